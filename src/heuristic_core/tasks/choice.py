@@ -1,59 +1,77 @@
-"""Which rows of a split are read, as its key `where` says of their columns."""
+"""Select the rows of a split by the conditions of its key `where`."""
 
 import re
 from collections.abc import Mapping, Sequence
 
-from heuristic_core.tasks.columns import Columns, DataError, number_of
+from heuristic_core.tasks.columns import Columns, DataError, parse_number
 
-SHOWN = 10  # values of a column that a message lists
+MAX_LISTED_VALUES = 10  # values of a column in a message
 
 
-class Choice:
-    """Rows whose columns have the values that `where` asks for: one of a list, or one in which a pattern is found."""
+class RowFilter:
+    """Select rows whose columns meet the conditions of `where`.
+
+    Args:
+        where: column -> a list of accepted values, or a regular expression that the value must contain.
+    """
 
     def __init__(self, where: Mapping[str, str | Sequence[str | int]]):
         self._where = dict(where)
-        self._fits: dict[str, dict[str, bool]] = {column: {} for column in where}  # by every value seen
-        self._any = False
+        # column -> value -> whether it matches
+        self._seen: dict[str, dict[str, bool]] = {column: {} for column in where}
+        self._any_selected = False
 
     @property
     def columns(self) -> list[str]:
+        """Columns that have a condition."""
         return list(self._where)
 
-    def of(self, found: Columns, count: int) -> list[bool]:
-        """Of each of the `count` rows of a file, whether it is chosen. A null fits nothing."""
-        chosen = [True] * count
-        for column, wanted in self._where.items():
-            fits = self._fits[column]
-            texts = [None if value is None else str(value) for value in found.values[column]]
-            fits |= {text: _fits(text, wanted) for text in dict.fromkeys(texts) if text not in fits | {None: False}}
-            chosen = [one and fits.get(text, False) for one, text in zip(chosen, texts, strict=True)]
-        self._any |= any(chosen)
-        return chosen
+    def select_rows(self, data: Columns, count: int) -> list[bool]:
+        """Return for each of the `count` rows of a file whether it meets all conditions; nulls meet none."""
+        selected = [True] * count
+        for column, condition in self._where.items():
+            matches = self._seen[column]
+            texts = [None if value is None else str(value) for value in data.values[column]]
+            matches |= {
+                text: _matches(text, condition) for text in dict.fromkeys(texts) if text not in matches | {None: False}
+            }
+            selected = [
+                is_selected and matches.get(text, False) for is_selected, text in zip(selected, texts, strict=True)
+            ]
+        self._any_selected |= any(selected)
+        return selected
 
     def check(self, source: str) -> None:
-        """Once all rows of `source` were read: raise DataError where a value that is asked for never was there."""
-        for column, wanted in self._where.items():
-            seen = self._fits[column]
-            values = [] if isinstance(wanted, str) else wanted
-            lacking = [value for value in values if not any(_is(text, value) for text in seen)]
-            if lacking or not any(seen.values()):
-                asked = lacking[0] if lacking else wanted
-                raise DataError(f"{source}: where.{column} = {asked!r} fits no row; {column} has {_listed(seen)}")
-        if self._where and not self._any:
-            raise DataError(f"{source}: no row fits all of where = {self._where}; each of them fits some rows")
+        """Check that every condition matched a row; call after all rows of `source` have been read.
+
+        Raises:
+            DataError: a listed value or pattern matched no row, or no row met all conditions.
+        """
+        for column, condition in self._where.items():
+            seen = self._seen[column]
+            values = [] if isinstance(condition, str) else condition
+            unmatched = [value for value in values if not any(_equals(text, value) for text in seen)]
+            if unmatched or not any(seen.values()):
+                value_or_pattern = unmatched[0] if unmatched else condition
+                raise DataError(
+                    f"{source}: where.{column} = {value_or_pattern!r} fits no row; {column} has {_format_values(seen)}"
+                )
+        if self._where and not self._any_selected:
+            raise DataError(f"{source}: no row fits all of where = {self._where}; each condition alone fits some rows")
 
 
-def _fits(text: str, wanted: str | Sequence[str | int]) -> bool:
-    return bool(re.search(wanted, text)) if isinstance(wanted, str) else any(_is(text, one) for one in wanted)
+def _matches(text: str, condition: str | Sequence[str | int]) -> bool:
+    if isinstance(condition, str):
+        return bool(re.search(condition, text))
+    return any(_equals(text, value) for value in condition)
 
 
-def _is(text: str, wanted: str | int) -> bool:
-    """Whether a value is the one that is asked for: a number in any spelling, 1.0 for 1; a text as it stands."""
-    return text == wanted if isinstance(wanted, str) else number_of(text) == wanted
+def _equals(text: str, value: str | int) -> bool:
+    """Return whether a text equals `value`: numbers in any spelling (1.0 equals 1), texts exactly."""
+    return text == value if isinstance(value, str) else parse_number(text) == value
 
 
-def _listed(seen: Mapping[str, bool]) -> str:
+def _format_values(seen: Mapping[str, bool]) -> str:
     names = sorted(seen)
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(map(repr, names[:SHOWN])) + more or "no value"
+    more = f" and {len(names) - MAX_LISTED_VALUES} more" if len(names) > MAX_LISTED_VALUES else ""
+    return ", ".join(map(repr, names[:MAX_LISTED_VALUES])) + more or "no value"

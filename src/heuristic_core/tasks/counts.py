@@ -1,4 +1,4 @@
-"""What became of the rows that a task read, and how many pairs are in a set twice or in training, too."""
+"""Count the used and dropped rows of a task, its duplicate pairs, and pairs shared with training."""
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
@@ -6,112 +6,132 @@ from collections.abc import Collection, Mapping, Sequence
 from heuristic_core.common.errors import counted
 from heuristic_core.config.demands import Demands
 from heuristic_core.config.tasks import unknown_subsets
-from heuristic_core.tasks.pairs import LISTED, REASONS, Account, Sentences, pair_key, reasons_text, set_names
+from heuristic_core.tasks.pairs import (
+    MAX_LISTED_SUBSETS,
+    REASONS,
+    Account,
+    Sentences,
+    format_reasons,
+    pair_key,
+    set_names,
+)
 
 LOGGER = logging.getLogger(__name__)
-OVERLAP = ("in_training", "in_training_same_label", "in_training_swapped")
+OVERLAP_COLUMNS = ("in_training", "in_training_same_label", "in_training_swapped")
 
 
 def row_counts(pairs: Sentences) -> list[dict]:
-    """Rows of table `splits` without the columns of tokens: training first, then the subsets in their order."""
-    classes: dict[tuple[str, str], set[int]] = {}  # a training pair -> the classes that it has there
+    """Return rows of table `splits` without its columns about tokens: training first, then the subsets in order."""
+    classes: dict[tuple[str, str], set[int]] = {}  # training pair -> its classes
     keys = [pair_key(row) for row in pairs.train]
     for key, row in zip(keys, pairs.train, strict=True):
         classes.setdefault(key, set()).add(row["label"])
-    by_subset: dict[str, list[tuple[tuple[str, str], int]]] = {rule.name: [] for rule in pairs.subsets}
+    subset_pairs: dict[str, list[tuple[tuple[str, str], int]]] = {rule.name: [] for rule in pairs.subsets}
     for row in pairs.evaluation:
-        by_subset[row["subset"]].append((pair_key(row), row["label"]))
+        subset_pairs[row["subset"]].append((pair_key(row), row["label"]))
     merges = {rule.name: rule.merge for rule in pairs.subsets}
     counts = []
     for account in pairs.accounts:
         if account is pairs.accounts[0]:
-            more = _duplicates(keys) | dict.fromkeys(OVERLAP)
+            pair_counts = _count_duplicates(keys) | dict.fromkeys(OVERLAP_COLUMNS)
         elif account.group is None:
-            more = dict.fromkeys(("duplicates", *OVERLAP))
+            pair_counts = dict.fromkeys(("duplicates", *OVERLAP_COLUMNS))
         else:
-            rows, merge = by_subset[account.subset], merges[account.subset]
-            more = _duplicates([key for key, _ in rows]) | _overlap(rows, classes, merge)
-        counts.append(_row(account) | more)
+            rows, merge = subset_pairs[account.subset], merges[account.subset]
+            pair_counts = _count_duplicates([key for key, _ in rows]) | _count_overlap(rows, classes, merge)
+        counts.append(_make_row(account) | pair_counts)
     return counts
 
 
 def log_counts(pairs: Sentences, counts: Sequence[Mapping]) -> None:
-    """Write the counts into the log, and what a person should know of the files as warnings."""
+    """Log the counts, and the warnings about the files."""
     for name, row in zip(set_names(counts), counts, strict=True):
-        LOGGER.info("%s", _line(name, row))
+        LOGGER.info("%s", _format_row(name, row))
     for warning in pairs.warnings:
         LOGGER.warning("%s", warning)
 
 
 def unmet(pairs: Sentences, demands: Demands) -> list[str]:
-    """A message for each demand of a study's settings that its pairs do not meet."""
-    training, reasons = pairs.accounts[0], reasons_text(pairs.accounts[0].reasons)
-    of = f"{training.source}: {counted(training.rows, 'row')}"
-    of += f", of which are left out: {reasons}" if reasons else ""
-    there = len(pairs.train)
-    few = [exceeds(setting, need, there, of) for setting, need in demands.pairs.items() if need > there]
-    return few + _missing_subsets(pairs, demands.subsets) + _missing_groups(pairs, demands.groups)
-
-
-def exceeds(setting: str, need: int, there: int, of: str) -> str:
-    """The message that a setting needs more training pairs than are there. of: where the pairs are from."""
-    asked = setting if setting.endswith(f"= {need}") else f"{setting} needs {need:,}"
-    only = f"there {'is' if there == 1 else 'are'} only {counted(there, 'training pair')}"
-    return f"{asked}, but {only} ({of}); lower it, or train on more pairs"
-
-
-def _missing_subsets(pairs: Sentences, asked: Mapping[str, Sequence[str]]) -> list[str]:
-    lost = {account.subset: account for account in _lost(pairs)}
-    messages = [
-        f"{key}: subset {name!r} has no pair: none of its {counted(lost[name].rows, 'row')} of {lost[name].source} can "
-        f"be used: {reasons_text(lost[name].reasons)}"
-        for key, names in asked.items()
-        for name in names
-        if name in lost
+    """Return a message for each demand of a study's settings that its pairs do not meet."""
+    training, reasons = pairs.accounts[0], format_reasons(pairs.accounts[0].reasons)
+    source = f"{training.source}: {counted(training.rows, 'row')}"
+    source += f", of which are left out: {reasons}" if reasons else ""
+    available = len(pairs.train)
+    shortages = [
+        exceeds(setting, need, available, source) for setting, need in demands.pairs.items() if need > available
     ]
-    return messages + unknown_subsets(asked, [*(rule.name for rule in pairs.subsets), *lost])
+    return shortages + _missing_subsets(pairs, demands.subsets) + _missing_groups(pairs, demands.groups)
+
+
+def exceeds(setting: str, need: int, available: int, source: str) -> str:
+    """Format the message that a setting needs more training pairs than available.
+
+    Args:
+        setting: the setting, with or without "= value".
+        need: number of pairs that it needs.
+        available: number of pairs.
+        source: where the pairs come from.
+    """
+    requirement = setting if setting.endswith(f"= {need}") else f"{setting} needs {need:,}"
+    shortage = f"there {'is' if available == 1 else 'are'} only {counted(available, 'training pair')}"
+    return f"{requirement}, but {shortage} ({source}); lower it, or train on more pairs"
+
+
+def _missing_subsets(pairs: Sentences, demanded: Mapping[str, Sequence[str]]) -> list[str]:
+    unusable = {account.subset: account for account in _select_unusable(pairs)}
+    messages = [
+        f"{key}: subset {name!r} has no pair: none of its {counted(unusable[name].rows, 'row')} of "
+        f"{unusable[name].source} can be used: {format_reasons(unusable[name].reasons)}"
+        for key, names in demanded.items()
+        for name in names
+        if name in unusable
+    ]
+    return messages + unknown_subsets(demanded, [*(rule.name for rule in pairs.subsets), *unusable])
 
 
 def _missing_groups(pairs: Sentences, groups: Collection[str]) -> list[str]:
-    lost = ", ".join(f"{account.subset!r} ({reasons_text(account.reasons)})" for account in _lost(pairs)[:LISTED])
+    unusable = ", ".join(
+        f"{account.subset!r} ({format_reasons(account.reasons)})"
+        for account in _select_unusable(pairs)[:MAX_LISTED_SUBSETS]
+    )
     return [
         f"task.evaluation: no pair is of the group {group!r}, but a study compares in-domain with out-of-domain pairs"
-        + (f"; no row can be used of {lost}" if lost else "")
+        + (f"; no row can be used of {unusable}" if unusable else "")
         for group in groups
         if group not in {rule.group for rule in pairs.subsets}
     ]
 
 
-def _lost(pairs: Sentences) -> list[Account]:
-    """The subsets of which no row can be used."""
-    return [one for one in pairs.accounts[1:] if one.group is None and one.subset is not None]
+def _select_unusable(pairs: Sentences) -> list[Account]:
+    """Return the accounts of subsets without a usable row."""
+    return [account for account in pairs.accounts[1:] if account.group is None and account.subset is not None]
 
 
-def _duplicates(keys: Sequence[tuple[str, str]]) -> dict:
+def _count_duplicates(keys: Sequence[tuple[str, str]]) -> dict:
     return {"duplicates": len(keys) - len(set(keys))}
 
 
-def _overlap(rows: Sequence[tuple[tuple[str, str], int]], classes: Mapping, merge: Sequence[int]) -> dict:
-    """How many pairs of a subset, (key, label) each, are in training, too."""
+def _count_overlap(rows: Sequence[tuple[tuple[str, str], int]], classes: Mapping, merge: Sequence[int]) -> dict:
+    """Count the pairs of a subset, (key, label) each, that are also in training."""
     shared = [(key, label) for key, label in rows if key in classes]
-    same = sum(label in {merge[one] for one in classes[key]} for key, label in shared)
+    same = sum(label in {merge[class_index] for class_index in classes[key]} for key, label in shared)
     swapped = sum(key[::-1] in classes for key, _ in rows)
-    return dict(zip(OVERLAP, (len(shared), same, swapped), strict=True))
+    return dict(zip(OVERLAP_COLUMNS, (len(shared), same, swapped), strict=True))
 
 
-def _row(account: Account) -> dict:
+def _make_row(account: Account) -> dict:
     row = {name: getattr(account, name) for name in ("set", "subset", "group", "source", "rows")}
     return row | {reason: account.reasons.get(reason, 0) for reason in REASONS} | {"used": account.used}
 
 
-def _line(name: str, row: Mapping) -> str:
-    """A row of the counts in words; what is 0 is not mentioned, but pairs that are in training, too."""
+def _format_row(name: str, row: Mapping) -> str:
+    """Format a row of the counts for the log; only the overlap with training is given when it is 0."""
     parts = [f"{counted(row['rows'], 'row')}, {row['used']:,} used"]
-    if reasons := reasons_text(row):
+    if reasons := format_reasons(row):
         parts.append(f"left out: {reasons}")
     if duplicates := row["duplicates"]:
         parts.append(f"{duplicates:,} of the used {'repeats' if duplicates == 1 else 'repeat'} another")
     if row["in_training"] is not None:
-        shared, same, swapped = (row[key] for key in OVERLAP)
+        shared, same, swapped = (row[key] for key in OVERLAP_COLUMNS)
         parts.append(f"{shared:,} are in training, too ({same:,} with the same label), {swapped:,} in the other order")
     return f"{name} ({row['source']}): " + "; ".join(parts)

@@ -1,4 +1,4 @@
-"""The words of one pair of the miniature's language, and which combinations of them are kept for evaluation."""
+"""Draw the words of a pair of the miniature's language; some combinations are held out for evaluation."""
 
 from random import Random
 from zlib import crc32
@@ -7,7 +7,7 @@ from heuristic_core.tasks.vocabulary import INTRANSITIVE, NOUNS, TRANSITIVE, Wor
 
 
 def held_out(noun: str, verb: str, other: str = "") -> bool:
-    """Whether a clause of these words is kept for evaluation: a fifth of all combinations, by hash.
+    """Return whether a clause of these words is held out for evaluation: a fifth of all combinations, by hash.
 
     The order of the nouns does not matter. `other` is empty for an intransitive verb.
     """
@@ -16,10 +16,10 @@ def held_out(noun: str, verb: str, other: str = "") -> bool:
 
 
 class Draw:
-    """The words of one pair: no noun is drawn twice, nor the verb of a clause.
+    """Draws the words of one pair, without repeating a noun or the verb of a clause.
 
-    Clauses are held-out combinations if `held_out`, otherwise never. This says nothing of the combinations that
-    wrong hypotheses, and nouns and verbs drawn singly, happen to make.
+    All clauses are held-out combinations if `held_out`, and none is otherwise. This does not cover combinations that
+    arise by chance from wrong hypotheses, or from nouns and verbs drawn separately.
     """
 
     def __init__(self, rng: Random, held_out: bool):
@@ -28,23 +28,26 @@ class Draw:
         self.used: set[str] = set()
 
     def chance(self, probability: float) -> bool:
+        """Return True with the given probability."""
         return self.rng.random() < probability
 
     def noun(self) -> str:
+        """Draw a new noun."""
         while (noun := self.choice(NOUNS)) in self.used:
             pass
         self.used.add(noun)
         return noun
 
     def transitive(self) -> Words:
-        """Subject, verb, object."""
+        """Draw a clause of subject, verb and object."""
         return self._clause(TRANSITIVE, nouns=2)
 
     def intransitive(self) -> Words:
-        """Subject, verb."""
+        """Draw a clause of subject and verb."""
         return self._clause(INTRANSITIVE, nouns=1)
 
     def clause(self) -> Words:
+        """Draw a transitive or an intransitive clause."""
         return self.transitive() if self.chance(0.55) else self.intransitive()
 
     def _clause(self, verbs: Words, nouns: int) -> Words:
@@ -52,7 +55,7 @@ class Draw:
             subject, verb = self.choice(NOUNS), self.choice(verbs)
             objects = self.rng.choices(NOUNS, k=nouns - 1)
             words = {subject, verb, *objects}
-            new = len(words) == nouns + 1 and words.isdisjoint(self.used)
-            if new and held_out(subject, verb, *objects) == self.held_out:
+            is_new = len(words) == nouns + 1 and words.isdisjoint(self.used)
+            if is_new and held_out(subject, verb, *objects) == self.held_out:
                 self.used |= words
                 return subject, verb, *objects

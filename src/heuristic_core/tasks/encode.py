@@ -1,4 +1,4 @@
-"""From sentence pairs to token arrays, with the model's own Hugging Face tokenizer."""
+"""Encode sentence pairs as token arrays with the model's Hugging Face tokenizer."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,17 +7,20 @@ from typing import NamedTuple
 import numpy as np
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.tasks.encoded import Encoded, Subset, from_lists, token_types
+from heuristic_core.tasks.encoded import Encoded, Subset, from_lists, get_token_types
 from heuristic_core.tasks.pairs import SubsetRule, no_room
 
-LOOKED_AT = 1000  # unknown tokens, the first, whose words are counted
+MAX_UNKNOWN_TOKENS = 1000  # first unknown tokens, whose words are counted
 
 
 class Tokenised(NamedTuple):
-    """Encoded pairs, and what their tokenizer could not keep of them.
+    """Encoded pairs, and what the tokenizer lost of them.
 
-    truncated: bool [n], whether a pair was longer than allowed. unknown: bool [tokens], the tokens that stand for what
-    the tokenizer does not know. unknown_words: texts of such tokens, the most frequent first.
+    Attributes:
+        pairs: the encoded pairs.
+        truncated: bool [n], whether a pair was truncated.
+        unknown: bool [tokens], whether a token is the unknown token.
+        unknown_words: texts of unknown tokens, the most frequent first.
     """
 
     pairs: Encoded
@@ -27,18 +30,23 @@ class Tokenised(NamedTuple):
 
 
 def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[SubsetRule] = ()) -> Encoded:
-    """Encode rows of table `sentences`; pairs beyond `max_length` tokens lose the end of their longer sentence.
+    """Encode rows of table `sentences`.
 
-    rules: for an evaluation set, its subsets in the order of the rows.
+    Args:
+        rows: the rows.
+        tokenizer: a Hugging Face tokenizer.
+        max_length: maximum number of tokens of a pair; longer pairs lose the end of their longer sentence.
+        rules: for an evaluation set, its subsets in the order of the rows.
+
+    Raises:
+        InputError: `max_length` leaves no room for a token of each sentence.
+        ValueError: the rows do not fit `rules`.
     """
     return tokenise(rows, tokenizer, max_length, rules).pairs
 
 
 def tokenise(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[SubsetRule] = ()) -> Tokenised:
-    """The same as :func:`encode`, with what was lost.
-
-    Raises InputError where `max_length` leaves no token of a sentence beside one of the other.
-    """
+    """Encode rows as :func:`encode` does, and report truncated pairs and unknown tokens."""
     if message := no_room(tokenizer.num_special_tokens_to_add(pair=True), max_length):
         raise InputError(message)
     encoding = tokenizer(
@@ -51,37 +59,40 @@ def tokenise(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[S
     )
     pairs = from_lists(
         encoding["input_ids"],
-        [token_types(encoding.sequence_ids(row)) for row in range(len(rows))],
+        [get_token_types(encoding.sequence_ids(row)) for row in range(len(rows))],
         encoding["special_tokens_mask"],
         [row["label"] for row in rows],
-        _slices([row["subset"] for row in rows], rules),
+        _slice_subsets([row["subset"] for row in rows], rules),
         [row["template"] for row in rows],
     )
-    longest = pairs.lengths == max_length
+    is_longest = pairs.lengths == max_length
     truncated = np.array(
-        [full and bool(one.overflowing) for full, one in zip(longest, encoding.encodings, strict=True)]
+        [
+            is_full and bool(pair_encoding.overflowing)
+            for is_full, pair_encoding in zip(is_longest, encoding.encodings, strict=True)
+        ]
     )
     unknown = (pairs.ids == (-1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id)) & (pairs.special == 0)
-    return Tokenised(pairs, truncated.astype(bool), unknown, _texts(rows, encoding, pairs, unknown))
+    return Tokenised(pairs, truncated.astype(bool), unknown, _find_unknown_texts(rows, encoding, pairs, unknown))
 
 
-def _texts(rows: Sequence[dict], encoding, pairs: Encoded, unknown: np.ndarray) -> tuple[str, ...]:
-    """What the first unknown tokens stand for, the most frequent first."""
-    places = np.flatnonzero(unknown)[:LOOKED_AT]
+def _find_unknown_texts(rows: Sequence[dict], encoding, pairs: Encoded, unknown: np.ndarray) -> tuple[str, ...]:
+    """Return the texts of the first unknown tokens, the most frequent first."""
+    positions = np.flatnonzero(unknown)[:MAX_UNKNOWN_TOKENS]
     texts: Counter[str] = Counter()
-    for place, pair in zip(places, np.searchsorted(pairs.offsets, places, side="right") - 1, strict=True):
-        token = int(place - pairs.offsets[pair])
+    for position, pair in zip(positions, np.searchsorted(pairs.offsets, positions, side="right") - 1, strict=True):
+        token = int(position - pairs.offsets[pair])
         start, end = encoding.encodings[pair].offsets[token]
-        texts[rows[pair]["sentence2" if pairs.types[place] else "sentence1"][start:end]] += 1
+        texts[rows[pair]["sentence2" if pairs.types[position] else "sentence1"][start:end]] += 1
     return tuple(text for text, _ in texts.most_common())
 
 
-def _slices(names: list[str], rules: Sequence[SubsetRule]) -> tuple[Subset, ...]:
+def _slice_subsets(names: list[str], rules: Sequence[SubsetRule]) -> tuple[Subset, ...]:
     subsets, start = [], 0
     for rule in rules:
         stop = start + names.count(rule.name)
         if set(names[start:stop]) != {rule.name}:
-            raise ValueError(f"the rows of subset {rule.name} are not together, or there are none")
+            raise ValueError(f"the rows of subset {rule.name} are missing or not contiguous")
         subsets.append(Subset(rule.name, rule.group, rule.family, rule.merge, start, stop))
         start = stop
     if rules and start < len(names):

@@ -1,4 +1,4 @@
-"""A task whose pairs are in files: its training pairs, and the subsets that its evaluation pairs form."""
+"""Read a task's training pairs and evaluation subsets from files."""
 
 import logging
 from collections import Counter
@@ -8,162 +8,169 @@ import numpy as np
 
 from heuristic_core.common.errors import counted
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, Split
-from heuristic_core.tasks.codes import LabelUse, label_doubts
+from heuristic_core.tasks.codes import LabelStyle, list_label_warnings
 from heuristic_core.tasks.pairs import (
-    LISTED,
-    UNASKED,
+    MAX_LISTED_SUBSETS,
+    UNREQUESTED_REASONS,
     Account,
     Sentences,
     SubsetRule,
-    lost_text,
+    format_lost_subsets,
+    format_reasons,
     pair_key,
-    reasons_text,
 )
 from heuristic_core.tasks.readers import DataError
-from heuristic_core.tasks.rows import Row, left_out_warnings, read_rows
+from heuristic_core.tasks.rows import Row, list_dropped_row_warnings, read_rows
 
 LOGGER = logging.getLogger(__name__)
-MOST_SUBSETS = 500  # of all evaluation sets; figures of more take minutes each, and their labels cannot be read
+MOST_SUBSETS = 500  # of all evaluation sets; figures of more take minutes and have illegible labels
 
 
-def read_task(task: FilesTask, most: int | None = None) -> Sentences:
-    """Read all files of a task. Rows that cannot be used are left out and counted.
+def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
+    """Read all files of a task; drop and count rows that cannot be used.
 
-    most: as of :func:`~heuristic_core.tasks.rows.read_rows`.
+    Args:
+        task: the task.
+        max_rows: see :func:`~heuristic_core.tasks.rows.read_rows`.
     """
-    use = LabelUse()
-    train, training, warnings = _training_rows(task, most, use)
+    style = LabelStyle()
+    train, training, warnings = _read_training(task, max_rows, style)
     accounts, evaluation, rules = [training], [], []
     for position, (name, spec) in enumerate(task.evaluation.items()):
         rng = np.random.default_rng([task.seed, 1, position])
-        subsets, more = _evaluation_subsets(task, name, spec, most, use)
+        subsets, set_warnings = _read_evaluation_subsets(task, name, spec, max_rows, style)
         for rule, account, rows in subsets:
             if rule is not None:
-                check_name(name, rule.name, {one.name for one in rules})
+                check_name(name, rule.name, {other.name for other in rules})
                 rules.append(rule)
             sample = _sample(rows, spec.pairs, rng)
             account.used, account.reasons["not_drawn"] = len(sample), len(rows) - len(sample)
             evaluation += sample
             accounts.append(account)
-        warnings += more
-    shared = Counter()
+        warnings += set_warnings
+    overlap = Counter()
     if task.drop_overlap:
-        train, shared = _without(train, evaluation)
-        training.reasons["overlapping"] = shared.total()
+        train, overlap = _drop_overlap(train, evaluation)
+        training.reasons["overlapping"] = overlap.total()
     order = np.random.default_rng([task.seed, 0]).permutation(len(train))[: task.train_pairs]
     if task.train_pairs and 0 < len(order) < task.train_pairs:
         raise DataError(
             f"task.train_pairs = {task.train_pairs}, but the training files hold {counted(len(train), 'labelled pair')}"
-            f"{_left_out_of(training)}; give at most {len(train)}"
+            f"{_describe_dropped_rows(training)}; give at most {len(train)}"
         )
     training.used, training.reasons["not_drawn"] = len(order), len(train) - len(order)
     train = [train[i] for i in order]
-    _check_classes(task, train, training, shared)
-    found = {row["label"] for row in train}
-    lacking = [label for index, label in enumerate(task.labels) if index not in found]
-    warnings += [f"task.train: no pair has the label {label!r}" for label in lacking]
+    _check_classes(task, train, training, overlap)
+    present = {row["label"] for row in train}
+    missing = [label for index, label in enumerate(task.labels) if index not in present]
+    warnings += [f"task.train: no pair has the label {label!r}" for label in missing]
     return Sentences(tuple(task.labels), train, evaluation, tuple(rules), tuple(accounts), tuple(warnings))
 
 
 # ---- training pairs
 
 
-def _training_rows(task: FilesTask, most: int | None, use: LabelUse) -> tuple[list[dict], Account, list[str]]:
-    """The pairs, what became of the rows of all files together, and warnings."""
-    kept, counts, warnings = [], [], []
+def _read_training(task: FilesTask, max_rows: int | None, style: LabelStyle) -> tuple[list[dict], Account, list[str]]:
+    """Return the training pairs, the counts of the rows of all files together, and warnings."""
+    pairs, counts, warnings = [], [], []
     for index, spec in enumerate(task.train):
-        names = training_labels(task, spec)
+        names = get_training_labels(task, spec)
         to_class = [task.labels.index(name) for name in names]
-        rows, files = read_rows(task, spec, names, most, use)
-        kept += [
-            _row("train", None, None, row.template, *row.sentences, to_class[row.label]) for row in rows if row.used
-        ]
+        rows, files = read_rows(task, spec, names, max_rows, style)
+        usable = [row for row in rows if row.used]
+        pairs += [_make_row("train", None, None, row.template, *row.sentences, to_class[row.label]) for row in usable]
         counts += files
-        warnings += left_out_warnings(f"task.train.{index}", files)
+        warnings += list_dropped_row_warnings(f"task.train.{index}", files)
     source = ", ".join(dict.fromkeys(spec.source for spec in task.train))
-    reasons = {reason: sum(getattr(one, reason) for one in counts) for reason in (*UNASKED, "not_chosen")}
-    return kept, Account("train", "train", None, source, sum(one.rows for one in counts), len(kept), reasons), warnings
+    dropping = *UNREQUESTED_REASONS, "not_chosen"
+    reasons = {reason: sum(getattr(count, reason) for count in counts) for reason in dropping}
+    account = Account("train", "train", None, source, sum(count.rows for count in counts), len(pairs), reasons)
+    return pairs, account, warnings
 
 
-def training_labels(task: FilesTask, spec: Split) -> list[str]:
-    """The names behind 0, 1, ... of a training file. Raises DataError where one is no class of the task."""
+def get_training_labels(task: FilesTask, spec: Split) -> list[str]:
+    """Return the names of a training file's labels 0, 1, ...; raise DataError if one is not a class of the task."""
     names = spec.labels or task.labels
     if unknown := set(names) - set(task.labels):
         raise DataError(f"{spec.file}: labels {sorted(unknown)} are not among task.labels = {task.labels}")
     return names
 
 
-def _without(train: list[dict], evaluation: list[dict]) -> tuple[list[dict], Counter]:
-    """Training pairs that are in no evaluation set; how many of the others are in which sets first."""
+def _drop_overlap(train: list[dict], evaluation: list[dict]) -> tuple[list[dict], Counter]:
+    """Drop training pairs that are in an evaluation set; count these by the first subset they are in."""
     subset_of = {pair_key(row): row["subset"] for row in reversed(evaluation)}
     subsets = [subset_of.get(pair_key(row)) for row in train]
-    left = [row for row, subset in zip(train, subsets, strict=True) if subset is None]
-    return left, Counter(subset for subset in subsets if subset is not None)
+    kept = [row for row, subset in zip(train, subsets, strict=True) if subset is None]
+    return kept, Counter(subset for subset in subsets if subset is not None)
 
 
-def _check_classes(task: FilesTask, train: list[dict], account: Account, shared: Counter) -> None:
-    """Raise DataError where training pairs are not of two classes at least, with the likeliest cause.
+def _check_classes(task: FilesTask, train: list[dict], account: Account, overlap: Counter) -> None:
+    """Raise DataError, naming the likeliest cause, if the training pairs have fewer than two classes.
 
-    shared: how many pairs were left out because they are in which subsets.
+    `overlap` maps a subset to the number of training pairs dropped because they are in it.
     """
     labels = [task.labels[label] for label in sorted({row["label"] for row in train})]
     if len(labels) > 1:
         return
-    if shared and not account.reasons["not_drawn"]:
-        where = ", ".join(f"{count:,} in {subset!r}" for subset, count in shared.most_common(LISTED))
-        which = f"{shared.total():,} of {shared.total() + len(train):,}" if train else f"all {shared.total():,}"
-        rest = f"the others all have the label {labels[0]!r}" if train else "none is left to train on"
+    if overlap and not account.reasons["not_drawn"]:
+        places = ", ".join(f"{count:,} in {subset!r}" for subset, count in overlap.most_common(MAX_LISTED_SUBSETS))
+        share = f"{overlap.total():,} of {overlap.total() + len(train):,}" if train else f"all {overlap.total():,}"
+        consequence = f"the others all have the label {labels[0]!r}" if train else "none is left to train on"
         raise DataError(
-            f"task.drop_overlap: {which} training pairs are in an evaluation set, too ({where}), and {rest}; train "
-            "and evaluate on different pairs, or set drop_overlap = false"
+            f"task.drop_overlap: {share} training pairs are in an evaluation set, too ({places}), and "
+            f"{consequence}; train and evaluate on different pairs, or set drop_overlap = false"
         )
     raise DataError(
-        f"task.train: {counted(len(train), 'labelled pair')}{_left_out_of(account)}, with the labels {labels}; a "
-        f"classifier needs two at least. Is task.labels = {task.labels} in the files' order?"
+        f"task.train: {counted(len(train), 'labelled pair')}{_describe_dropped_rows(account)}, with the labels "
+        f"{labels}; a classifier needs two at least. Is task.labels = {task.labels} in the files' order?"
     )
 
 
 # ---- evaluation pairs
 
 
-def _evaluation_subsets(
-    task: FilesTask, name: str, spec: EvaluationSplit, most: int | None, use: LabelUse
+def _read_evaluation_subsets(
+    task: FilesTask, name: str, spec: EvaluationSplit, max_rows: int | None, style: LabelStyle
 ) -> tuple[list[tuple[SubsetRule | None, Account, list[dict]]], list[str]]:
-    """Each subset of one split with its account and its pairs, in the order of their names, and warnings.
+    """Read the subsets of one evaluation split.
 
-    Without a rule are subsets of which no row can be used and, at the end, rows that belong to no subset.
+    Returns (rule, account, pairs) of each subset, sorted by name, and warnings. The rule is None for subsets without a
+    usable row, and for a last entry that counts the rows without a subset.
     """
-    labels, merge = evaluation_labels(task, name, spec)
-    rows, files = read_rows(task, spec, labels, most, use)
-    read = wanted(rows, spec, labels)
-    warnings = [*left_out_warnings(f"task.evaluation.{name}", files), *_check_labels(name, spec, labels, rows, read)]
-    warnings += label_doubts(f"task.evaluation.{name}", spec, task.labels, [row.label for row in rows], use)
-    beside = {"other_label": len(rows) - len(read)}
-    beside |= {reason: sum(getattr(one, reason) for one in files) for reason in ("torn", "not_chosen")}
-    rest: list[Row] = []
-    found = []
-    for subset, group, family, of_subset in by_subset(name, spec, labels, read):
+    labels, merge = get_evaluation_labels(task, name, spec)
+    rows, files = read_rows(task, spec, labels, max_rows, style)
+    selected = select_rows(rows, spec, labels)
+    warnings = list_dropped_row_warnings(f"task.evaluation.{name}", files)
+    warnings += _check_labels(name, spec, labels, rows, selected)
+    warnings += list_label_warnings(f"task.evaluation.{name}", spec, task.labels, [row.label for row in rows], style)
+    dropped = {"other_label": len(rows) - len(selected)}
+    dropped |= {reason: sum(getattr(count, reason) for count in files) for reason in ("torn", "not_chosen")}
+    subsetless_rows: list[Row] = []
+    subsets = []
+    for subset, group, family, subset_rows in group_by_subset(name, spec, labels, selected):
         if subset is None:
-            rest = of_subset
+            subsetless_rows = subset_rows
             continue
-        kept = [_row(subset, group, family, row.template, *row.sentences, row.label) for row in of_subset if row.used]
+        pairs = [
+            _make_row(subset, group, family, row.template, *row.sentences, row.label) for row in subset_rows if row.used
+        ]
         rule = SubsetRule(subset, group, family, merge) if group else None
-        more = {} if spec.split_by else beside
-        found.append((rule, _of_rows(name, subset, group, spec.source, of_subset, more), kept))
-    if spec.split_by and (left := _of_rows(name, None, None, spec.source, rest, beside)).rows:
-        found.append((None, left, []))
-    if lost := [account for rule, account, _ in found if rule is None and account.subset is not None]:
-        warnings.append(f"task.evaluation.{name}: {spec.source}: {lost_text(lost)}")
-    return found, warnings
+        more_dropped = {} if spec.split_by else dropped
+        subsets.append((rule, _count_rows(name, subset, group, spec.source, subset_rows, more_dropped), pairs))
+    if spec.split_by and (account := _count_rows(name, None, None, spec.source, subsetless_rows, dropped)).rows:
+        subsets.append((None, account, []))
+    if lost_accounts := [account for rule, account, _ in subsets if rule is None and account.subset is not None]:
+        warnings.append(f"task.evaluation.{name}: {spec.source}: {format_lost_subsets(lost_accounts)}")
+    return subsets, warnings
 
 
-def evaluation_labels(task: FilesTask, name: str, spec: EvaluationSplit) -> tuple[list[str], tuple[int, ...]]:
-    """The names behind 0, 1, ... of an evaluation file, and for each class of the task the label it counts as.
+def get_evaluation_labels(task: FilesTask, name: str, spec: EvaluationSplit) -> tuple[list[str], tuple[int, ...]]:
+    """Return the names of an evaluation file's labels, and for each class of the task the label it counts as.
 
-    Raises DataError where `merge` or `only_label` do not fit them.
+    Raises DataError if `merge` or `only_label` do not fit the labels.
     """
     labels = spec.labels or task.labels
-    merge = _merge(task, name, spec, labels)
+    merge = _get_merge(task, name, spec, labels)
     if spec.only_label not in (None, *labels):
         raise DataError(
             f"task.evaluation.{name}.only_label = {spec.only_label!r} is not one of the labels {list(labels)}"
@@ -171,36 +178,36 @@ def evaluation_labels(task: FilesTask, name: str, spec: EvaluationSplit) -> tupl
     return labels, merge
 
 
-def wanted(rows: Sequence[Row], spec: EvaluationSplit, labels: Sequence[str]) -> list[Row]:
-    """The rows that an evaluation set is made of: without a label, or with one that it asks for."""
+def select_rows(rows: Sequence[Row], spec: EvaluationSplit, labels: Sequence[str]) -> list[Row]:
+    """Select the rows of an evaluation set: all, or with `only_label` the rows with this label or none."""
     return [row for row in rows if spec.only_label is None or row.label is None or labels[row.label] == spec.only_label]
 
 
-def by_subset(
+def group_by_subset(
     name: str, spec: EvaluationSplit, labels: Sequence[str], rows: Sequence[Row]
 ) -> Iterator[tuple[str | None, str | None, str | None, list[Row]]]:
-    """(name, group, family, rows) of each subset of `rows`. Without a group: no row can be used; without a name, too:
-    unlabelled rows that belong to no subset.
+    """Yield (name, group, family, rows) of each subset of an evaluation set, sorted by name.
 
-    Raises DataError where a subset has pairs of several groups or families.
+    The group is None if no row can be used; the name is None for unlabelled rows without a subset.
+    Raises DataError if a subset has pairs of several groups or families.
     """
-    found: dict[str | None, list[Row]] = {}
+    subset_rows: dict[str | None, list[Row]] = {}
     for row in rows:
-        found.setdefault(row.subset if spec.split_by else name, []).append(row)
-    for value, of_value in sorted(found.items(), key=lambda item: item[0] or ""):
-        groups = {(_group(name, spec, labels[row.label]), row.family) for row in of_value if row.used}
+        subset_rows.setdefault(row.subset if spec.split_by else name, []).append(row)
+    for value, value_rows in sorted(subset_rows.items(), key=lambda item: item[0] or ""):
+        groups = {(_get_group(name, spec, labels[row.label]), row.family) for row in value_rows if row.used}
         if len(groups) > 1:
-            which = f"{spec.split_by!r} = {value!r}" if spec.split_by else "the file"
+            description = f"{spec.split_by!r} = {value!r}" if spec.split_by else "the file"
             raise DataError(
-                f"task.evaluation.{name}: {spec.file}: {which} has pairs of several groups or families; name a column "
-                "`split_by` whose values keep them apart, or choose one label by `only_label`"
+                f"task.evaluation.{name}: {spec.file}: {description} has pairs of several groups or families; name a "
+                "column `split_by` whose values keep them apart, or choose one label by `only_label`"
             )
         (group, family), *_ = [*groups, (None, None)]
-        yield value and (spec.prefix or "") + value.replace("/", "-"), group, family, of_value
+        yield value and (spec.prefix or "") + value.replace("/", "-"), group, family, value_rows
 
 
 def check_name(name: str, subset: str, others: Collection[str]) -> None:
-    """Raise DataError where a subset of the set `name` is called as one of `others` is, or there are too many."""
+    """Raise DataError if a subset of the set `name` has the name of one of `others`, or there are too many."""
     if len(others) >= MOST_SUBSETS:
         raise DataError(
             f"task.evaluation.{name}: with its subset {subset!r} there are more than {MOST_SUBSETS} subsets, each "
@@ -215,32 +222,33 @@ def check_name(name: str, subset: str, others: Collection[str]) -> None:
 
 
 def _check_labels(
-    name: str, spec: EvaluationSplit, labels: Sequence[str], rows: Sequence[Row], read: Sequence[Row]
+    name: str, spec: EvaluationSplit, labels: Sequence[str], rows: Sequence[Row], selected: Sequence[Row]
 ) -> list[str]:
-    """Warnings of labels without a pair.
+    """Return warnings about labels without a pair.
 
-    Raises DataError where no row of `read`, those asked for among `rows`, can be used.
+    Raises DataError if no row has `only_label`, or none of the rows `selected` from `rows` can be used.
     """
-    there = {labels[row.label] for row in rows if row.label is not None}
-    if there and spec.only_label not in (None, *there):
+    present = {labels[row.label] for row in rows if row.label is not None}
+    if present and spec.only_label not in (None, *present):
         raise DataError(
             f"task.evaluation.{name}.only_label = {spec.only_label!r}: none of {counted(len(rows), 'row')} of "
-            f"{spec.file} has this label; their labels are {[label for label in labels if label in there]}"
+            f"{spec.file} has this label; their labels are {[label for label in labels if label in present]}"
         )
-    found = {labels[row.label] for row in read if row.used}
-    if not found:
+    usable = {labels[row.label] for row in selected if row.used}
+    if not usable:
         raise DataError(
-            f"task.evaluation.{name}: none of {counted(len(read), 'row')} of {spec.file} has a label and two sentences"
+            f"task.evaluation.{name}: none of {counted(len(selected), 'row')} of {spec.file} has a label and "
+            "two sentences"
         )
-    asked = [spec.only_label] if spec.only_label else labels
+    required = [spec.only_label] if spec.only_label else labels
     return [
         f"task.evaluation.{name}: no pair of {spec.file} has the label {label!r}"
-        for label in asked
-        if label not in found
+        for label in required
+        if label not in usable
     ]
 
 
-def _group(name: str, spec: EvaluationSplit, label: str) -> str:
+def _get_group(name: str, spec: EvaluationSplit, label: str) -> str:
     if spec.group:
         return spec.group
     if label not in spec.group_by_label:
@@ -248,48 +256,43 @@ def _group(name: str, spec: EvaluationSplit, label: str) -> str:
     return spec.group_by_label[label]
 
 
-def _merge(task: FilesTask, name: str, spec: EvaluationSplit, labels: Sequence[str]) -> tuple[int, ...]:
-    """For each class of the task, the index of the file's label it counts as."""
+def _get_merge(task: FilesTask, name: str, spec: EvaluationSplit, labels: Sequence[str]) -> tuple[int, ...]:
+    """Return for each class of the task the index of the file's label it counts as."""
     rule = spec.merge or {label: label for label in task.labels}
     if set(rule) != set(task.labels) or not set(rule.values()) <= set(labels):
-        found = f"found {spec.merge}" if spec.merge else "and there is none"
+        reason = f"found {spec.merge}" if spec.merge else "and there is none"
         raise DataError(
-            f"task.evaluation.{name}: merge must map each of {task.labels} to one of {list(labels)}, {found}; "
+            f"task.evaluation.{name}: merge must map each of {task.labels} to one of {list(labels)}, {reason}; "
             "give `merge` where a file has other labels than the task"
         )
     return tuple(list(labels).index(rule[label]) for label in task.labels)
 
 
-def _of_rows(
-    name: str, subset: str | None, group: str | None, source: str, rows: Sequence[Row], beside: dict[str, int]
+def _count_rows(
+    name: str, subset: str | None, group: str | None, source: str, rows: Sequence[Row], dropped: dict[str, int]
 ) -> Account:
-    """The account of `rows`, and of those that are left out `beside` them."""
+    """Count `rows` and the rows `dropped` besides them, by reason."""
     unlabelled = sum(row.label is None for row in rows)
     used = sum(row.used for row in rows)
-    reasons = {"unlabelled": unlabelled, "empty": len(rows) - unlabelled - used} | beside
-    return Account(name, subset, group, source, len(rows) + sum(beside.values()), used, reasons)
+    reasons = {"unlabelled": unlabelled, "empty": len(rows) - unlabelled - used} | dropped
+    return Account(name, subset, group, source, len(rows) + sum(dropped.values()), used, reasons)
 
 
-def _left_out_of(account: Account) -> str:
-    """Where the rows of training went, for a message that they are too few."""
-    reasons = reasons_text(account.reasons)
+def _describe_dropped_rows(account: Account) -> str:
+    """Describe the dropped training rows, for messages about too few pairs; empty if there are none."""
+    reasons = format_reasons(account.reasons)
     return f" ({counted(account.rows, 'row')}, of which are left out: {reasons})" if reasons else ""
 
 
-def _row(subset, group, family, template, first, second, label) -> dict:
+def _make_row(subset, group, family, template, first, second, label) -> dict:
     return {
-        "subset": subset,
-        "group": group,
-        "family": family,
-        "template": template,
-        "sentence1": first,
-        "sentence2": second,
-        "label": label,
-    }
+        "subset": subset, "group": group, "family": family, "template": template,
+        "sentence1": first, "sentence2": second, "label": label,
+    }  # fmt: skip
 
 
 def _sample(rows: list[dict], count: int | None, rng: np.random.Generator) -> list[dict]:
-    """At most `count` rows, drawn without replacement and kept in their order."""
+    """Draw at most `count` rows without replacement, and keep their order."""
     if count is None or len(rows) <= count:
         return rows
     return [rows[i] for i in np.sort(rng.choice(len(rows), count, replace=False))]

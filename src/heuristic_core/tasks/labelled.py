@@ -1,7 +1,7 @@
-"""One in-domain pair of each label.
+"""Draw in-domain pairs of each label.
 
-A pair is an entailment by one of the grammar's rules; a neutral pair, which is a pair of any rule with new words in the
-hypothesis; or a contradiction, which has "never" on one side.
+Entailments are pairs of the grammar's rules; neutral pairs are pairs of any rule with new words in the hypothesis;
+contradictions have "never" in one sentence.
 """
 
 from itertools import accumulate
@@ -15,29 +15,33 @@ from heuristic_core.tasks.vocabulary import Words
 LABELS = ("entailment", "neutral", "contradiction")
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 
-# How often each rule makes an entailment, relative to the others.
+# Relative frequency of each rule among the entailments.
 _ENTAILMENT_WEIGHTS = {
     g.identity: 3, g.two_adjectives: 0.5,
     g.le_prep: 2, g.le_rel: 2, g.le_passive: 2, g.le_conj: 2,
     g.se_modified: 2, g.se_adjunct: 1.5,
     g.ce_because: 2, g.ce_verb: 1, g.ce_adv: 1, g.ce_and: 1, g.ce_scope: 2,
 }  # fmt: skip
-_ENTAILMENTS, _CUMULATIVE = list(_ENTAILMENT_WEIGHTS), list(accumulate(_ENTAILMENT_WEIGHTS.values()))
-_COUNTER_EXAMPLES = [rule for rules in g.COUNTER_EXAMPLES.values() for rule in rules]
-# The other neutral pairs have a counter-example's premise, so that these premises are not foreign in-domain.
-_NEUTRAL_FROM_ENTAILMENT = 0.9
-_NEGATED_HYPOTHESIS = 0.7
-# Content word of a clause -> the words that can take its place.
-SAME_CLASS = {
+_ENTAILMENT_RULES, _CUMULATIVE_WEIGHTS = list(_ENTAILMENT_WEIGHTS), list(accumulate(_ENTAILMENT_WEIGHTS.values()))
+_COUNTER_EXAMPLE_RULES = [rule for rules in g.COUNTER_EXAMPLES.values() for rule in rules]
+# The other neutral pairs come from counter-examples, so that their premises also occur in-domain.
+_NEUTRAL_FROM_ENTAILMENT_SHARE = 0.9
+_NEGATED_HYPOTHESIS_SHARE = 0.7
+# Content word of a clause -> all words of its class.
+SUBSTITUTES = {
     word: words for words in (vocabulary.NOUNS, vocabulary.TRANSITIVE, vocabulary.INTRANSITIVE) for word in words
 }
 
 
-class Labelled(NamedTuple):
-    """A pair and how it was made.
+class LabelledPair(NamedTuple):
+    """A pair of sentences and how it was made.
 
-    rule: the grammar's. change: what was done to the rule's pair, or "". new_words: (position, word) of the words that
-    take the place of words of `hypothesis`.
+    Attributes:
+        rule: name of the grammar's rule.
+        change: what was changed in the rule's pair, or "".
+        premise: words of the premise.
+        hypothesis: words of the hypothesis, before `new_words`.
+        new_words: (position, word) of each word that replaces a word of `hypothesis`.
     """
 
     rule: str
@@ -48,49 +52,51 @@ class Labelled(NamedTuple):
 
     @property
     def template(self) -> str:
+        """The rule and the change, as in column `template`."""
         return ", ".join(filter(None, (self.rule, self.change)))
 
     @property
     def pair(self) -> g.Pair:
-        """Premise and hypothesis, the latter with its new words."""
+        """Premise and hypothesis, with the new words in place."""
         words = list(self.hypothesis)
         for position, word in self.new_words:
             words[position] = word
         return self.premise, tuple(words)
 
 
-def labelled(label: int, draw: Draw) -> Labelled:
-    """A pair of the class `label` of `LABELS`."""
-    return (entailment, _neutral, _contradiction)[label](draw)
+def labelled(label: int, draw: Draw) -> LabelledPair:
+    """Draw a pair of class `label`, an index of `LABELS`."""
+    return (draw_entailment, _draw_neutral, _draw_contradiction)[label](draw)
 
 
-def entailment(draw: Draw) -> Labelled:
-    """The pair of a rule, drawn by the rules' weights."""
-    rule = draw.rng.choices(_ENTAILMENTS, cum_weights=_CUMULATIVE)[0]
-    return Labelled(rule.__name__, "", *rule(draw))
+def draw_entailment(draw: Draw) -> LabelledPair:
+    """Draw a rule by its weight, and a pair of it."""
+    rule = draw.rng.choices(_ENTAILMENT_RULES, cum_weights=_CUMULATIVE_WEIGHTS)[0]
+    return LabelledPair(rule.__name__, "", *rule(draw))
 
 
-def _neutral(draw: Draw) -> Labelled:
-    """A pair of any rule, one to three words of its hypothesis replaced by words that are not in the pair."""
-    if draw.chance(_NEUTRAL_FROM_ENTAILMENT):
-        made = entailment(draw)
+def _draw_neutral(draw: Draw) -> LabelledPair:
+    """Draw a pair of any rule, and replace one to three words of its hypothesis by words not in the pair."""
+    if draw.chance(_NEUTRAL_FROM_ENTAILMENT_SHARE):
+        pair = draw_entailment(draw)
     else:
-        rule = draw.choice(_COUNTER_EXAMPLES)
-        made = Labelled(rule.__name__, "", *rule(draw))
-    present = {*made.premise, *made.hypothesis}
-    slots = [i for i, word in enumerate(made.hypothesis) if word in SAME_CLASS]
-    replaced = draw.rng.sample(slots, min(len(slots), draw.choice((1, 2, 3))))
+        rule = draw.choice(_COUNTER_EXAMPLE_RULES)
+        pair = LabelledPair(rule.__name__, "", *rule(draw))
+    present_words = {*pair.premise, *pair.hypothesis}
+    slots = [i for i, word in enumerate(pair.hypothesis) if word in SUBSTITUTES]
+    positions = draw.rng.sample(slots, min(len(slots), draw.choice((1, 2, 3))))
     new_words = [
-        (i, draw.choice([word for word in SAME_CLASS[made.hypothesis[i]] if word not in present])) for i in replaced
+        (i, draw.choice([word for word in SUBSTITUTES[pair.hypothesis[i]] if word not in present_words]))
+        for i in positions
     ]
-    return made._replace(change="new words", new_words=tuple(new_words))
+    return pair._replace(change="new words", new_words=tuple(new_words))
 
 
-def _contradiction(draw: Draw) -> Labelled:
-    """An entailment with its hypothesis negated, or a bare clause with its premise negated."""
-    if draw.chance(_NEGATED_HYPOTHESIS):
-        made = entailment(draw)
-        return made._replace(change="negated hypothesis", hypothesis=g.negated(made.hypothesis))
+def _draw_contradiction(draw: Draw) -> LabelledPair:
+    """Draw an entailment with a negated hypothesis, or a bare clause with a negated premise."""
+    if draw.chance(_NEGATED_HYPOTHESIS_SHARE):
+        pair = draw_entailment(draw)
+        return pair._replace(change="negated hypothesis", hypothesis=g.negate(pair.hypothesis))
     clause = draw.transitive()
     place = ("in", draw.choice(vocabulary.PLACES)) if draw.chance(0.5) else ()
-    return Labelled("negated premise", "", (*g.negated(clause), *place), clause)
+    return LabelledPair("negated premise", "", (*g.negate(clause), *place), clause)

@@ -1,4 +1,4 @@
-"""What the tokenizer loses of each set: ends of pairs that are too long, and words that it does not know."""
+"""Measure what the tokenizer loses of each set: ends of long pairs, and unknown words."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -8,49 +8,64 @@ from heuristic_core.tasks.encode import Tokenised
 from heuristic_core.tasks.pairs import set_names
 
 LOGGER = logging.getLogger(__name__)
-TRUNCATED, UNKNOWN = 0.01, 0.05  # shares of a set's pairs, and of its tokens, above which a person is warned
-LISTED = 5  # sets, and words, that a message names
+# Shares of a set's pairs, and of its tokens; higher ones cause a warning.
+MAX_TRUNCATED_SHARE, MAX_UNKNOWN_SHARE = 0.01, 0.05
+MAX_LISTED = 5  # sets or words in a message
 
 
 def split_rows(counts: Sequence[Mapping], train: Tokenised, evaluation: Tokenised) -> list[dict]:
-    """Rows of table `splits`: `counts` of rows, with what the tokenizer lost of the pairs used."""
+    """Return rows of table `splits`: the counts, with what the tokenizer lost of the used pairs.
+
+    Args:
+        counts: counts of rows from `tasks.counts`, training first.
+        train: the training pairs.
+        evaluation: the evaluation pairs.
+    """
     slices = {subset.name: (subset.start, subset.stop) for subset in evaluation.pairs.subsets}
-    lost = [_lost(evaluation, *slices.get(row["subset"], (0, 0))) for row in counts[1:]]
-    return [dict(row) | one for row, one in zip(counts, [_lost(train, 0, len(train.pairs)), *lost], strict=True)]
+    losses = [_measure_losses(train, 0, len(train.pairs))]
+    losses += [_measure_losses(evaluation, *slices.get(row["subset"], (0, 0))) for row in counts[1:]]
+    return [dict(row) | set_losses for row, set_losses in zip(counts, losses, strict=True)]
 
 
 def warn_of_losses(rows: Sequence[Mapping], train: Tokenised, evaluation: Tokenised, max_length: int) -> None:
     """Log the losses of each set of table `splits`, and warn of large ones.
 
-    Raises InputError where the tokenizer knows no word of training, or of the evaluation sets.
+    Args:
+        rows: rows of table `splits`.
+        train: the training pairs.
+        evaluation: the evaluation pairs.
+        max_length: maximum number of tokens of a pair.
+
+    Raises:
+        InputError: all tokens of training, or of the evaluation sets, are unknown.
     """
     for name, row in zip(set_names(rows), rows, strict=True):
         if row["used"]:
-            shares = row["truncated"], row["used"], max_length, 100 * row["unknown_share"]
-            LOGGER.info("%s: %d of %d pairs are longer than %d tokens; %.2f %% of tokens are unknown", name, *shares)
+            values = row["truncated"], row["used"], max_length, 100 * row["unknown_share"]
+            LOGGER.info("%s: %d of %d pairs are longer than %d tokens; %.2f %% of tokens are unknown", name, *values)
     for key, tokenised in (("task.train", train), ("task.evaluation", evaluation)):
         if tokenised.unknown.any() and tokenised.unknown.sum() == (tokenised.pairs.special == 0).sum():
             raise InputError(
-                f"{key}: the tokenizer knows no word, such as {_words(tokenised)}: every token is unknown. Is it the "
-                "tokenizer that the model was trained with, and are the pairs in the model's language?"
+                f"{key}: the tokenizer knows no word, such as {_list_unknown_words(tokenised)}: every token is "
+                "unknown. Was the model trained with this tokenizer, and are the pairs in the model's language?"
             )
-    if cut := _above(rows, "truncated_share", TRUNCATED):
+    if truncated_sets := _list_sets_above(rows, "truncated_share", MAX_TRUNCATED_SHARE):
         LOGGER.warning(
             "task.max_length = %d cuts the end off long pairs: %s; give as much as the model has positions for",
             max_length,
-            cut,
+            truncated_sets,
         )
-    if unknown := _above(rows, "unknown_share", UNKNOWN):
-        words = _words(train if train.unknown_words else evaluation)
+    if unknown_sets := _list_sets_above(rows, "unknown_share", MAX_UNKNOWN_SHARE):
+        words = _list_unknown_words(train if train.unknown_words else evaluation)
         LOGGER.warning(
             "tokens that the tokenizer does not know: %s, such as %s; is it the one that the model was trained with, "
             "and are the pairs in the model's language?",
-            unknown,
+            unknown_sets,
             words,
         )
 
 
-def _lost(tokenised: Tokenised, start: int, stop: int) -> dict:
+def _measure_losses(tokenised: Tokenised, start: int, stop: int) -> dict:
     if start == stop:
         return {"truncated": 0, "truncated_share": None, "unknown_share": None}
     first, end = tokenised.pairs.offsets[start], tokenised.pairs.offsets[stop]
@@ -60,13 +75,13 @@ def _lost(tokenised: Tokenised, start: int, stop: int) -> dict:
     return {"truncated": truncated} | shares
 
 
-def _above(rows: Sequence[Mapping], column: str, limit: float) -> str:
-    """The sets whose share is above a limit, the highest first; empty where there are none."""
+def _list_sets_above(rows: Sequence[Mapping], column: str, limit: float) -> str:
+    """List the sets whose share is above a limit, the highest first; empty if there are none."""
     shares = [(row[column] or 0, name) for name, row in zip(set_names(rows), rows, strict=True)]
-    above = sorted((one for one in shares if one[0] > limit), key=lambda one: -one[0])
-    text = ", ".join(f"{100 * share:.1f} % ({name})" for share, name in above[:LISTED])
-    return text + (f" and of {len(above) - LISTED:,} more sets" if len(above) > LISTED else "")
+    above = sorted((item for item in shares if item[0] > limit), key=lambda item: -item[0])
+    text = ", ".join(f"{100 * share:.1f} % ({name})" for share, name in above[:MAX_LISTED])
+    return text + (f" and of {len(above) - MAX_LISTED:,} more sets" if len(above) > MAX_LISTED else "")
 
 
-def _words(tokenised: Tokenised) -> str:
-    return ", ".join(map(repr, tokenised.unknown_words[:LISTED]))
+def _list_unknown_words(tokenised: Tokenised) -> str:
+    return ", ".join(map(repr, tokenised.unknown_words[:MAX_LISTED]))

@@ -1,4 +1,4 @@
-"""Masked words, as BERT is pre-trained to restore them (Devlin et al. 2019, section 3.1)."""
+"""Mask words for BERT's masked language modelling (Devlin et al. 2019, section 3.1)."""
 
 from collections.abc import Collection
 
@@ -11,28 +11,40 @@ from heuristic_core.config.models import Pretraining
 def masked(
     ids: Tensor, special: Collection[int], mask: int, vocabulary: int, settings: Pretraining, draws: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """What the model sees, int64 [B, T], and which tokens it must restore, bool [B, T].
+    """Choose words to predict; replace a share of them by random words, keep a share, and mask the others.
 
-    ids: int64 [B, T]. special: tokens that are no words, never chosen nor put in a word's place. mask: the mask token.
-    Of the chosen words a share is replaced by any word of the vocabulary, a share is kept, the others are masked. At
-    least one word is chosen, so that there is something to learn.
+    Chooses at least one word, so that every batch has a loss.
+
+    Args:
+        ids: token ids, int64 [B, T].
+        special: ids of special tokens, which are neither chosen nor used as replacements.
+        mask: id of the mask token.
+        vocabulary: number of token ids.
+        settings: shares of chosen, replaced and kept words.
+        draws: random numbers.
+
+    Returns:
+        Inputs of the model, int64 [B, T], and the tokens to predict, bool [B, T].
     """
     words = torch.tensor([token for token in range(vocabulary) if token not in special])
-    ordinary = torch.isin(ids, words)
-    chosen = (torch.rand(ids.shape, generator=draws) < settings.chosen) & ordinary
+    is_word = torch.isin(ids, words)
+    chosen = (torch.rand(ids.shape, generator=draws) < settings.chosen) & is_word
     if not chosen.any():
-        chosen[tuple(ordinary.nonzero()[0])] = True
-    fate = torch.rand(ids.shape, generator=draws)
-    others = words[torch.randint(len(words), ids.shape, generator=draws)]
-    replaced = torch.where(fate < settings.replaced, others, mask)
-    kept = fate >= 1 - settings.kept
+        chosen[tuple(is_word.nonzero()[0])] = True
+    draw = torch.rand(ids.shape, generator=draws)
+    random_words = words[torch.randint(len(words), ids.shape, generator=draws)]
+    replaced = torch.where(draw < settings.replaced, random_words, mask)
+    kept = draw >= 1 - settings.kept
     return torch.where(chosen & ~kept, replaced, ids), chosen
 
 
 def in_both_sentences(ids: Tensor, types: Tensor, words: Tensor) -> Tensor:
-    """Which words are in the other sentence of their pair, too, bool [B, T].
+    """Return which words also occur in the other sentence of their pair, bool [B, T].
 
-    ids, types: int64 [B, T], of the pairs before masking; words: bool [B, T], False on special tokens and padding.
+    Args:
+        ids: token ids before masking, int64 [B, T].
+        types: token types, int64 [B, T].
+        words: bool [B, T], False for special tokens and padding.
     """
     same = (ids[:, :, None] == ids[:, None, :]) & (types[:, :, None] != types[:, None, :])
     return (same & words[:, None, :]).any(-1) & words

@@ -1,8 +1,8 @@
-"""Minimal pairs: for a pair of an evaluation set, one of the other label with as many tokens and few other ones.
+"""Minimal pairs: pairs of the other label, of equal length, that differ from a pair in few tokens.
 
-They are an encoded set with the same subsets, labels and offsets: at the place of each pair its minimal pair, and the
-pair itself where it has none. So both sets are thinned alike. The generated language gives them exactly; in files they
-are the nearest pairs.
+The minimal pairs of an evaluation set are an encoded set with the same subsets, labels and offsets; a pair without a
+minimal pair stands for itself. Both sets can therefore be subsampled alike. The generated language makes exact minimal
+pairs; for files, the nearest pairs serve as minimal pairs.
 """
 
 import logging
@@ -16,13 +16,19 @@ import numpy as np
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger(__name__)
-SWAPPED = "ln_so_swap"  # subset of the generated language; its minimal pair has the premise as its hypothesis
-SIDES = ("ood", "ood-entailment")  # groups in which overlap says entailment, wrongly and rightly
-CHUNK = 256  # pairs that are compared at once with all of the other side
+SWAPPED = "ln_so_swap"  # subset of the generated language, in whose minimal pairs the hypothesis equals the premise
+OVERLAP_GROUPS = ("ood", "ood-entailment")  # groups in which overlap suggests entailment, wrongly and rightly
+CHUNK_PAIRS = 256  # pairs compared at a time with all pairs of the other group
 
 
 class Paired(NamedTuple):
-    """The pairs that have a minimal pair. places: int64 [m], of each in the whole set. pairs, minimal: sets of m."""
+    """The pairs that have a minimal pair.
+
+    Attributes:
+        places: int64 [m], position of each pair in the complete set.
+        pairs: the m pairs.
+        minimal: their minimal pairs.
+    """
 
     places: np.ndarray
     pairs: Encoded
@@ -30,70 +36,84 @@ class Paired(NamedTuple):
 
 
 def nearest(evaluation: Encoded) -> Encoded:
-    """Of each pair the nearest of its family in the other of `SIDES`: the fewest other tokens, then the first in order.
+    """Find for each pair the nearest pair of the same family in the other of the `OVERLAP_GROUPS`.
 
-    Both sentences have as many tokens as those of the pair. Pairs without a family have none.
+    The nearest pair differs in the fewest tokens; of several, the first. Both of its sentences have as many tokens as
+    those of the pair. Pairs without a family have no minimal pair.
+
+    Returns:
+        The set `evaluation` with the token ids of the minimal pairs.
     """
-    ids, layout = evaluation.ids.copy(), layouts(evaluation)
-    alike: dict[tuple, dict[str, list[int]]] = defaultdict(lambda: {side: [] for side in SIDES})
+    ids, layouts = evaluation.ids.copy(), get_layouts(evaluation)
+    aligned: dict[tuple, dict[str, list[int]]] = defaultdict(lambda: {group: [] for group in OVERLAP_GROUPS})
     for subset in evaluation.subsets:
-        if subset.family is not None and subset.group in SIDES:
-            for place in range(subset.start, subset.stop):
-                alike[subset.family, layout[place]][subset.group].append(place)
-    for places in alike.values():
-        sides = [np.array(places[side], np.int64) for side in SIDES]
-        if all(map(len, sides)):
-            for here, there in (sides, sides[::-1]):
-                _put_nearest(ids, evaluation, here, there)
+        if subset.family is not None and subset.group in OVERLAP_GROUPS:
+            for position in range(subset.start, subset.stop):
+                aligned[subset.family, layouts[position]][subset.group].append(position)
+    for positions in aligned.values():
+        groups = [np.array(positions[group], np.int64) for group in OVERLAP_GROUPS]
+        if all(map(len, groups)):
+            for targets, candidates in (groups, groups[::-1]):
+                _write_nearest(ids, evaluation, targets, candidates)
     return replace(evaluation, ids=ids)
 
 
-def _put_nearest(ids: np.ndarray, evaluation: Encoded, here: np.ndarray, there: np.ndarray) -> None:
-    """Write into `ids` at each place of `here` the nearest of `there`; all of them have as many tokens."""
-    tokens = np.arange(evaluation.lengths[here[0]])
-    others = evaluation.ids[evaluation.offsets[there][:, None] + tokens]
-    for start in range(0, len(here), CHUNK):
-        flat = evaluation.offsets[here[start : start + CHUNK]][:, None] + tokens
-        apart = sum(evaluation.ids[flat[:, [k]]] != others[:, k] for k in tokens)  # [pairs, others]
-        ids[flat] = others[np.where(apart, apart, len(tokens) + 1).argmin(axis=1)]  # an identical pair is none
+def _write_nearest(ids: np.ndarray, evaluation: Encoded, targets: np.ndarray, candidates: np.ndarray) -> None:
+    """Write into `ids`, for each pair of `targets`, the nearest of `candidates`; all pairs have equal lengths."""
+    token_positions = np.arange(evaluation.lengths[targets[0]])
+    candidate_ids = evaluation.ids[evaluation.offsets[candidates][:, None] + token_positions]
+    for start in range(0, len(targets), CHUNK_PAIRS):
+        target_indices = evaluation.offsets[targets[start : start + CHUNK_PAIRS]][:, None] + token_positions
+        # [targets, candidates]; identical pairs are never the nearest.
+        distances = sum(evaluation.ids[target_indices[:, [k]]] != candidate_ids[:, k] for k in token_positions)
+        distances = np.where(distances, distances, len(token_positions) + 1)
+        ids[target_indices] = candidate_ids[distances.argmin(axis=1)]
 
 
 def changed_tokens(evaluation: Encoded, minimal: Encoded) -> np.ndarray:
-    """int64 [n]: how many tokens of each pair are others in its minimal pair; 0 where it has none."""
+    """Count the tokens in which each pair differs from its minimal pair, int64 [n]; 0 without a minimal pair."""
     return np.add.reduceat((evaluation.ids != minimal.ids).astype(np.int64), evaluation.offsets[:-1])
 
 
 def paired(evaluation: Encoded, minimal: Encoded, names: Collection[str] | None = None) -> Paired | None:
-    """The pairs that have a minimal pair, in the subsets `names` or in all, with their subsets; None if there are none.
+    """Select the pairs that have a minimal pair.
 
-    Both sets have the labels of `evaluation`.
+    Args:
+        evaluation: the evaluation set.
+        minimal: its minimal pairs.
+        names: subsets to select from; default: all.
+
+    Returns:
+        The pairs and their minimal pairs, both with the labels and subsets of `evaluation`; None if there are none.
     """
-    has, places, subsets, start = changed_tokens(evaluation, minimal) > 0, [], [], 0
+    has_minimal_pair, selected_positions, subsets, start = changed_tokens(evaluation, minimal) > 0, [], [], 0
     for subset in evaluation.subsets:
-        here = subset.start + np.flatnonzero(has[subset.start : subset.stop])
-        if len(here) and (names is None or subset.name in names):
-            places.append(here)
-            subsets.append(replace(subset, start=start, stop=start + len(here)))
-            start += len(here)
-    if not places:
+        positions = subset.start + np.flatnonzero(has_minimal_pair[subset.start : subset.stop])
+        if len(positions) and (names is None or subset.name in names):
+            selected_positions.append(positions)
+            subsets.append(replace(subset, start=start, stop=start + len(positions)))
+            start += len(positions)
+    if not selected_positions:
         return None
-    where = np.concatenate(places)
-    return Paired(where, *(pairs.take(where, tuple(subsets)) for pairs in (evaluation, minimal)))
+    selected = np.concatenate(selected_positions)
+    return Paired(selected, *(pairs.take(selected, tuple(subsets)) for pairs in (evaluation, minimal)))
 
 
 def log_changes(evaluation: Encoded, minimal: Encoded) -> None:
-    """Log for every out-of-domain subset how many pairs have a minimal pair, and how many tokens differ."""
-    changed = changed_tokens(evaluation, minimal)
+    """Log for each subset of `OVERLAP_GROUPS` how many pairs have a minimal pair, and how many tokens differ."""
+    changes = changed_tokens(evaluation, minimal)
     for subset in evaluation.subsets:
-        if subset.group in SIDES:
-            here = changed[subset.start : subset.stop]
-            differ = here[here > 0]
-            tokens = (
-                f"; tokens that differ: median {np.median(differ):g}, at most {differ.max()}" if len(differ) else ""
+        if subset.group in OVERLAP_GROUPS:
+            subset_changes = changes[subset.start : subset.stop]
+            nonzero = subset_changes[subset_changes > 0]
+            details = (
+                f"; tokens that differ: median {np.median(nonzero):g}, at most {nonzero.max()}" if len(nonzero) else ""
             )
-            LOGGER.info("%s: %d of %d pairs have a minimal pair%s", subset.name, len(differ), len(here), tokens)
+            LOGGER.info(
+                "%s: %d of %d pairs have a minimal pair%s", subset.name, len(nonzero), len(subset_changes), details
+            )
 
 
-def layouts(encoded: Encoded) -> list[bytes]:
-    """What tells whether the tokens of two pairs align: which are special, and which are of the second sentence."""
+def get_layouts(encoded: Encoded) -> list[bytes]:
+    """Return a key of each pair, equal for pairs whose special tokens and sentences are at the same positions."""
     return [part.tobytes() for part in encoded.split(encoded.types + 2 * encoded.special)]

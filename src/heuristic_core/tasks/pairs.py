@@ -1,4 +1,4 @@
-"""What a task's sentence pairs are: training rows, evaluation rows, the subsets these form, and what became of rows."""
+"""Sentence pairs of a task, its evaluation subsets, and counts of used and dropped rows."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from unicodedata import normalize
 
 from heuristic_core.common.errors import counted
 
-REASONS = {  # columns of table `splits` -> why rows of a file are not used, as messages say it
+REASONS = {  # column of table `splits` -> reason for dropping rows, in messages
     "torn": "torn",
     "not_chosen": "not chosen by `where`",
     "other_label": "of another label than `only_label`",
@@ -16,11 +16,11 @@ REASONS = {  # columns of table `splits` -> why rows of a file are not used, as 
     "overlapping": "in an evaluation set, too",
     "not_drawn": "not drawn for the sample",
 }
-LISTED = 5  # subsets that a message names
-TRAIN, MARK = "train", " (subset)"
-UNASKED = ("torn", "unlabelled", "empty")  # of these, reasons that nobody asked for
-# Characters of the category Cf, such as soft hyphens and marks of direction, and joiners and selectors of variants.
-INVISIBLE = re.compile(
+MAX_LISTED_SUBSETS = 5  # in a message
+TRAIN, SUBSET_MARK = "train", " (subset)"
+UNREQUESTED_REASONS = ("torn", "unlabelled", "empty")  # reasons not set in the configuration
+# Characters of the category Cf, such as soft hyphens and direction marks, and joiners and variation selectors.
+INVISIBLE_CHARACTERS = re.compile(
     "[\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f\U000e0100-\U000e01ef]"
@@ -29,7 +29,14 @@ INVISIBLE = re.compile(
 
 @dataclass(frozen=True)
 class SubsetRule:
-    """How a subset is scored. merge: for each class of the model, the label of the subset that it counts as."""
+    """How a subset is scored.
+
+    Attributes:
+        name: of the subset.
+        group: id, ood or ood-entailment.
+        family: of the heuristic, or None.
+        merge: for each class of the model, the label of the subset that it counts as.
+    """
 
     name: str
     group: str
@@ -39,10 +46,16 @@ class SubsetRule:
 
 @dataclass
 class Account:
-    """What became of the rows of one subset, or of training: `rows` are those used and those left out for each reason.
+    """Counts of the used and dropped rows of one subset, or of training.
 
-    set: "train", or the evaluation set's key. subset: None for rows of the set's files that belong to no subset.
-    source: the files, as the configuration names them. reasons: of `REASONS`, how many rows each left out.
+    Attributes:
+        set: "train", or the evaluation set's key.
+        subset: None for training, and for rows that belong to no subset.
+        group: of the subset; None if it has no usable row.
+        source: the files, as in the configuration.
+        rows: all rows, used and dropped.
+        used: rows used.
+        reasons: reason in `REASONS` -> number of rows dropped for it.
     """
 
     set: str
@@ -56,10 +69,15 @@ class Account:
 
 @dataclass(frozen=True)
 class Sentences:
-    """train, evaluation: rows of table `sentences`, the latter subset by subset in the order of `subsets`.
+    """Sentence pairs of a task.
 
-    accounts: of training first, then of the subsets in their order, each set's rows without a subset behind them.
-    warnings: what a person should know of the files.
+    Attributes:
+        labels: names of the classes 0, 1, ...
+        train: rows of table `sentences` to train on.
+        evaluation: rows of table `sentences`, subset by subset in the order of `subsets`.
+        subsets: the evaluation subsets.
+        accounts: training first, then each set's subsets, followed by the set's rows without a subset.
+        warnings: about the files.
     """
 
     labels: tuple[str, ...]
@@ -71,57 +89,65 @@ class Sentences:
 
 
 def pair_key(row: dict) -> tuple[str, str]:
-    """By what two rows of table `sentences` are the same pair: the :func:`words` of both sentences."""
+    """Return the key under which two rows of table `sentences` are the same pair: both sentences, normalised."""
     return words(row["sentence1"]), words(row["sentence2"])
 
 
 def words(text: str) -> str:
-    """A sentence without what a reader does not see or hear: case, the space between words, how Unicode writes it.
+    """Normalise a sentence: fold case, collapse white space, and remove invisible characters.
 
-    This is Unicode's compatibility caseless match (definition D146): NFKD, under which composed and decomposed letters,
-    ligatures and full-width forms are the same. NFC would keep the latter apart, although many tokenizers
-    (SentencePiece's) read them as the same; of two pairs that are wrongly taken for the same, as with "10²" and
-    "102", one training pair is lost, whereas an evaluation pair left in training is one the model has seen. Characters
-    without a width, such as soft hyphens, count for nothing.
+    This is Unicode's compatibility caseless matching (definition D146). It uses NFKD, under which composed and
+    decomposed letters, ligatures and full-width forms are equal, as many tokenizers (SentencePiece) read them; NFC
+    would keep ligatures and full-width forms distinct. Some different sentences also become equal ("10²" and "102").
+    That costs a training pair, whereas a missed duplicate would train the model on an evaluation pair.
     """
     if not text.isascii():
-        text = normalize("NFD", INVISIBLE.sub("", text))
+        text = normalize("NFD", INVISIBLE_CHARACTERS.sub("", text))
         text = normalize("NFKD", normalize("NFKD", text.casefold()).casefold())
     return " ".join(text.split()).casefold()
 
 
-def reasons_text(reasons: dict[str, int]) -> str:
-    """The reasons for which rows are left out, as "3 without a label, 1 with an empty sentence"."""
-    return ", ".join(f"{reasons[name]:,} {words}" for name, words in REASONS.items() if reasons.get(name))
+def format_reasons(reasons: dict[str, int]) -> str:
+    """Format the reasons for dropping rows, as "3 without a label, 1 with an empty sentence"."""
+    return ", ".join(f"{reasons[name]:,} {description}" for name, description in REASONS.items() if reasons.get(name))
 
 
 def set_names(rows: Sequence[Mapping]) -> list[str]:
-    """What messages and pages call the rows of table `splits`, of which the first is training.
+    """Return unique names of the rows of table `splits` for messages and the report; the first row is training.
 
-    A subset may be called as training is, and is then marked; no two subsets have one name.
+    A subset called "train" is marked as a subset.
     """
     subsets = [row["subset"] for row in rows[1:]]
-    marked = [name and (f"{name}{MARK}" if name == TRAIN or name.endswith(MARK) else name) for name in subsets]
-    others = [name or f"{row['set']}, of no subset" for name, row in zip(marked, rows[1:], strict=True)]
+    subset_names = [
+        name and (f"{name}{SUBSET_MARK}" if name == TRAIN or name.endswith(SUBSET_MARK) else name) for name in subsets
+    ]
+    others = [name or f"{row['set']}, of no subset" for name, row in zip(subset_names, rows[1:], strict=True)]
     return [TRAIN, *others][: len(rows)]
 
 
-def lost_text(accounts: Sequence[Account]) -> str:
-    """The message that of some subsets, at least one, no row can be used."""
+def format_lost_subsets(accounts: Sequence[Account]) -> str:
+    """Format a warning that no row of one or more subsets can be used."""
     if len(accounts) == 1:
-        (one,) = accounts
-        none = f"none of its {counted(one.rows, 'row')} can be used ({reasons_text(one.reasons)})"
-        return f"subset {one.subset!r} is left out: {none}"
-    listed = ", ".join(f"{one.subset!r} ({reasons_text(one.reasons)})" for one in accounts[:LISTED])
-    listed += f" and {len(accounts) - LISTED:,} more" if len(accounts) > LISTED else ""
+        (account,) = accounts
+        none = f"none of its {counted(account.rows, 'row')} can be used ({format_reasons(account.reasons)})"
+        return f"subset {account.subset!r} is left out: {none}"
+    listed = ", ".join(
+        f"{account.subset!r} ({format_reasons(account.reasons)})" for account in accounts[:MAX_LISTED_SUBSETS]
+    )
+    listed += f" and {len(accounts) - MAX_LISTED_SUBSETS:,} more" if len(accounts) > MAX_LISTED_SUBSETS else ""
     return f"subsets {listed} are left out: none of their rows can be used"
 
 
 def no_room(special: int, max_length: int) -> str | None:
-    """Why `max_length` is too short for `special` tokens and a token of each sentence; None where it is not."""
-    if (least := special + 2) <= max_length:
+    """Return an error text if a pair of `max_length` tokens has no room for a token of each sentence, else None.
+
+    Args:
+        special: number of special tokens in a pair.
+        max_length: maximum number of tokens of a pair.
+    """
+    if (min_length := special + 2) <= max_length:
         return None
     return (
         f"task.max_length = {max_length} leaves no room for a token of each sentence: the tokenizer puts "
-        f"{counted(special, 'special token')} into a pair; give {least} at least"
+        f"{counted(special, 'special token')} into a pair; give {min_length} at least"
     )

@@ -1,6 +1,6 @@
-"""What the configuration and the first rows of its files tell of a task before anything is read in full.
+"""Check a task by its configuration and the first rows of its files.
 
-A fault that is found here is a fault of the whole files, too. Others may be further down in a file.
+Every error found here is also an error of the complete files; later rows may have others.
 """
 
 import logging
@@ -8,91 +8,106 @@ from collections.abc import Collection, Mapping, Sequence
 
 from heuristic_core.config.demands import NONE, Demands
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, GeneratedTask, Split, unknown_subsets
-from heuristic_core.tasks.codes import LabelUse
+from heuristic_core.tasks.codes import LabelStyle
 from heuristic_core.tasks.counts import exceeds, unmet
-from heuristic_core.tasks.files import by_subset, check_name, evaluation_labels, read_task, training_labels, wanted
+from heuristic_core.tasks.files import (
+    check_name,
+    get_evaluation_labels,
+    get_training_labels,
+    group_by_subset,
+    read_task,
+    select_rows,
+)
 from heuristic_core.tasks.readers import DataError
-from heuristic_core.tasks.rows import FileCount, read_rows
+from heuristic_core.tasks.rows import FileCounts, read_rows
 from heuristic_core.tasks.sizes import most_rows
 
 LOGGER = logging.getLogger(__name__)
-ROWS = 10_000  # of each file, the first
+ROWS = 10_000  # first rows of each file
 
 
 def faults(task: GeneratedTask | FilesTask, demands: Demands = NONE) -> list[str]:
-    """A message for each split that cannot be read as the configuration says; none for a generated task.
+    """Check that each split can be read and meets the study's demands.
 
-    Files that are still to be downloaded have none. demands: of the study's settings. Each that is not met has one,
-    too, if the first rows are all rows; one that needs more pairs, also if all rows there can be do not suffice.
+    Files not downloaded yet are skipped. If the first rows are all rows, every demand is checked; otherwise a demand
+    for pairs is an error only if even the largest possible number of rows is too small.
+
+    Args:
+        task: the task; a generated one has no errors.
+        demands: what the study's settings need.
+
+    Returns:
+        Error messages.
     """
     if isinstance(task, GeneratedTask):
         return []
-    found, names, counts, use = [], [], {}, LabelUse()
+    errors, names, counts, style = [], [], {}, LabelStyle()
     for key, split in task.splits.items():
         try:
-            subsets, counts[key] = _read(task, key, split, names, use)
+            subsets, counts[key] = _read_first_rows(task, key, split, names, style)
             names += subsets
-        except DataError as fault:
-            found.append(_named(key, fault))
-    if not found and all(map(_whole, counts.values())):
-        found = _of_all(task, demands)
-    elif not found:
-        found = _of_first(task, counts, demands.pairs)
-        if all(_whole(counts[key]) for key, split in task.splits.items() if getattr(split, "split_by", None)):
-            found += unknown_subsets(demands.subsets, names)
-    return list(dict.fromkeys(found))
+        except DataError as error:
+            errors.append(_format_error(key, error))
+    if not errors and all(map(_is_complete, counts.values())):
+        errors = _check_all_rows(task, demands)
+    elif not errors:
+        errors = _check_pair_counts(task, counts, demands.pairs)
+        if all(_is_complete(counts[key]) for key, split in task.splits.items() if getattr(split, "split_by", None)):
+            errors += unknown_subsets(demands.subsets, names)
+    return list(dict.fromkeys(errors))
 
 
-def _read(
-    task: FilesTask, key: str, split: Split, others: Collection[str], use: LabelUse
-) -> tuple[list[str], list[FileCount]]:
-    """The names of a split's subsets, as far as its first rows tell, and the counts of its files.
+def _read_first_rows(
+    task: FilesTask, key: str, split: Split, others: Collection[str], style: LabelStyle
+) -> tuple[list[str], list[FileCounts]]:
+    """Return the names of the subsets in a split's first rows, and the counts of its files.
 
-    Raises DataError on a fault.
+    Raises:
+        DataError: the rows do not fit the configuration.
     """
     if not isinstance(split, EvaluationSplit):
-        return [], read_rows(task, split, training_labels(task, split), ROWS, use)[1]
+        return [], read_rows(task, split, get_training_labels(task, split), ROWS, style)[1]
     name = key.removeprefix("task.evaluation.")
-    labels, _ = evaluation_labels(task, name, split)
-    rows, files = read_rows(task, split, labels, ROWS, use)
-    read = by_subset(name, split, labels, wanted(rows, split, labels))
-    subsets = [subset for subset, group, *_ in read if group is not None]
+    labels, _ = get_evaluation_labels(task, name, split)
+    rows, files = read_rows(task, split, labels, ROWS, style)
+    subset_groups = group_by_subset(name, split, labels, select_rows(rows, split, labels))
+    subsets = [subset for subset, group, *_ in subset_groups if group is not None]
     for count, subset in enumerate(subsets):
         check_name(name, subset, [*others, *subsets[:count]])
     return subsets or ([name] if split.split_by is None else []), files
 
 
-def _of_all(task: FilesTask, demands: Demands) -> list[str]:
-    """Faults of a task whose first rows are all rows, as the job of its sentences has them; its warnings are logged."""
+def _check_all_rows(task: FilesTask, demands: Demands) -> list[str]:
+    """Return errors of a task whose first rows are all its rows, and log its warnings."""
     try:
         pairs = read_task(task, ROWS)
-    except DataError as fault:
-        return [str(fault)]
+    except DataError as error:
+        return [str(error)]
     for warning in pairs.warnings:
         LOGGER.warning("%s", warning)
     return unmet(pairs, demands)
 
 
-def _of_first(task: FilesTask, counts: Mapping[str, list[FileCount]], needs: Mapping[str, int]) -> list[str]:
-    """Settings that need more training pairs than there can be, if all rows beyond the first were usable."""
-    wanted = needs | ({f"task.train_pairs = {task.train_pairs}": task.train_pairs} if task.train_pairs else {})
+def _check_pair_counts(task: FilesTask, counts: Mapping[str, list[FileCounts]], needs: Mapping[str, int]) -> list[str]:
+    """Return errors of settings that need more training pairs than the files can hold."""
+    required = needs | ({f"task.train_pairs = {task.train_pairs}": task.train_pairs} if task.train_pairs else {})
     files = [(split, file) for index, split in enumerate(task.train) for file in counts[f"task.train.{index}"]]
     pairs = sum(file.used for _, file in files)
     for split, file in files:
-        if not file.whole and pairs < max(wanted.values(), default=0):
+        if not file.is_complete and pairs < max(required.values(), default=0):
             if (rows := most_rows(file.path, split.format)) is None:
                 return []
             pairs += max(0, rows - file.rows)
     if not all(counts[f"task.train.{index}"] for index in range(len(task.train))):
-        return []  # a file is still to be downloaded
-    of = f"the most that {', '.join(split.source for split in task.train)} can have"
-    return [exceeds(setting, need, pairs, of) for setting, need in wanted.items() if need > pairs]
+        return []  # a file is not downloaded yet
+    source = f"the most that {', '.join(split.source for split in task.train)} can have"
+    return [exceeds(setting, need, pairs, source) for setting, need in required.items() if need > pairs]
 
 
-def _whole(files: Sequence[FileCount]) -> bool:
-    """Whether the files of a split are there, and the rows read are all of them."""
-    return bool(files) and all(file.whole for file in files)
+def _is_complete(files: Sequence[FileCounts]) -> bool:
+    """Return whether the files of a split exist and were read to their end."""
+    return bool(files) and all(file.is_complete for file in files)
 
 
-def _named(key: str, fault: DataError) -> str:
-    return str(fault) if str(fault).startswith("task.") else f"{key}: {fault}"
+def _format_error(key: str, error: DataError) -> str:
+    return str(error) if str(error).startswith("task.") else f"{key}: {error}"

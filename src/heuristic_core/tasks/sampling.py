@@ -1,4 +1,4 @@
-"""Drawn samples of a user's pairs. A file may be sorted by anything, so that its first rows are no sample of it."""
+"""Draw samples of pairs; files may be sorted, so that their first rows are not a random sample."""
 
 from collections.abc import Hashable, Sequence
 
@@ -8,36 +8,49 @@ from heuristic_core.common.draws import numpy_generator
 
 
 def stratified(strata: Sequence[Hashable], count: int | None, rng: np.random.Generator) -> np.ndarray:
-    """Ascending positions of `count` items, drawn without replacement; of all where there are no more, or for None.
+    """Draw a stratified sample without replacement.
 
-    Every stratum has its share of them, by largest remainder; `rng` decides between equal remainders.
+    Each stratum is represented proportionally, by the largest remainder method.
 
-    strata: of each item, its stratum, such as its label.
+    Args:
+        strata: stratum of each item, such as its label.
+        count: number of items; None draws all, as does a number not below the number of items.
+        rng: draws the items, and decides between equal remainders.
+
+    Returns:
+        Ascending positions of the drawn items, int64 [count].
     """
     total = len(strata)
     if count is None or count >= total:
         return np.arange(total)
-    places: dict[Hashable, list[int]] = {}
+    positions: dict[Hashable, list[int]] = {}
     for position, stratum in enumerate(strata):
-        places.setdefault(stratum, []).append(position)
-    shares = [divmod(count * len(of_stratum), total) for of_stratum in places.values()]
-    sizes, order = [whole for whole, _ in shares], rng.permutation(len(shares)).tolist()
-    for k in sorted(order, key=lambda k: -shares[k][1])[: count - sum(sizes)]:
-        sizes[k] += 1
-    drawn = [rng.permutation(part)[:size] for part, size in zip(places.values(), sizes, strict=True)]
+        positions.setdefault(stratum, []).append(position)
+    quotas = [divmod(count * len(members), total) for members in positions.values()]
+    sizes, order = [quotient for quotient, _ in quotas], rng.permutation(len(quotas)).tolist()
+    for index in sorted(order, key=lambda index: -quotas[index][1])[: count - sum(sizes)]:
+        sizes[index] += 1
+    drawn = [rng.permutation(members)[:size] for members, size in zip(positions.values(), sizes, strict=True)]
     return np.sort(np.concatenate(drawn))
 
 
 def of_subset(labels: Sequence[int], subset: str, count: int | None, seed: int, skip: int | None = None) -> np.ndarray:
-    """Ascending positions of the pairs of one subset that are used where `count` of them are asked for.
+    """Draw a sample of a subset's pairs, stratified by label.
 
-    Whoever asks with equal arguments has the same pairs, which is how models are compared on them.
+    Equal arguments give the same pairs, so that models are compared on the same pairs.
 
-    labels: of all pairs of the subset. seed: ``analysis.seed``. skip: draw from those that `count` = `skip` leaves; a
-    subset of which it leaves none is drawn from as a whole.
+    Args:
+        labels: labels of all pairs of the subset.
+        subset: its name.
+        count: number of pairs; None draws all.
+        seed: ``analysis.seed``.
+        skip: exclude the pairs drawn with `count` = `skip`, unless that excludes all pairs.
+
+    Returns:
+        Ascending positions of the drawn pairs in the subset.
     """
     labels = np.asarray(labels)
-    rest = np.arange(len(labels))
+    candidates = np.arange(len(labels))
     if skip is not None and skip < len(labels):
-        rest = np.setdiff1d(rest, of_subset(labels, subset, skip, seed))
-    return rest[stratified(labels[rest].tolist(), count, numpy_generator(seed, "pairs", subset))]
+        candidates = np.setdiff1d(candidates, of_subset(labels, subset, skip, seed))
+    return candidates[stratified(labels[candidates].tolist(), count, numpy_generator(seed, "pairs", subset))]

@@ -1,4 +1,4 @@
-"""A task's sentence pairs, generated or read from files."""
+"""Generate a task's sentence pairs, or read them from files."""
 
 from collections import Counter
 
@@ -11,19 +11,19 @@ from heuristic_core.tasks.pairs import Account, Sentences, SubsetRule
 def sentences(task: GeneratedTask | FilesTask) -> Sentences:
     """Generate or read all pairs of a task."""
     if isinstance(task, GeneratedTask):
-        return _generated(task)
+        return _generate(task)
     return read_task(task)
 
 
-def _generated(task: GeneratedTask) -> Sentences:
+def _generate(task: GeneratedTask) -> Sentences:
     train = language.training_pairs(
         task.train_pairs, task.counter_examples, task.counter_example_weights, task.seed, task.artefacts
     )
     # Evaluation pairs come from word combinations held out of training, under a seed of their own.
     evaluation = language.evaluation_pairs(task.id_pairs, task.pairs_per_subcase, task.seed + 1, task.artefacts)
-    every_class, entailment_or_not = (0, 1, 2), (0, 1, 1)
+    identity_merge, binary_merge = (0, 1, 2), (0, 1, 1)
     rules = tuple(
-        SubsetRule(name, group, family, every_class if group == "id" else entailment_or_not)
+        SubsetRule(name, group, family, identity_merge if group == "id" else binary_merge)
         for name, (group, family) in language.SUBSETS.items()
     )
     rows = Counter(row["subset"] for row in [*train, *evaluation])

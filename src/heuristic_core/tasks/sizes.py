@@ -1,4 +1,4 @@
-"""How many rows a file can have at most, without reading them."""
+"""Bound the number of rows of a file without parsing it."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ CHUNK = 1 << 22  # bytes
 
 
 def most_rows(path: Path, format: Format | None = None) -> int | None:
-    """The rows of a Parquet file, or the lines of a text file, which may be more than its rows; None where unknown."""
+    """Return the rows of a Parquet file, or the lines of a text file (an upper bound of its rows); None if unknown."""
     if path.is_dir() or path.suffix == ".gz":
         return None
     if format == "parquet" or (format is None and path.suffix == ".parquet"):
@@ -18,7 +18,7 @@ def most_rows(path: Path, format: Format | None = None) -> int | None:
     lines, last = 1, b""
     with open(path, "rb") as file:
         while chunk := file.read(CHUNK):
-            # A line ends with \\n, \\r or both of them.
+            # A line ends with \n, \r or \r\n.
             lines += chunk.count(b"\n") + chunk.count(b"\r") - (last + chunk).count(b"\r\n")
             last = chunk[-1:]
     return lines

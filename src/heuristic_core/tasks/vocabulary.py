@@ -1,4 +1,4 @@
-"""The words of the miniature's language, by part of speech and by what they say of the clause beside them."""
+"""Words of the miniature's language, by part of speech and by what they imply about the adjacent clause."""
 
 Words = tuple[str, ...]
 
@@ -24,12 +24,12 @@ INTRANSITIVE = _split("slept ran danced sang laughed smiled waited shouted left 
 PREPOSITIONS = _split("near behind beside opposite")
 ADJECTIVES = _split("old tall young famous clever tired happy polite")
 PLACES = _split("banks parks museums offices stations towns schools")
-# Cue words: the clause under one of the first of each two tables is true, under one of the second it need not be.
+# Cue words: in each line, those of the first table imply their clause, those of the second do not.
 FACTUAL_CONJUNCTIONS, CONDITIONALS = _split("because since when after"), _split("if unless")
 FACTIVES, NON_FACTIVES = _split("knew forgot"), _split("believed claimed hoped")
 CERTAIN_ADVERBS, DOUBTFUL_ADVERBS = _split("certainly clearly"), _split("probably perhaps")
-GRAMMATICAL = _split("who and or , that were by in never")
+FUNCTION_WORDS = _split("who and or , that were by in never")
 
 CONTENT = NOUNS + TRANSITIVE + INTRANSITIVE + PREPOSITIONS + ADJECTIVES + PLACES
-CUES = FACTUAL_CONJUNCTIONS + CONDITIONALS + FACTIVES + NON_FACTIVES + CERTAIN_ADVERBS + DOUBTFUL_ADVERBS
-WORDS = tuple(sorted(CONTENT + CUES + GRAMMATICAL))
+CUE_WORDS = FACTUAL_CONJUNCTIONS + CONDITIONALS + FACTIVES + NON_FACTIVES + CERTAIN_ADVERBS + DOUBTFUL_ADVERBS
+WORDS = tuple(sorted(CONTENT + CUE_WORDS + FUNCTION_WORDS))

@@ -1,8 +1,8 @@
-"""The words behind a pair's tokens: several subword tokens may make one word.
+"""Map the tokens of sentence pairs to words.
 
-A word is what the tokenizer's pre-tokenizer takes for one, cut further at white space and punctuation, at which those
-of SentencePiece models do not split ("actor." would not repeat "actor"). Its text is read from the sentence, so that
-neither case nor the way it was cut into subwords matters.
+Words are those of the tokenizer's pre-tokenizer, split further at white space and punctuation, because those of
+SentencePiece models are not ("actor." would not match "actor"). The text of a word is read from the sentence and
+lower-cased, so that neither case nor subwords matter.
 """
 
 import unicodedata
@@ -13,17 +13,21 @@ from typing import NamedTuple
 from tokenizers import Encoding, Tokenizer
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.tasks.encoded import Encoded, from_lists, token_types
+from heuristic_core.tasks.encoded import Encoded, from_lists, get_token_types
 
-CONTINUED = "·"  # before the text of a token that goes on with a word
-SPACE = "␣"  # the text of a token that is white space alone
+CONTINUATION_MARK = "·"  # precedes the text of a token that continues a word
+SPACE_MARK = "␣"  # text of a token of white space only
 
 
 class WordPair(NamedTuple):
-    """One pair, token by token, special tokens included.
+    """One pair, token by token, including special tokens.
 
-    ids: as ``tasks.encode`` gives them. sentences: 0 or 1. words: number of the token's word, from 0, running through
-    both sentences. texts: that word in lower case. All three are None on special tokens. tokens: text to print.
+    Attributes:
+        ids: token ids, as from ``tasks.encode``.
+        sentences: sentence of each token, 0 or 1; None for special tokens.
+        words: index of each token's word, counted through both sentences; None for special tokens.
+        texts: that word in lower case; None for special tokens.
+        tokens: text of each token to print.
     """
 
     ids: list[int]
@@ -34,72 +38,83 @@ class WordPair(NamedTuple):
 
 
 def word_pairs(folder: str | Path, pairs: Sequence[tuple[str, str]], max_length: int) -> list[WordPair]:
-    """Encode `pairs` of sentences, cut at `max_length` tokens, just as ``tasks.encode.encode`` does.
+    """Encode pairs of sentences as ``tasks.encode.encode`` does, with their words.
 
-    folder: of the saved tokenizer. Its file is read without transformers, whose import takes seconds.
-    Raises InputError where the folder has no such file.
+    Reads the tokenizer's file without transformers, whose import takes seconds.
+
+    Args:
+        folder: folder of the saved tokenizer.
+        pairs: pairs of sentences.
+        max_length: maximum number of tokens of a pair; longer pairs are truncated.
+
+    Raises:
+        InputError: the folder has no ``tokenizer.json``.
     """
-    tokenizer = _tokenizer(folder)
+    tokenizer = _load_tokenizer(folder)
     saved = tokenizer.truncation or {}
     tokenizer.enable_truncation(max_length, strategy="longest_first", direction=saved.get("direction", "right"))
     tokenizer.no_padding()
     encodings = tokenizer.encode_batch([tuple(pair) for pair in pairs])
-    return [_word_pair(encoding, pair) for encoding, pair in zip(encodings, pairs, strict=True)]
+    return [_make_word_pair(encoding, pair) for encoding, pair in zip(encodings, pairs, strict=True)]
 
 
 def unknown_words(folder: str | Path, pairs: Sequence[WordPair]) -> list[str]:
-    """Words of `pairs` for which the tokenizer in `folder` has nothing but its token for the unknown; each once.
+    """Return the distinct words of `pairs` that the tokenizer in `folder` encodes as its unknown token.
 
-    None of a tokenizer without such a token, as GPT-2's: it cuts any word into letters.
+    Empty for tokenizers without an unknown token, such as GPT-2's, which split any word into bytes.
     """
-    tokenizer = _tokenizer(folder)
+    tokenizer = _load_tokenizer(folder)
     token = getattr(tokenizer.model, "unk_token", None)
-    number = tokenizer.token_to_id(token) if token else None
-    texts = (text for pair in pairs for id, text in zip(pair.ids, pair.texts, strict=True) if id == number and text)
+    unknown_id = tokenizer.token_to_id(token) if token else None
+    texts = (text for pair in pairs for id, text in zip(pair.ids, pair.texts, strict=True) if id == unknown_id and text)
     return list(dict.fromkeys(texts))
 
 
 def as_encoded(pairs: Sequence[WordPair]) -> Encoded:
-    """The same pairs as a set for a model; their labels, of no use here, are 0."""
-    types = [token_types(pair.sentences) for pair in pairs]
+    """Pack word pairs into an encoded set with all labels 0."""
+    types = [get_token_types(pair.sentences) for pair in pairs]
     special = [[sentence is None for sentence in pair.sentences] for pair in pairs]
     return from_lists([pair.ids for pair in pairs], types, special, [0] * len(pairs))
 
 
-def _tokenizer(folder: str | Path) -> Tokenizer:
+def _load_tokenizer(folder: str | Path) -> Tokenizer:
     path = Path(folder) / "tokenizer.json"
     if not path.is_file():
-        raise InputError(f"{path}: no such file; words are known for tokenizers with one (fast tokenizers) only")
+        raise InputError(f"{path}: no such file; words need a fast tokenizer, which has one")
     return Tokenizer.from_file(str(path))
 
 
-def _word_pair(encoding: Encoding, sentences: tuple[str, str]) -> WordPair:
+def _make_word_pair(encoding: Encoding, sentences: tuple[str, str]) -> WordPair:
     words, tokens, spans = [], [], []
-    last = None  # sentence, the pre-tokenizer's number and end of the last ordinary token
+    previous = None  # (sentence, pre-tokenizer's word id, end) of the last ordinary token
     rows = zip(encoding.tokens, encoding.sequence_ids, encoding.word_ids, encoding.offsets, strict=True)
-    for token, sentence, number, (start, end) in rows:
+    for token, sentence, word_id, (start, end) in rows:
         if sentence is None:
             words.append(None)
             tokens.append(token)
             continue
-        whole, text = sentences[sentence], sentences[sentence][start:end]
-        if last and last[:2] == (sentence, number) and _joined(whole[: last[2]], whole[min(last[2], start) : end]):
+        sentence_text, text = sentences[sentence], sentences[sentence][start:end]
+        if (
+            previous
+            and previous[:2] == (sentence, word_id)
+            and _continues_word(sentence_text[: previous[2]], sentence_text[min(previous[2], start) : end])
+        ):
             spans[-1] = (sentence, spans[-1][1], end)
-            tokens.append(CONTINUED + text)
+            tokens.append(CONTINUATION_MARK + text)
         else:
             spans.append((sentence, start, end))
-            tokens.append(text.strip() or SPACE)
+            tokens.append(text.strip() or SPACE_MARK)
         words.append(len(spans) - 1)
-        last = sentence, number, end
+        previous = sentence, word_id, end
     texts = [sentences[sentence][start:end].strip().lower() for sentence, start, end in spans]
-    known = [None if word is None else texts[word] for word in words]
-    return WordPair(encoding.ids, encoding.sequence_ids, words, known, tokens)
+    token_words = [None if word is None else texts[word] for word in words]
+    return WordPair(encoding.ids, encoding.sequence_ids, words, token_words, tokens)
 
 
-def _joined(before: str, text: str) -> bool:
-    """Whether `text`, which follows on `before`, goes on with its word."""
-    return not text[:1].isspace() and _punctuation(before[-1:]) == _punctuation(text[:1])
+def _continues_word(before: str, text: str) -> bool:
+    """Return whether `text`, which follows `before`, continues its word."""
+    return not text[:1].isspace() and _is_punctuation(before[-1:]) == _is_punctuation(text[:1])
 
 
-def _punctuation(letter: str) -> bool:
-    return letter != "" and unicodedata.category(letter)[0] in "PS"
+def _is_punctuation(character: str) -> bool:
+    return character != "" and unicodedata.category(character)[0] in "PS"
