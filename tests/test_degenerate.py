@@ -140,6 +140,30 @@ def test_heads_that_such_subnetworks_share_are_shown_without_p(runs, full, reaso
         assert shown["p"] == "" and shown["why there is no p"].startswith(reason) and marks["p"].isna().all()
 
 
+@pytest.mark.parametrize(("full", "p"), [({"id_": CHANCE}, None), ({}, 0.002)])
+def test_how_often_heads_are_kept_is_compared_without_p_at_chance(full, p):
+    correlation = {"step": 30, "seeds": "shared", "n": 4, "rho": 0.9, "low": 0.8, "high": 0.95, "p": 0.002}
+    kept = [
+        {
+            "step": 30,
+            "sparsity": sparsity,
+            "kind": "head",
+            "name": f"0.{head}",
+            "layer": 0,
+            "head": head,
+            "component": head,
+        }
+        | {"count": 2 + head, "n": 4}
+        for sparsity in (CONTEXT.mid, CONTEXT.high)
+        for head in range(3)
+    ]
+    rows = {"runs": run_rows(), "group_accuracy": full_rows(**full), "head_frequency": kept}
+    tables = {name: table(name, of_table) for name, of_table in (rows | {"rank_correlation": [correlation]}).items()}
+    _, marks = draw("figure13", tables, Figure(), CONTEXT)
+    assert marks["rho"].tolist() == [0.9] * 6
+    assert marks["p"].isna().all() if p is None else marks["p"].tolist() == [p] * 6
+
+
 def test_runs_that_went_wrong_are_left_out():
     """Half of a cell is enough to be judged, by the other half alone."""
     rows = [*full_rows(), *(group_row(80.0 + seed, "id", 0.3, seed) for seed in (1, 2, 3, 4))]

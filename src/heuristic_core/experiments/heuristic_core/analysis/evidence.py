@@ -181,6 +181,22 @@ def of_run(tables: dict[str, pd.DataFrame], run: dict) -> dict[str, pd.DataFrame
     return selected
 
 
+def reason_without_p(tables: dict[str, pd.DataFrame], context: Context, run: dict, *cells: str) -> str | None:
+    """Return why masks of the cells have no p (model at chance, or most runs of a cell unsound), or None.
+
+    Args:
+        tables: All rows, by table.
+        context: What the study compares.
+        run: The identity columns of a fine-tuning run.
+        cells: Names of :func:`.degenerate.list_cells`.
+    """
+    try:
+        Evidence(context, of_run(tables, {name: run[name] for name in RUN})).sound(*cells)
+    except CannotSay as reason:
+        return str(reason)
+    return None
+
+
 def runs(tables: dict[str, pd.DataFrame]) -> list[dict]:
     """Return the identity columns of all fine-tuning runs in the tables, ascending."""
     identities = pd.concat([t[[*RUN]] for t in tables.values() if len(t)]).dropna().drop_duplicates()

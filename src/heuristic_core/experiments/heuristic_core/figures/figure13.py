@@ -1,8 +1,10 @@
 """Figure 13: how many subnetworks keep each head, at both sparsities."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
+from heuristic_core.experiments.heuristic_core.analysis.evidence import reason_without_p
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.heat import heat_map
 from heuristic_core.figures.panels import panels
@@ -18,7 +20,8 @@ def draw(tables, settings, context):
     """Draw a row of maps for each fine-tuning seed: mid and high sparsity.
 
     Returns:
-        The figure and its marks, one row per cell, with Spearman's rhos of its fine-tuning seed.
+        The figure and its marks, one row per cell, with Spearman's rhos of its fine-tuning seed. p is missing where the
+        full model is at chance in-domain or most runs of a sparsity failed, collapsed or missed their target.
     """
     frequency = tables["head_frequency"]
     heads = frequency[(frequency["step"] == context.last) & (frequency["kind"] == "head")]
@@ -32,6 +35,8 @@ def draw(tables, settings, context):
     figure, axes = panels(settings, len(seeds), 2, len(seeds) * (0.54 + _compute_map_height(settings, marks)) + 0.35)
     correlations = tables["rank_correlation"]
     correlations = correlations[correlations["step"] == context.last].drop_duplicates(["ft_seed", "seeds"])
+    reasons = [reason_without_p(tables, context, row, "mid", "high") for row in correlations.to_dict("records")]
+    correlations = correlations.assign(p=correlations["p"].where(pd.isna(np.array(reasons, dtype=object))))
     correlations = correlations.set_index(["seeds", "ft_seed"])[["rho", "low", "high", "p"]]
     shared, disjoint = (correlations[correlations.index.get_level_values(0) == k].droplevel(0) for k in SEED_DIVISIONS)
     for row, ft_seed in zip(axes, seeds, strict=True):

@@ -2,13 +2,11 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.experiments.heuristic_core.analysis.core import SETS
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
+from heuristic_core.experiments.heuristic_core.analysis.evidence import reason_without_p
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import number, seed_label
-from heuristic_core.tables.columns import RUN
 
 CORE, STABLE = "mid+high", "stable core"
 STABILITY_COLUMNS = ["least", "bound", "names", "reason"]
@@ -53,18 +51,10 @@ def draw(tables, settings, context):
 
 def _add_reasons(rows: pd.DataFrame, tables, context) -> pd.DataFrame:
     """Set a reason and remove p in rows whose set has runs that claims exclude."""
-    reasons = pd.Series([_reason(tables, context, row) for row in rows.to_dict("records")], rows.index, dtype=object)
+    reasons = [reason_without_p(tables, context, row, *SETS[row["set"]]) for row in rows.to_dict("records")]
+    reasons = pd.Series(reasons, rows.index, dtype=object)
     stated_reasons = rows["reason"] if "reason" in rows else pd.Series(None, rows.index, dtype=object)
     return rows.assign(reason=reasons.fillna(stated_reasons), p=rows["p"].where(reasons.isna()))
-
-
-def _reason(tables, context, row: dict) -> str | None:
-    """Return why a set of table "core_null" has no p (model at chance, or most runs of a cell unsound), else None."""
-    try:
-        Evidence(context, of_run(tables, {name: row[name] for name in RUN})).sound(*SETS[row["set"]])
-    except CannotSay as reason:
-        return str(reason)
-    return None
 
 
 def _head_names(rows: pd.DataFrame, core: pd.DataFrame | None, column: str) -> pd.Series:
