@@ -14,6 +14,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.archive.cards import Origin
 from heuristic_core.experiments.heuristic_core.archive.publishing import chosen, licence_of
 from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.heuristic_core.jobs import publish as publishing
 from heuristic_core.tables.parquet import read_table, write_table
 
 CELL = "ft1/step60/s0.4/seed42"
@@ -123,7 +124,7 @@ def test_publishing_again_touches_nothing_and_mends_what_was_damaged(finished, t
 
 def test_a_job_that_fails_leaves_no_half_of_a_folder(finished, tmp_path, monkeypatch):
     index = tmp_path / "README.md"
-    monkeypatch.setattr(script("publish"), "card", lambda *_: 1 / 0)
+    monkeypatch.setattr(publishing, "card", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         publish(finished, index, CELL)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["README.log"]

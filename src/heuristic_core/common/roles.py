@@ -8,6 +8,7 @@
 ``Annotated[T, Read(...)]``            read from the command line by a function
 a pydantic model, or a union of them   block of a study's configuration
 ``str``, ``int``, ``float``, Literal   a value
+``bool``                               a switch, off by default
 =====================================  ==================================================================
 
 A parameter that is a list takes several; one with a default may be left out.

@@ -2,10 +2,27 @@
 
 import pandas as pd
 
+from heuristic_core.analysis.replicates import replicates
+from heuristic_core.common.roles import Folder, Input, Output
+from heuristic_core.figures.save import save
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import bracket, number
+from heuristic_core.tables.parquet import read_table
 
 HEADS = ["claim", "holds on", "share, %", "contradicted on", "by model", "mean over models", "threshold"]
+
+
+def draw_replicates(target: str, claims: list[Input], folder: Folder, files: list[Output] = ()) -> None:
+    """Count on how many training seeds each claim holds, over studies that differ in their pre-trained model alone.
+
+    Args:
+        target: Name of the table.
+        claims: Table "claims" of every study (Parquet).
+        folder: Where to write tables/.
+        files: The files that are written there, for the record.
+    """
+    table = replicates([read_table(path) for path in claims])
+    save(folder, target, None, table, None, "On how many training seeds each claim holds", sheets(table))
 
 
 def sheets(table: pd.DataFrame) -> list[Sheet]:

@@ -83,6 +83,8 @@ def _declare(parser: Arguments, parameter: Parameter) -> None:
 
 def _reading(parameter: Parameter) -> dict[str, Any]:
     """How argparse reads a value."""
+    if parameter.kind is bool:
+        return {"action": "store_true"}
     options: dict[str, Any] = {"required": parameter.required, "default": parameter.default}
     if isinstance(parameter.role, Read):
         options |= {"type": parameter.role.read, "metavar": "CONFIG"}

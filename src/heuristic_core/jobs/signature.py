@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_ty
 
 from heuristic_core.common.roles import Fields, Read, Role
 
-SIMPLE = (str, int, float)
+SIMPLE = (str, int, float, bool)
 
 
 class Parameter(NamedTuple):

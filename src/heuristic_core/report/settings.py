@@ -2,8 +2,24 @@
 
 import json
 from pathlib import Path
+from typing import Annotated
 
+from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
+from heuristic_core.common.roles import Output, Read
+
+Json = Annotated[dict, Read(json.loads)]
+
+
+def describe_study(settings: Json, description: Output, context: Json | None = None) -> None:
+    """Write study.json: a study's checked settings, and what analysis knows of the study.
+
+    Args:
+        settings: The study's checked settings, as JSON.
+        description: Where to write both (JSON).
+        context: What analysis knows, as JSON; default: nothing.
+    """
+    write_text(Path(description), json.dumps({"context": context, "settings": settings}, indent=1) + "\n")
 
 
 def read_study(path: str | Path) -> dict:

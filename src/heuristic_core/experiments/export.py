@@ -1,0 +1,67 @@
+"""Export of a study of any experiment."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+
+from heuristic_core.common.roles import Folder, Input, Output, Read
+from heuristic_core.experiments.registry import experiment_of
+from heuristic_core.provenance.crate.archive import write_archive
+from heuristic_core.provenance.crate.metadata import (
+    CITATION,
+    CLAIMS,
+    CONFIGURATION,
+    LOCK,
+    NAME,
+    WORKFLOW,
+    metadata,
+    run_of,
+)
+from heuristic_core.provenance.crate.public import public_page
+from heuristic_core.provenance.crate.records import records
+from heuristic_core.provenance.record import check, digests, public, read_record
+from heuristic_core.report.settings import read_study
+
+
+def export_study(
+    settings: Annotated[dict, Read(json.loads)],
+    root: Folder,
+    workflow: Input,
+    claims: Input,
+    lock: Input,
+    citation: Input,
+    archive: Output,
+) -> None:
+    """Write a study's archive: an RO-Crate of its tables, figures, subnetworks, settings and provenance.
+
+    Args:
+        settings: The study as configured, as JSON.
+        root: The study's folder.
+        workflow: The main Snakefile.
+        claims: The claims (YAML).
+        lock: Versions of all packages.
+        citation: CITATION.cff.
+        archive: Where to write the archive.
+    """
+    experiment, folder = experiment_of(settings), Path(root)
+    study = experiment.parse(settings)
+    members = experiment.members(study)
+    for name in members:
+        check(str(folder / name), digests(folder / name), folder)
+    record_files = records(folder, members)
+    files = {WORKFLOW: workflow, CLAIMS: claims, LOCK: lock, CITATION: citation}
+    contents = {name: folder / name for name in (*members, *record_files)}
+    contents |= {name: Path(path) for name, path in files.items()}
+    contents[CONFIGURATION] = yaml.safe_dump(public(settings), sort_keys=False, allow_unicode=True).encode()
+    if "study.json" in members:
+        description = read_study(folder / "study.json")
+        contents["study.json"] = (json.dumps(public(description), indent=1) + "\n").encode()
+        if "report.html" in members:
+            page = public_page((folder / "report.html").read_text(), description["settings"])
+            contents["report.html"] = page.encode()
+    run = run_of(read_record(folder / name) for name in record_files)
+    citation_values = yaml.safe_load(Path(citation).read_text())
+    contents[NAME] = metadata(study.study, experiment.subject(study), contents, citation_values, run)
+    write_archive(archive, contents)

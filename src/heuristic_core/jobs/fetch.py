@@ -1,0 +1,33 @@
+"""Downloads of a study: the only step with a network."""
+
+import json
+import logging
+import os
+
+from heuristic_core.common.atomic import write_text
+from heuristic_core.common.roles import Output
+from heuristic_core.config.models import AnyModel
+from heuristic_core.config.tasks import AnyTask
+from heuristic_core.sources.download import downloads
+from heuristic_core.sources.fetch import fetch
+from heuristic_core.sources.hub import sources
+from heuristic_core.tasks.rows import missing_paths
+
+LOGGER = logging.getLogger("heuristic_core.fetch")
+# By plain HTTP, which is what is tested; huggingface_hub reads this when it is imported.
+os.environ["HF_HUB_DISABLE_XET"] = "1"
+
+
+def fetch_sources(model: AnyModel, task: AnyTask, fetched: Output) -> None:
+    """Download what a study takes from the Hugging Face hub or an address, and check it.
+
+    Args:
+        model: Settings of the model.
+        task: Settings of the task.
+        fetched: Where to list the files with their sizes and hashes (JSON).
+    """
+    rows = fetch(sources(model, task), downloads(task))
+    write_text(fetched, json.dumps(rows, indent=1) + "\n")
+    if missing := missing_paths(task):
+        lines = (f"\n  {key} = {path}" for key, path in missing.items())
+        LOGGER.warning("the study also needs these files, which have no address to download from:%s", "".join(lines))
