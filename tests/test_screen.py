@@ -18,7 +18,7 @@ from rich.console import Console
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from heuristic_core.common.progress import advance
-from snakemake_logger_plugin_screen import here
+from snakemake_logger_plugin_screen import plugin_for_terminal
 from snakemake_logger_plugin_screen.run import Run
 from snakemake_logger_plugin_screen.screen import message, picture
 
@@ -34,12 +34,14 @@ def record(event=None, text="", level=logging.INFO, **said):
 @pytest.fixture
 def run():
     made = Run()
-    made.take(record(LogEvent.RUN_INFO, stats={"finetune": 2, "prune_42_43": 3, "prune_44": 1, "core": 1, "total": 7}))
+    made.handle(
+        record(LogEvent.RUN_INFO, stats={"finetune": 2, "prune_42_43": 3, "prune_44": 1, "core": 1, "total": 7})
+    )
     return made
 
 
 def begin(run, number, rule, *logs):
-    run.take(record(LogEvent.JOB_INFO, jobid=number, rule_name=rule, log=list(logs)))
+    run.handle(record(LogEvent.JOB_INFO, jobid=number, rule_name=rule, log=list(logs)))
 
 
 def shown(run, width=100, height=30):
@@ -51,8 +53,8 @@ def shown(run, width=100, height=30):
 def test_rules_of_blocks_of_seeds_are_one_bar_and_jobs_are_counted(run):
     for number, rule in enumerate(("prune_42_43", "prune_44", "finetune")):
         begin(run, number, rule)
-    run.take(record(LogEvent.JOB_FINISHED, job_id=0))
-    run.take(record(LogEvent.PROGRESS, done=1, total=7))
+    run.handle(record(LogEvent.JOB_FINISHED, job_id=0))
+    run.handle(record(LogEvent.PROGRESS, done=1, total=7))
     whole, prune, finetune, rest = shown(run)
     assert re.match(r"all jobs +1/7 .* 1:01:01 2 running", whole)
     assert re.match(r"prune +1/4 .* 1 running", prune) and re.match(r"finetune +0/2 .* 1 running", finetune)
@@ -61,12 +63,12 @@ def test_rules_of_blocks_of_seeds_are_one_bar_and_jobs_are_counted(run):
 
 def test_a_job_that_failed_runs_no_more_and_can_be_tried_again(run):
     begin(run, 1, "finetune")
-    run.take(record(LogEvent.JOB_ERROR, jobid=1))
+    run.handle(record(LogEvent.JOB_ERROR, jobid=1))
     assert "running" not in shown(run)[1]
     begin(run, 1, "finetune")
     begin(run, 1, "finetune")
     assert "1 running" in shown(run)[1]
-    run.take(record(LogEvent.GROUP_ERROR, job_error_info=[{"jobid": 1}, {"jobid": 9}]))
+    run.handle(record(LogEvent.GROUP_ERROR, job_error_info=[{"jobid": 1}, {"jobid": 9}]))
     assert re.match(r"finetune +0/2", shown(run)[1]) and "running" not in shown(run)[1]
 
 
@@ -74,7 +76,7 @@ def test_the_progress_of_a_running_job_is_part_of_its_bar_and_is_quoted(run, tmp
     log = tmp_path / "log"
     log.write_text("10:00:00 started\n" + METER.replace("45%", "12%") + METER)
     begin(run, 1, "finetune", str(tmp_path / "none"), str(log))
-    (rule,) = run.shown(9)
+    (rule,) = run.select(9)
     assert rule.running[0].advance().share == 0.45
     assert "1 running, finetune 810/1800 [00:12<00:14" in shown(run)[1]
     os.utime(log, (1, 1))  # of an earlier run
@@ -86,7 +88,7 @@ def test_the_picture_is_smaller_than_the_terminal(tmp_path, size):
     width, height = size
     (tmp_path / "log").write_text(METER.replace("0.1", "0.1" * 99))
     run = Run()
-    run.take(record(LogEvent.RUN_INFO, stats={f"a_rule_of_a_long_name_{letter}": 4 for letter in "abcdefghijk"}))
+    run.handle(record(LogEvent.RUN_INFO, stats={f"a_rule_of_a_long_name_{letter}": 4 for letter in "abcdefghijk"}))
     for number, rule in enumerate(list(run.rules) * 3):
         begin(run, number, rule, str(tmp_path / "log"))
     lines = shown(run, width, height)
@@ -97,18 +99,18 @@ def test_the_picture_is_smaller_than_the_terminal(tmp_path, size):
 def test_where_room_is_short_running_rules_come_first_in_the_order_of_their_beginning(run):
     for number, rule in enumerate(("core", "finetune", "prune_44")):
         begin(run, number, rule)
-    run.take(record(LogEvent.JOB_FINISHED, job_id=0))
-    run.take(record(LogEvent.JOB_FINISHED, job_id=1))
-    assert [rule.name for rule in run.shown(9)] == ["core", "finetune", "prune"]
-    assert [rule.name for rule in run.shown(2)] == ["finetune", "prune"]
-    assert [rule.name for rule in run.shown(1)] == ["prune"] and run.shown(-1) == []
+    run.handle(record(LogEvent.JOB_FINISHED, job_id=0))
+    run.handle(record(LogEvent.JOB_FINISHED, job_id=1))
+    assert [rule.name for rule in run.select(9)] == ["core", "finetune", "prune"]
+    assert [rule.name for rule in run.select(2)] == ["finetune", "prune"]
+    assert [rule.name for rule in run.select(1)] == ["prune"] and run.select(-1) == []
 
 
 @pytest.mark.parametrize(
     ("made", "said"),
     [
         (record(LogEvent.JOB_ERROR, rule_name="core", log=["a.log"]), "core failed: a.log"),
-        (record(LogEvent.GROUP_ERROR, job_error_info=[{"rule_name": "a", "log": []}]), "a failed: it has no log"),
+        (record(LogEvent.GROUP_ERROR, job_error_info=[{"rule_name": "a", "log": []}]), "a failed: no log"),
         (record(LogEvent.ERROR, level=logging.ERROR, exception="RuleException"), None),
         (record(LogEvent.ERROR, level=logging.ERROR, exception="WorkflowError"), "text"),
         (record(level=logging.WARNING), "text"),
@@ -123,14 +125,14 @@ def test_what_bars_show_is_not_said_beside(made, said):
 def test_bars_need_a_terminal(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert here() is None
+    assert plugin_for_terminal() is None
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert here() == "screen"
+    assert plugin_for_terminal() == "screen"
     monkeypatch.setenv("TERM", "dumb")
-    assert here() is None
+    assert plugin_for_terminal() is None
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("snakemake_logger_plugin_screen.find_spec", lambda name: None)  # rich is not installed
-    assert here() is None
+    assert plugin_for_terminal() is None
 
 
 SNAKEFILE = """

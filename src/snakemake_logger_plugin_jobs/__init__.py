@@ -1,6 +1,6 @@
-"""Snakemake's `--logger jobs`: what a run says of its jobs as JSON, one object per line, in place of text for people.
+"""Snakemake's `--logger jobs`: the jobs of a run as JSON, one object per line, instead of text.
 
-Snakemake finds the plugin by the name of this package, which therefore is beside the library. Errors go to stderr.
+Snakemake finds the plugin by the name of this package, so it is not inside the library. Errors go to standard error.
 """
 
 import json
@@ -12,6 +12,8 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 
 class LogHandler(LogHandlerBase):
+    """Prints one JSON object per job."""
+
     writes_to_stream = True
     writes_to_file = False
     has_filter = True
@@ -19,6 +21,7 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Print the record of a job; ignore others."""
         if getattr(record, "event", None) == LogEvent.JOB_INFO:
             job = {
                 "rule": record.rule_name,

@@ -1,4 +1,4 @@
-"""What a run has done and does, from the events of Snakemake's logger. Nothing here draws."""
+"""The state of a run, from the events of Snakemake's logger."""
 
 import logging
 import time
@@ -12,20 +12,34 @@ from heuristic_core.plan.jobs import family
 
 
 class Job(NamedTuple):
-    """A job that was started, or submitted. began: seconds since the epoch."""
+    """A job that was started or submitted.
+
+    Attributes:
+        rule: Its rule.
+        logs: Its log files.
+        began: Seconds since the epoch.
+    """
 
     rule: str
     logs: tuple[str, ...]
     began: float
 
     def advance(self) -> Advance | None:
-        """How far its own log says that it is."""
-        return next((found for log in self.logs if (found := advance(log, self.began))), None)
+        """Return the progress that its log reports, or None."""
+        return next((progress for log in self.logs if (progress := advance(log, self.began))), None)
 
 
 @dataclass
 class Rule:
-    """The jobs of one rule; rules of single blocks of seeds are one. began, ended: seconds since the epoch."""
+    """The jobs of one rule; the rules of all blocks of seeds count as one.
+
+    Attributes:
+        name: Of the rule.
+        total: Number of its jobs.
+        done: How many have finished.
+        began, ended: Seconds since the epoch.
+        running: Its running jobs.
+    """
 
     name: str
     total: int = 0
@@ -35,20 +49,20 @@ class Rule:
     running: list[Job] = field(default_factory=list)
 
     def seconds(self, now: float) -> float:
-        """From its first job to now, or to the end of its last job where none runs."""
+        """Return the time from the start of its first job to now, or to the end of its last job if none runs."""
         return 0.0 if self.began is None else (now if self.running else self.ended or now) - self.began
 
 
 class Run:
-    """Rules by name, in the order of Snakemake's table of jobs, and jobs that run by number."""
+    """All rules by name, in the order of Snakemake's table of jobs, and running jobs by number."""
 
     def __init__(self):
         self.began, self.done, self.total = time.time(), 0, 0
         self.rules: dict[str, Rule] = {}
         self._jobs: dict[int, Job] = {}
 
-    def take(self, record: logging.LogRecord) -> None:
-        """Follow an event; other records change nothing."""
+    def handle(self, record: logging.LogRecord) -> None:
+        """Update the state from an event; other records are ignored."""
         event = getattr(record, "event", None)
         if event == LogEvent.RUN_INFO:
             self._count(record.stats)
@@ -64,9 +78,16 @@ class Run:
             for job in record.job_error_info:
                 self._leave(job["jobid"], done=0)
 
-    def shown(self, lines: int) -> list[Rule]:
-        """As many rules as there are lines, in the order in which they began: of all that began, those that run come
-        before those that have jobs left, and these before those that ended last."""
+    def select(self, lines: int) -> list[Rule]:
+        """Select rules to draw.
+
+        Args:
+            lines: How many fit.
+
+        Returns:
+            Rules that have begun, in the order in which they began. Running rules are preferred to rules with jobs
+            left, and these to finished rules, of which the last finished are preferred.
+        """
         begun = [rule for rule in self.rules.values() if rule.began is not None]
         begun.sort(key=lambda rule: (not rule.running, rule.done == rule.total, -(rule.ended or 0)))
         return sorted(begun[: max(lines, 0)], key=lambda rule: rule.began)
@@ -84,7 +105,7 @@ class Run:
         job = Job(record.rule_name, tuple(record.log or ()), time.time())
         rule = self._rule(job.rule)
         rule.began = rule.began or job.began
-        self._leave(record.jobid, done=0)  # it is tried again
+        self._leave(record.jobid, done=0)  # a retry
         rule.running.append(job)
         self._jobs[record.jobid] = job
 

@@ -37,6 +37,7 @@ class Fields(tuple):
     """The fields of an identity that a job is about, beside study, model and task."""
 
     def __new__(cls, *names: str):
+        """Return the fields of these names."""
         return super().__new__(cls, names)
 
 

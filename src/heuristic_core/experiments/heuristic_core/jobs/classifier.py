@@ -43,11 +43,16 @@ class Classifier:
 
     @classmethod
     def load(cls, run: Identity, folder: Path, max_length: int, device: str, precision: str) -> Classifier:
-        """The full model. Raises InputError where there is no such device."""
+        """Load the full model.
+
+        Raises:
+            InputError: There is no such device.
+        """
         return cls(run, folder, max_length, load_model(folder / "checkpoint", device, precision))
 
     @property
     def grid(self) -> ComponentGrid:
+        """The model's components by index."""
         return self.full.grid
 
     @property

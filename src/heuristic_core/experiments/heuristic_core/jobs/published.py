@@ -35,7 +35,9 @@ def import_results(
         task: mnli or qqp.
         folder: The authors' result files.
         study: Where to write the study's settings and sources (JSON).
-        accuracy, finetune_accuracy, actual_sparsity: Where to write that table.
+        accuracy: Where to write table "accuracy".
+        finetune_accuracy: Where to write table "finetune_accuracy".
+        actual_sparsity: Where to write table "actual_sparsity".
         groups: Group of each subset, by name, as JSON.
         files: Result files of the task, for the record.
         ablations: Where to write the ablations that the paper prints, of mnli.
