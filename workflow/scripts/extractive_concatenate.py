@@ -1,14 +1,11 @@
 """Join the parts of one table."""
 
 from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE
-from heuristic_core.jobs.joining import join
+from heuristic_core.jobs.job import job
+from heuristic_core.jobs.shown import joiner_of
 from heuristic_core.provenance.record import recorded
 
-
-def main(arguments=None):
-    """Run the job with command-line arguments; default: those of the process."""
-    join(__doc__, EXTRACTIVE, arguments)
-
+main = job(joiner_of(EXTRACTIVE))
 
 if __name__ == "__main__":
     recorded(main)

@@ -1,12 +1,13 @@
-"""Draw one figure or table of extractive structures from the study's tables."""
+"""Draw one figure or table of the extractive-structures experiment from the study's tables."""
 
 from heuristic_core.experiments.extractive_structures.config import ExtractiveFigures
 from heuristic_core.experiments.extractive_structures.figures import draw, sheets_of
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
-from heuristic_core.jobs.shown import drawing
+from heuristic_core.jobs.job import job
+from heuristic_core.jobs.shown import drawer_of
 from heuristic_core.provenance.record import recorded
 
-main = drawing(__doc__, TARGETS, ExtractiveFigures, draw, sheets_of)
+main = job(drawer_of(TARGETS, ExtractiveFigures, draw, sheets_of))
 
 if __name__ == "__main__":
     recorded(main)

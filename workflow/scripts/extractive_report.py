@@ -1,11 +1,11 @@
-"""Write the report of a study of extractive structures: claims, figures, tables and their provenance."""
+"""Write the report of a study of the extractive-structures experiment."""
 
-from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.report import extractive_page
-from heuristic_core.jobs.shown import reporting
+from heuristic_core.jobs.job import job
+from heuristic_core.jobs.shown import reporter_of
 from heuristic_core.provenance.record import recorded
 
-main = reporting(__doc__, TARGETS, extractive_page)
+main = job(reporter_of(extractive_page))
 
 if __name__ == "__main__":
     recorded(main)

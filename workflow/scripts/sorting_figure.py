@@ -3,10 +3,11 @@
 from heuristic_core.experiments.list_sorting.figures import draw, sheets_of
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.study import SortingFigures
-from heuristic_core.jobs.shown import drawing
+from heuristic_core.jobs.job import job
+from heuristic_core.jobs.shown import drawer_of
 from heuristic_core.provenance.record import recorded
 
-main = drawing(__doc__, TARGETS, SortingFigures, draw, sheets_of)
+main = job(drawer_of(TARGETS, SortingFigures, draw, sheets_of))
 
 if __name__ == "__main__":
     recorded(main)

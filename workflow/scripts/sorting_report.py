@@ -1,11 +1,11 @@
-"""Write the report of a list-sorting study: claims, figures, tables and provenance."""
+"""Write the report of a study of the list-sorting experiment."""
 
-from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.report import sorting_page
-from heuristic_core.jobs.shown import reporting
+from heuristic_core.jobs.job import job
+from heuristic_core.jobs.shown import reporter_of
 from heuristic_core.provenance.record import recorded
 
-main = reporting(__doc__, TARGETS, sorting_page)
+main = job(reporter_of(sorting_page))
 
 if __name__ == "__main__":
     recorded(main)

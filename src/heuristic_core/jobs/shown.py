@@ -1,87 +1,138 @@
-"""What scripts of several experiments do alike: draw a figure from tables, judge claims, write the report."""
+"""Jobs that several experiments have: join the parts of a table, draw a figure, judge claims, write the report.
+
+Each function here returns the job of one experiment: a typed function for :func:`heuristic_core.jobs.job.job`.
+"""
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from typing import Literal
+
+import pandas as pd
 
 from heuristic_core.common.atomic import write_text
+from heuristic_core.common.roles import Folder, Input, Output
 from heuristic_core.config.blocks import Block
 from heuristic_core.config.claims import load_claims
 from heuristic_core.figures.save import save
-from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.digests import commit, versions
 from heuristic_core.provenance.record import records
 from heuristic_core.report.settings import read_study
-from heuristic_core.tables.parquet import read_rows, read_table, write_table
-
-ABSENT = "of each figure and table that the study cannot have, why"
+from heuristic_core.tables.parquet import read_rows, read_table, write_joined, write_table
 
 
-def drawing(about: str, targets: Mapping, settings: type[Block], draw: Callable, sheets_of: Callable) -> Callable:
-    """Return the `main` of a script that draws one of `targets`.
+def joiner_of(schemas: Collection[str]) -> Callable[..., None]:
+    """Return the job that joins the parts of one table of an experiment.
 
-    about: its docstring. draw, sheets_of: as in :mod:`heuristic_core.figures.drawing`.
+    Args:
+        schemas: Names of the experiment's tables.
     """
 
-    def main(arguments=None):
-        parser = Arguments(about)
-        parser.add_argument("--name", required=True, choices=targets, help="which one")
-        parser.settings("figures", settings)
-        parser.reads("+", tables="the Parquet tables it is drawn from")
-        parser.places(folder="the study's folder, with figures/ and tables/ in it")
-        parser.writes("*", files="the files that are written there, for the record")
-        args = parser.read(arguments)
-        figure, marks = draw(args.name, _by_name(args.tables), args.figures)
-        title, sheets = targets[args.name].title, sheets_of(args.name, marks)
-        save(args.folder, args.name, figure, marks, args.figures, title, sheets)
+    def join_table(name: Literal[tuple(schemas)], parts: list[Input], table: Output) -> None:
+        """Join the parts of one table.
 
-    return main
+        Args:
+            name: Name of the table's schema.
+            parts: Files of that schema.
+            table: Where to write the joined table.
+        """
+        write_joined(name, parts, table)
+
+    return join_table
 
 
-def judging(about: str, claims: Callable) -> Callable:
-    """The `main` of a script that judges claims. claims: from a study's name, tables and claims to verdicts."""
+def drawer_of(targets: Mapping, settings: type[Block], draw: Callable, sheets_of: Callable) -> Callable[..., None]:
+    """Return the job that draws a figure or table of an experiment.
 
-    def main(arguments=None):
-        parser = Arguments(about)
-        parser.add_argument("--study", required=True, help="name of the study")
-        parser.reads("+", tables="the study's Parquet tables")
-        parser.reads(claims="the claims (YAML)")
-        parser.writes(table="where to write verdicts")
-        args = parser.read(arguments)
-        write_table("claims", claims(args.study, _by_name(args.tables), load_claims(args.claims)), args.table)
+    Args:
+        targets: The experiment's figures and tables, by name.
+        settings: The block `figures` of the experiment's configuration.
+        draw: As in :mod:`heuristic_core.figures.drawing`.
+        sheets_of: Likewise.
+    """
 
-    return main
+    def draw_figure(
+        name: Literal[tuple(targets)], tables: list[Input], figures: settings, folder: Folder, files: list[Output] = ()
+    ) -> None:
+        """Draw one figure or table from the study's tables.
+
+        Args:
+            name: Which one.
+            tables: The tables it is drawn from (Parquet).
+            figures: Settings of figures.
+            folder: The study's folder, with figures/ and tables/ in it.
+            files: The files that are written there, for the record.
+        """
+        figure, marks = draw(name, _read_by_name(tables), figures)
+        save(folder, name, figure, marks, figures, targets[name].title, sheets_of(name, marks))
+
+    return draw_figure
 
 
-def reporting(about: str, targets: Mapping, page: Callable[..., str]) -> Callable:
-    """The `main` of a script that writes a report. page: as the ``<experiment>_page`` of an experiment's `report`."""
+def judge_of(judge: Callable[[str, Mapping[str, pd.DataFrame], list], pd.DataFrame]) -> Callable[..., None]:
+    """Return the job that judges the claims of an experiment.
 
-    def main(arguments=None):
-        parser = Arguments(about)
-        parser.places(root="the study's folder, with figures/ and tables/ in it")
-        parser.reads(settings="the study's study.json, which has its checked settings", claims="table of claims")
-        parser.reads("+", captions="captions, <target>.rst")
-        parser.reads("*", drawn="files of the figures and tables, for the record")
-        parser.add_argument(
-            "--targets", nargs="+", required=True, choices=targets, metavar="NAME", help="figures and tables, in order"
-        )
-        parser.add_argument("--absent", nargs="*", default=[], metavar="REASON", help=ABSENT)
-        parser.writes(report="where to write the report (HTML)")
-        args = parser.read(arguments)
+    Args:
+        judge: Returns verdicts, from a study's name, its tables and claims.
+    """
+
+    def judge_claims(study: str, tables: list[Input], claims: Input, table: Output) -> None:
+        """Judge claims on a study's tables.
+
+        Args:
+            study: Name of the study.
+            tables: The study's tables (Parquet).
+            claims: The claims (YAML).
+            table: Where to write verdicts (Parquet).
+        """
+        write_table("claims", judge(study, _read_by_name(tables), load_claims(claims)), table)
+
+    return judge_claims
+
+
+def reporter_of(page: Callable[..., str]) -> Callable[..., None]:
+    """Return the job that writes the report of an experiment.
+
+    Args:
+        page: The ``<experiment>_page`` of the experiment's `report`.
+    """
+
+    def write_report(
+        root: Folder,
+        settings: Input,
+        claims: Input,
+        captions: list[Input],
+        targets: list[str],
+        report: Output,
+        drawn: list[Input] = (),
+        absent: list[str] = (),
+    ) -> None:
+        """Write a study's report: claims, figures, tables and their provenance.
+
+        Args:
+            root: The study's folder, with figures/ and tables/ in it.
+            settings: The study's study.json, which has its checked settings.
+            claims: Table of claims.
+            captions: Captions, <target>.rst.
+            targets: Figures and tables, in order.
+            report: Where to write the report (HTML).
+            drawn: Files of the figures and tables, for the record.
+            absent: Why the study cannot have the other figures and tables.
+        """
         html = page(
-            Path(args.root),
-            settings=read_study(args.settings)["settings"],
-            claims=read_rows(args.claims),
-            captions={Path(path).stem: Path(path).read_text() for path in args.captions},
-            targets=args.targets,
-            records=records(args.root),
+            Path(root),
+            settings=read_study(settings)["settings"],
+            claims=read_rows(claims),
+            captions={Path(path).stem: Path(path).read_text() for path in captions},
+            targets=targets,
+            records=records(root),
             made_with={"platform": platform.platform(), **versions(), "commit": str(commit())},
-            absent=args.absent,
+            absent=list(absent),
         )
-        write_text(args.report, html)
+        write_text(report, html)
 
-    return main
+    return write_report
 
 
-def _by_name(paths: list[str]) -> dict:
+def _read_by_name(paths: list[str]) -> dict[str, pd.DataFrame]:
     return {Path(path).stem: read_table(path) for path in paths}
