@@ -120,11 +120,10 @@ def test_the_core_shrinks_with_more_seeds_towards_what_all_share():
 def test_rank_correlation_from_shared_and_disjoint_seeds():
     table = rank_correlation(components(MASKS), CONTEXT, 200, seed=0).set_index("seeds")
     mid, high = [3, 2, 1, 0, 3, 1, 1, 1], [3, 0, 0, 0, 1, 1, 1, 0]
-    rho, p = stats.spearmanr(mid, high)
-    assert table.loc["shared", ["rho", "p", "n"]].tolist() == pytest.approx([rho, p, 8])
+    rho = stats.spearmanr(mid, high).statistic
+    assert table.loc["shared", ["rho", "n"]].tolist() == pytest.approx([rho, 8])
     assert table.loc["shared", "low"] < rho < table.loc["shared", "high"]
     assert -1 <= table.loc["disjoint", "low"] <= table.loc["disjoint", "rho"] <= table.loc["disjoint", "high"] <= 1
-    assert np.isnan(table.loc["disjoint", "p"])
 
 
 @pytest.mark.parametrize(("seeds", "splits"), [(4, 6), (5, 30), (12, 924), (14, SPLITS)])

@@ -63,6 +63,12 @@ def test_a_claim_occurs_once_and_its_file_exists(tmp_path):
         load_claims(tmp_path / "absent.yaml")
 
 
+@pytest.fixture(autouse=True)
+def four_subnetworks_are_enough(monkeypatch):
+    """Small cases with known answers; the real limit has a test of its own."""
+    monkeypatch.setattr(statistics_accuracy, "MIN_SUBNETWORKS", 2)
+
+
 def stated(**change):
     name = "high-sparsity-keeps-the-task"
     (one,) = [claim for claim in load_claims(CLAIMS) if claim.claim == name]

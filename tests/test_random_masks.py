@@ -6,18 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from amounts import amount
-from claim_tables import evidence
 from scipy import stats
 
-from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.experiments.heuristic_core.analysis import counter_heads as heads
 from heuristic_core.experiments.heuristic_core.analysis import mask_effects as masks
 from heuristic_core.experiments.heuristic_core.analysis.levels import levels
 from heuristic_core.experiments.heuristic_core.analysis.mask_fit import mask_fit
 from heuristic_core.experiments.heuristic_core.analysis.random_masks import Pool, drawn, learned, pool_of
-from heuristic_core.experiments.heuristic_core.analysis.statistics_random_masks import opposite_effects
 from heuristic_core.models.components import ComponentGrid
 
 GRID = ComponentGrid(2, 4)
@@ -255,8 +251,6 @@ def test_without_masks_reasons_are_told():
     assert found["p"].isna().all() and found["reason"].str.contains("no sound mid-sparsity subnetwork").all()
     assert heads.counter_heads(nothing, components(s1={1}), RUN, 10, 0).empty
     assert mask_fit(nothing, RUN)["reason"].tolist() == [heads.NO_POOL]
-    with pytest.raises(CannotSay, match="no sound"):
-        opposite_effects(evidence(mask_tests=found.to_dict("records")))
 
 
 def test_masks_too_few_for_their_heads_have_reasons():
@@ -267,13 +261,3 @@ def test_masks_too_few_for_their_heads_have_reasons():
     assert found["beta"].isna().all() and found["reason"].notna().all() and found["counter"].isna().all()
     assert heads.mask_tests(few, RUN, 0)["reason"].str.contains("too few").all()
     assert mask_fit(few, RUN)["reason"].str.contains("too few for 6 heads").all()
-
-
-def test_the_statistic_reads_the_test_of_opposite_effects():
-    rows = [{"test": "profile", "observed": 9.0, "expected": 4.0, "p": 0.02, "p_below": 0.99, "masks": 60}]
-    rows += [{"test": "opposite", "observed": 2.0, "p": 0.01, "masks": 60}]
-    found = opposite_effects(evidence(mask_tests=rows))
-    assert (found.value, found.opposite, found.n, found.exact) == (0.01, None, 60, True)
-    assert found.detail.startswith("2 heads raise one subset") and verdict(found, "p < 0.05") == "supported"
-    with pytest.raises(CannotSay, match="no test of random masks"):
-        opposite_effects(evidence(mask_tests=rows[:1]))

@@ -16,7 +16,8 @@ from heuristic_core.experiments.heuristic_core.analysis import statistics_sparsi
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 
 
-def test_below_the_full_model():
+def test_below_the_full_model(monkeypatch):
+    monkeypatch.setattr(accuracy, "MIN_SUBNETWORKS", 2)
     found = accuracy.below_full(evidence(group_accuracy=[*SPREAD, FULL]), group="ood", sparsity="mid")
     interval = stats.ttest_1samp([70, 60, 50, 20], 0).confidence_interval()
     assert (found.value, found.low, found.high, found.n) == pytest.approx((50, interval.low, interval.high, 4))

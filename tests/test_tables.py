@@ -110,9 +110,9 @@ def test_a_value_that_its_column_cannot_hold_is_refused(value):
 
 def test_a_missing_number_of_a_frame_is_a_null(tmp_path):
     row = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 9, "seeds": "shared", "n": 3}
-    row |= {"rho": math.nan, "low": 0.1, "high": 0.5, "p": math.nan}
+    row |= {"rho": math.nan, "low": 0.1, "high": math.nan}
     write_table("rank_correlation", pd.DataFrame([row, row | {"rho": 0.25}]), tmp_path / "a.parquet")
-    assert read_rows(tmp_path / "a.parquet") == [row | {"rho": None, "p": None}, row | {"rho": 0.25, "p": None}]
+    assert read_rows(tmp_path / "a.parquet") == [row | {"rho": None, "high": None}, row | {"rho": 0.25, "high": None}]
 
 
 def test_no_rows_are_an_empty_table():

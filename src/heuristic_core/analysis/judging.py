@@ -16,7 +16,16 @@ from heuristic_core.analysis.estimates import (
     Estimate,
 )
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.verdicts import CONTRADICTED, NOT_CLEAR, SUPPORTED, holm, over_seeds, p_value, verdict
+from heuristic_core.analysis.verdicts import (
+    CONTRADICTED,
+    NOT_CLEAR,
+    SUPPORTED,
+    holm,
+    is_test,
+    over_seeds,
+    p_value,
+    verdict,
+)
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.claims import Claim, Need
 
@@ -130,7 +139,14 @@ def _combine(claim: Claim, by_seed: list[Judged], unit: str) -> Judged:
         detail += f"; does not apply to {len(by_seed) - applies} more"
     if not applies:
         return Judged(DOES_NOT_APPLY, None, detail)
-    estimates = [judged.found for judged in by_seed if judged.found is not None and not pd.isna(judged.found.value)]
+    # A seed whose own test cannot decide would keep the others from deciding.
+    estimates = [
+        judged.found
+        for judged in by_seed
+        if judged.found is not None
+        and not pd.isna(judged.found.value)
+        and not (is_test(claim.threshold) and judged.verdict == TOO_FEW)
+    ]
     if len(estimates) < 2:
         reason_verdict = next(
             (kind for kind in (FAILED_RUNS, NOT_RUN, NOT_CLEAR) if kind in verdicts and not estimates), TOO_FEW

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 import scipy  # loads scipy.stats where it is used, as in `seeds`
 
-from heuristic_core.analysis.estimates import DOES_NOT_APPLY, NOT_RUN
+from heuristic_core.analysis.estimates import DOES_NOT_APPLY, NOT_RUN, TOO_FEW
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.analysis.verdicts import CONTRADICTED, SUPPORTED, is_test
 
 
@@ -25,25 +24,29 @@ def share_interval(holding: int, of: int) -> tuple[float, float]:
 def replicates(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Table "replicates" from table "claims" of each study, which has another pre-trained model and the same claims.
 
-    A seed to which a claim does not apply, or that did not run what it needs, does not count; one that is not clear,
-    has too few runs or failed ones does. Of claims on a value,
-    beside it: the mean over models of their means over seeds, with Student's t interval over models.
+    Seeds to which a claim does not apply, that did not run what it needs or that have too few runs, sets or heads to
+    decide it are not counted among `seeds`; seeds that are not clear or have failed runs are. Claims on a value also
+    have the mean over models of their means over seeds, and the lowest and highest mean of a model.
     """
     rows = []
     for claim, claim_rows in pd.concat(tables, keys=range(len(tables)), names=["model"]).groupby("claim", sort=False):
         models = [part for _, part in claim_rows.groupby(level="model")]
-        seeds = [_seed_rows(part) for part in models]
+        applicable = [_seed_rows(part) for part in models]
+        claim_seeds = pd.concat(applicable)
+        seeds = [part[part["verdict"] != TOO_FEW] for part in applicable]
         counted = pd.concat(seeds)
         holding = int((counted["verdict"] == SUPPORTED).sum())
         fields = claim_rows.iloc[0][["sentence", "paper", "family", "threshold"]].to_dict()
         row = {"claim": claim, **fields, "models": len(models), "seeds": len(counted), "supported": holding}
+        row["too_few"] = int((claim_seeds["verdict"] == TOO_FEW).sum())
         row["contradicted"] = int((counted["verdict"] == CONTRADICTED).sum())
         row["by_model"] = ", ".join(f"{(part['verdict'] == SUPPORTED).sum()} of {len(part)}" for part in seeds)
         if len(counted):
             row["low"], row["high"] = share_interval(holding, len(counted))
         if not is_test(fields["threshold"]):
             means = [part["estimate"].mean() for part in seeds if part["estimate"].notna().any()]
-            row["mean"], row["mean_low"], row["mean_high"] = mean_interval(means)
+            if means:
+                row |= {"mean": sum(means) / len(means), "mean_lowest": min(means), "mean_highest": max(means)}
         rows.append(row)
     return frame("replicates", rows)
 

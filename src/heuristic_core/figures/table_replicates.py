@@ -9,7 +9,7 @@ from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import bracket, number
 from heuristic_core.tables.parquet import read_table
 
-HEADS = ["claim", "holds on", "share, %", "contradicted on", "by model", "mean over models", "threshold"]
+HEADS = ["claim", "holds on", "share, %", "contradicted on", "too few", "by model", "mean over models", "threshold"]
 
 
 def draw_replicates(target: str, claims: list[Input], folder: Folder, files: list[Output] = ()) -> None:
@@ -34,6 +34,7 @@ def sheets(table: pd.DataFrame) -> list[Sheet]:
 
 def _cells(row) -> list[str]:
     share = f"{100 * row.supported / row.seeds:.0f}{bracket(100 * row.low, 100 * row.high, 0)}" if row.seeds else ""
-    mean = number(row.mean) + bracket(row.mean_low, row.mean_high)
+    mean = "" if pd.isna(row.mean) else f"{number(row.mean)} ({number(row.mean_lowest)} to {number(row.mean_highest)})"
     holds, against = f"{row.supported} of {row.seeds}", f"{row.contradicted} of {row.seeds}"
-    return [f"{row.claim}: {row.sentence}", holds, share, against, row.by_model, mean, row.threshold]
+    few = str(row.too_few)
+    return [f"{row.claim}: {row.sentence}", holds, share, against, few, row.by_model, mean, row.threshold]

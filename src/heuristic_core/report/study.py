@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from heuristic_core.analysis.estimates import NOT_RUN
+from heuristic_core.analysis.estimates import NOT_RUN, TOO_FEW
 from heuristic_core.analysis.verdicts import MEANINGS
-from heuristic_core.report.claims import claims_of, tally, tally_by_seed
+from heuristic_core.report.claims import Claim, claims_of, tally, tally_by_seed
 from heuristic_core.report.exhibits import Exhibit
 from heuristic_core.report.runs import scripts
 from heuristic_core.report.settings import settings_by_block
@@ -29,13 +29,13 @@ def study_values(
     absent: of each figure and table that the study cannot have, why, and which setting would give it.
     """
     judged = claims_of(claims)
-    run = [claim for claim in judged if claim.whole["verdict"] != NOT_RUN]
+    run = [claim for claim in judged if not _undecidable(claim)]
     primary = [claim for claim in run if claim.family is not None]
     return {
         "study": root.name,
         "claims": primary,
         "checks": [claim for claim in run if claim.family is None],
-        "not_run": [claim for claim in judged if claim.whole["verdict"] == NOT_RUN],
+        "undecidable": [claim for claim in judged if _undecidable(claim)],
         "meanings": MEANINGS,
         "tally": tally(primary),
         "tally_by_seed": tally_by_seed(primary),
@@ -49,3 +49,8 @@ def study_values(
         "scripts": scripts(records),
         "versions": made_with,
     }
+
+
+def _undecidable(claim: Claim) -> bool:
+    """Return whether the study cannot decide a claim: all rows lack what it needs, or have too little of it."""
+    return all(row["verdict"] in (NOT_RUN, TOO_FEW) for row in claim.rows)

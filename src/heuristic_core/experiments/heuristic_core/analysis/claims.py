@@ -13,7 +13,6 @@ from heuristic_core.experiments.heuristic_core.analysis import (  # noqa: F401  
     statistics_learned_masks,
     statistics_needs,
     statistics_overlap,
-    statistics_random_masks,
     statistics_single_heads,
     statistics_sizes,
     statistics_sparsity,

@@ -1,4 +1,4 @@
-"""Find cells of the grid that cannot support claims: most pruning runs failed, collapsed or missed their target."""
+"""Find cells of the grid that cannot support claims, as half of the runs are faulty or all subnetworks identical."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -35,7 +35,7 @@ class Cell(NamedTuple):
 
 
 def unsound(runs: pd.DataFrame, context: Context, *names: str) -> Iterator[str]:
-    """Yield a description of each named cell in which most runs failed, collapsed or missed their target.
+    """Yield a description of each named cell in which half of the runs or more have a fault.
 
     Args:
         runs: Table "runs" of one fine-tuning run.
@@ -46,6 +46,24 @@ def unsound(runs: pd.DataFrame, context: Context, *names: str) -> Iterator[str]:
         rows = cell.select(runs)
         if mostly_faulty(rows):
             yield f"of the {len(rows)} pruning runs at {cell}, {counted(faults(rows))}"
+
+
+def identical(
+    components: pd.DataFrame, runs: pd.DataFrame, context: Context, *names: str
+) -> Iterator[tuple[int, Cell]]:
+    """Yield each named cell whose pruning seeds all gave the same subnetworks, with the number of seeds.
+
+    Args:
+        components: Table "components" of one fine-tuning run.
+        runs: Table "runs" of the same run.
+        context: Cells of the study.
+        names: Names of :func:`list_cells`.
+    """
+    for cell in (cell for name in names for cell in list_cells(name, runs, context)):
+        rows = cell.select(components)
+        masks = rows.pivot_table(index="seed", columns=["sparsity", "component"], values="kept", aggfunc="first")
+        if len(masks) > 1 and len(masks.drop_duplicates()) == 1:
+            yield len(masks), cell
 
 
 def list_cells(name: str, runs: pd.DataFrame, context: Context) -> list[Cell]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns
+from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns, TooFew
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD, J, group_means
-from heuristic_core.experiments.heuristic_core.analysis.degenerate import unsound
+from heuristic_core.experiments.heuristic_core.analysis.degenerate import identical, unsound
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import well
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import RUN
@@ -40,7 +40,7 @@ class Evidence:
         return getattr(self.context, name)
 
     def sound(self, *cells: str) -> None:
-        """Check that most pruning runs of the cells went well and that the full model is above chance in-domain.
+        """Check that the pruning runs of the cells can be analysed and that the full model is above chance in-domain.
 
         A study without table "runs", such as published results, passes: nothing is known about its runs.
 
@@ -48,7 +48,9 @@ class Evidence:
             cells: Names of :func:`.degenerate.list_cells`.
 
         Raises:
-            FailedRuns: If most runs of a cell failed, collapsed or missed their target, or the full model is at chance.
+            FailedRuns: If half of the runs of a cell or more failed, collapsed or missed their target, or the full
+                model is at chance.
+            TooFew: If all subnetworks of a cell are identical, so that there is one mask, not several.
         """
         runs = self.tables.get("runs")
         if runs is None or runs.empty:
@@ -57,6 +59,9 @@ class Evidence:
             more = f", and {len(problems) - 1} more such cells" if len(problems) > 1 else ""
             raise FailedRuns(f"{problems[0]}{more}")
         self.learned()
+        if (components := self.tables.get("components")) is not None and not components.empty:
+            for number, cell in identical(components, runs, self.context, *cells):
+                raise TooFew(f"all {number} pruning seeds gave the same subnetwork at {cell}")
 
     def chance(self) -> float | None:
         """Return the in-domain accuracy, percent, of always predicting the most frequent label after merging.
@@ -182,7 +187,7 @@ def of_run(tables: dict[str, pd.DataFrame], run: dict) -> dict[str, pd.DataFrame
 
 
 def reason_without_p(tables: dict[str, pd.DataFrame], context: Context, run: dict, *cells: str) -> str | None:
-    """Return why masks of the cells have no p (model at chance, or most runs of a cell unsound), or None.
+    """Return why masks of the cells have no p (model at chance, unsound or identical subnetworks), or None.
 
     Args:
         tables: All rows, by table.

@@ -51,8 +51,8 @@ def faults(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def mostly_faulty(rows: pd.DataFrame) -> bool:
-    """Return whether more than half of the runs have a fault."""
-    return 2 * faults(rows).any(axis="columns").sum() > len(rows)
+    """Return whether at least half of the runs have a fault."""
+    return len(rows) > 0 and 2 * faults(rows).any(axis="columns").sum() >= len(rows)
 
 
 def counted(kinds: pd.DataFrame) -> str:
@@ -69,7 +69,7 @@ class Troubled(NamedTuple):
         sparsity: Target sparsity.
         runs: Number of runs in the cell.
         counts: Number of runs with each kind of fault.
-        most: Whether more than half of the runs have a fault.
+        most: Whether at least half of the runs have a fault.
     """
 
     ft_seed: int
@@ -103,7 +103,8 @@ def warning(rows: pd.DataFrame) -> str | None:
     text = f"Of {len(rows)} pruning runs, {counted(kinds)}."
     if bad_cells:
         text += (
-            f" In {bad_cells} of {cells} cells of the grid they are most runs; claims that rest on one are not judged."
+            f" In {bad_cells} of {cells} cells of the grid at least half of the runs have such a fault; claims that "
+            "rest on one are not judged."
         )
     return text
 

@@ -12,7 +12,7 @@ from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, LEAST, interval_of_mean
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 
-MIN_SUBNETWORKS = 5  # with fewer at a floor or ceiling, intervals of a standard deviation cover too rarely
+MIN_SUBNETWORKS = 9  # with fewer at a floor or ceiling, intervals over pruning seeds cover too rarely
 MIN_PLATEAU = 3  # evaluations from saturation on; with fewer, a model that is still learning looks saturated
 
 
@@ -56,13 +56,18 @@ def full_accuracy(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Estimate the standard deviation (n-1) of a group's accuracy over pruning seeds, points."""
-    values = evidence.spread("group_accuracy", group, sparsity)["accuracy"].to_numpy(dtype=float)
-    if (n := len(values)) < MIN_SUBNETWORKS:
-        raise TooFew(f"{n} subnetworks, and their standard deviation needs {MIN_SUBNETWORKS}")
+    """Estimate the standard deviation (n-1) of a group's accuracy over pruning seeds, points.
+
+    Evaluation on a sample of pairs adds to the deviation, so its variance is subtracted from the square of the lower
+    end.
+    """
+    rows = _require_subnetworks(evidence.spread("group_accuracy", group, sparsity))
+    values = rows["accuracy"].to_numpy(dtype=float)
     sd, low, high = sd_interval(values)
+    errors = (rows["high"] - rows["low"]).astype(float) / (2 * stats.norm.ppf(0.975))
+    low = float(np.sqrt(max(0.0, low**2 - np.nan_to_num((errors**2).mean()))))
     detail = f"{LABELS[evidence.measured(group)]} from {values.min():.1f} to {values.max():.1f}"
-    return Estimate(sd, low, high, n, PRUNING_SEEDS, detail, least=0)
+    return Estimate(sd, low, high, len(values), PRUNING_SEEDS, detail, least=0)
 
 
 @statistic
@@ -75,7 +80,7 @@ def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     full = evidence.above_chance(accuracy) if group == ID else accuracy
     if full <= 0:
         raise DoesNotApply(f"the full model is {full:.1f} points above chance on {group}")
-    rows = evidence.spread("group_accuracy", group, sparsity)
+    rows = _require_subnetworks(evidence.spread("group_accuracy", group, sparsity))
     values = 100 * (1 - (accuracy - rows["accuracy"]) / full)
     detail = f"lowest {values.min():.1f} %, full model {accuracy:.1f} %"
     detail += f", chance {accuracy - full:.1f} %" if group == ID else ""
@@ -86,7 +91,7 @@ def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 def below_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     """Estimate the full model's accuracy minus subnetworks', points; interval over pruning seeds and pairs."""
     full = evidence.full(group)["accuracy"]
-    rows = evidence.spread("group_accuracy", group, sparsity)
+    rows = _require_subnetworks(evidence.spread("group_accuracy", group, sparsity))
     values = full - rows["accuracy"]
     detail = f"full model {full:.1f} %; from {values.min():.1f} to {values.max():.1f} points below"
     return Estimate.mean(values, detail, _pair_half_width(rows, "change"))
@@ -98,7 +103,7 @@ def spread_mean(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 
     The interval is over pruning seeds and pairs.
     """
-    rows = evidence.spread("group_accuracy", group, sparsity)
+    rows = _require_subnetworks(evidence.spread("group_accuracy", group, sparsity))
     values = rows["accuracy"]
     detail = f"{LABELS[evidence.measured(group)]} from {values.min():.1f} to {values.max():.1f}"
     return Estimate.mean(values, detail, _pair_half_width(rows), least=LEAST.get(evidence.measured(group), 0), most=100)
@@ -166,6 +171,17 @@ def sd_interval(values: np.ndarray) -> tuple[float, float, float]:
     degrees = min(n - 1, max(1, 2 * (n - 1) / (kurtosis - (n - 3) / n)))
     low, high = (sd * np.sqrt(degrees / stats.chi2.ppf(tail, degrees)) for tail in (0.975, 0.025))
     return sd, low, high
+
+
+def _require_subnetworks(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return `rows`, one per subnetwork.
+
+    Raises:
+        TooFew: If there are fewer than `MIN_SUBNETWORKS`.
+    """
+    if len(rows) < MIN_SUBNETWORKS:
+        raise TooFew(f"{len(rows)} sound subnetworks, and an interval over them needs {MIN_SUBNETWORKS}")
+    return rows
 
 
 def _pair_half_width(rows: pd.DataFrame, prefix: str = "") -> float:

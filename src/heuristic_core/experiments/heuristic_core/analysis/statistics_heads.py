@@ -6,7 +6,7 @@ import pandas as pd
 from heuristic_core.analysis.bootstrap import of_difference
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, statistic
 from heuristic_core.analysis.randomisation import tails
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, J
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, LEAST, J
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.experiments.heuristic_core.analysis.joint_ablation import (
     joint_ablation,
@@ -42,6 +42,17 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
     low, high = of_difference(*intervals)
     n = None if pd.isna(low) else int(j["n"] + id_["n"])
     return Estimate(lost_j["change"] - lost_id["change"], low, high, n, PAIR_UNITS if n else None, detail)
+
+
+@statistic
+def remaining_accuracy(evidence: Evidence, group: str) -> Estimate:
+    """Estimate the accuracy on a group with the whole core ablated, percent (J: points); interval over pairs."""
+    row = on_group(joint_ablation(evidence), group)
+    full = evidence.full(group)["accuracy"]
+    n = None if pd.isna(row["n"]) else int(row["n"])
+    ends = full + row[CHANGE_COLUMNS].astype(float)
+    detail = f"{row['ablation']}: {LABELS[group]} from {full:.1f} to {ends['change']:.1f}"
+    return Estimate(*ends, n, PAIR_UNITS, detail, least=LEAST.get(group, 0), most=100)
 
 
 @statistic

@@ -157,6 +157,8 @@ def _sizes(evidence: Evidence, group: str) -> Curve:
     evidence.sound("sizes")
     rows = _rows(evidence, group)
     seeds, means = rows[rows["seed"].notna()], rows[rows["seed"].isna()]
+    if seeds.empty:
+        raise TooFew(f"order {evidence.context.size_order} has no {SIZE} of single pruning seeds, so no interval")
     labels = [
         f"{row.step} " + (f"{row.effective_size:.1f}" if kind == "defined" else _format_undefined(row, kind))
         for row, kind in zip(means.itertuples(), state(means), strict=True)

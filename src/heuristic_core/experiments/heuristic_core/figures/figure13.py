@@ -1,10 +1,8 @@
 """Figure 13: how many subnetworks keep each head, at both sparsities."""
 
-import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from heuristic_core.experiments.heuristic_core.analysis.evidence import reason_without_p
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.heat import heat_map
 from heuristic_core.figures.panels import panels
@@ -20,8 +18,7 @@ def draw(tables, settings, context):
     """Draw a row of maps for each fine-tuning seed: mid and high sparsity.
 
     Returns:
-        The figure and its marks, one row per cell, with Spearman's rhos of its fine-tuning seed. p is missing where the
-        full model is at chance in-domain or most runs of a sparsity failed, collapsed or missed their target.
+        The figure and its marks, one row per cell, with Spearman's rhos of its fine-tuning seed.
     """
     frequency = tables["head_frequency"]
     heads = frequency[(frequency["step"] == context.last) & (frequency["kind"] == "head")]
@@ -35,9 +32,7 @@ def draw(tables, settings, context):
     figure, axes = panels(settings, len(seeds), 2, len(seeds) * (0.54 + _compute_map_height(settings, marks)) + 0.35)
     correlations = tables["rank_correlation"]
     correlations = correlations[correlations["step"] == context.last].drop_duplicates(["ft_seed", "seeds"])
-    reasons = [reason_without_p(tables, context, row, "mid", "high") for row in correlations.to_dict("records")]
-    correlations = correlations.assign(p=correlations["p"].where(pd.isna(np.array(reasons, dtype=object))))
-    correlations = correlations.set_index(["seeds", "ft_seed"])[["rho", "low", "high", "p"]]
+    correlations = correlations.set_index(["seeds", "ft_seed"])[["rho", "low", "high"]]
     shared, disjoint = (correlations[correlations.index.get_level_values(0) == k].droplevel(0) for k in SEED_DIVISIONS)
     for row, ft_seed in zip(axes, seeds, strict=True):
         for ax, (sparsity, cell) in zip(row, cells.items(), strict=True):
@@ -46,7 +41,7 @@ def draw(tables, settings, context):
             mesh = heat_map(ax, grid.reindex(range(layers)), largest)
             ax.set_title(f"{percent(sparsity)} sparsity", loc="left")
             ax.label_outer()
-        lines = [f"{seed_label(ft_seed)}: Spearman's {_format_rho(shared, ft_seed)}{_format_p(shared, ft_seed)}"]
+        lines = [f"{seed_label(ft_seed)}: Spearman's {_format_rho(shared, ft_seed)}"]
         if ft_seed in disjoint.index:
             lines.append(f"disjoint halves of the pruning seeds: {_format_rho(disjoint, ft_seed)}")
         row[0].set_title("\n".join([*lines, row[0].get_title(loc="left")]), loc="left", parse_math=True)
@@ -57,7 +52,7 @@ def draw(tables, settings, context):
         f"subnetworks that keep the head (of {largest if smallest == largest else f'{smallest} to {largest}'})"
     )
     bar.outline.set_visible(False)
-    disjoint = disjoint.drop(columns="p").add_suffix("_disjoint")
+    disjoint = disjoint.add_suffix("_disjoint")
     marks = marks.join(shared, on="ft_seed").join(disjoint, on="ft_seed")
     columns = ["ft_seed", "step", "sparsity", "name", "layer", "head", "count", "n"]
     return figure, marks[[*columns, *shared.columns, *disjoint.columns]]
@@ -73,13 +68,3 @@ def _format_rho(correlations: pd.DataFrame, ft_seed: int) -> str:
     if ft_seed not in correlations.index or pd.isna(rho := correlations.loc[ft_seed, "rho"]):
         return "ρ undefined"
     return f"ρ = {number(rho, 2)}{bracket(*correlations.loc[ft_seed, ['low', 'high']], digits=2)}"
-
-
-def _format_p(correlations: pd.DataFrame, ft_seed: int) -> str:
-    """Format the p-value for a title, after rho; empty if it is unknown."""
-    if ft_seed not in correlations.index or pd.isna(p := correlations.loc[ft_seed, "p"]):
-        return ""
-    if p >= 0.001:
-        return f", p = {p:.2g}"
-    mantissa, exponent = f"{p:.0e}".split("e")
-    return rf", p = {mantissa}·10$^{{{int(exponent)}}}$"

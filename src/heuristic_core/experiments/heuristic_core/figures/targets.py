@@ -59,19 +59,8 @@ TARGETS = {
     "figure10": Target(("finetune_accuracy",), "The full model's accuracy over fine-tuning"),
     "figure11": Target(("core",), "Heads by the number of subnetworks that keep them", "figure05", task="qqp"),
     "figure12": Target(("accuracy", "family_scores"), "Subnetworks on every subset", also=RUNS_TABLE, twin="figure02"),
-    "figure13": Target(
-        FREQUENCY_TABLES,
-        "How often each head is kept, at both sparsities",
-        task="mnli",
-        also=(*RUNS_TABLE, "group_accuracy"),
-    ),
-    "figure14": Target(
-        FREQUENCY_TABLES,
-        "How often each head is kept, at both sparsities",
-        "figure13",
-        task="qqp",
-        also=(*RUNS_TABLE, "group_accuracy"),
-    ),
+    "figure13": Target(FREQUENCY_TABLES, "How often each head is kept, at both sparsities", task="mnli"),
+    "figure14": Target(FREQUENCY_TABLES, "How often each head is kept, at both sparsities", "figure13", task="qqp"),
     "figure15": Target(
         SIZE_TABLES,
         "Effective size over fine-tuning",

@@ -69,7 +69,6 @@ MASKS = {
         "rho": (REAL, "Spearman's, head frequency at mid against high sparsity, over heads"),
         "low": (REAL, "2.5th percentile over bootstrap draws of heads"),
         "high": (REAL, "97.5th percentile"),
-        "p": (REAL, "two-sided; null for disjoint"),
         "n": (INT, "heads"),
     },
     "frequency_agreement": RUN | STEP | {
