@@ -80,6 +80,12 @@ def test_the_grid_is_the_papers_run_by_run(name):
     assert ours.total() == PAPER[name]
 
 
+@pytest.mark.parametrize("name", STUDIES)
+def test_tests_by_random_sets_can_reach_the_level(name):
+    """A two-sided p of n random sets is at least 2 / (1 + n)."""
+    assert 2 / (1 + load_study(file(name)).analysis.control_draws) < 0.05
+
+
 def test_the_papers_939_runs_are_those_of_the_two_bert_models():
     assert PAPER["mnli-bert"] + PAPER["qqp-bert"] == 939
     assert {load_study(file(name)).counterpart.model for name in ("mnli-bert", "qqp-bert")} == {"bert"}

@@ -1,10 +1,12 @@
 """Statistics of claims about effective size and CMD, on small tables with known answers, and their error rates."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from amounts import amount
 
-from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.estimates import CannotSay, TooFew
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.experiments.heuristic_core.analysis import statistics_sizes as sizes
@@ -109,6 +111,17 @@ def test_generalising_takes_more_than_the_task():
     late = {group: {step: by_step[step] for step in (20, 30)} for group, by_step in SIZES.items()}
     with pytest.raises(CannotSay, match="defined from the first checkpoint on, step 20"):
         sizes.rising_size(evidence(late, CMD))
+
+
+@pytest.mark.parametrize("statistic", [partial(sizes.flat_size, group="id"), sizes.rising_size])
+def test_an_order_without_sizes_of_single_seeds_has_too_few(statistic):
+    """Accuracies that are averaged before they are compared, as in the paper, have one size for all seeds."""
+    whole = evidence(SIZES, CMD)
+    rows = whole.tables["effective_size"]
+    first = rows[rows["seed"].isna()].assign(order="mean-first")
+    context = CONTEXT.model_copy(update={"size_order": "mean-first"})
+    with pytest.raises(TooFew, match="order mean-first"):
+        statistic(Evidence(context, whole.tables | {"effective_size": first}))
 
 
 def test_a_size_that_is_a_bound_enters_as_a_bound():

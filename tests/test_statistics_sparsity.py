@@ -8,7 +8,7 @@ from scipy import stats
 from heuristic_core.analysis.estimates import TooFew
 from heuristic_core.experiments.heuristic_core.analysis import statistics_sparsity as sparsity
 
-REPEATS = 200
+REPEATS = 300
 
 
 def curves(rng, seeds: int, sparsities: int, correlation: float = 0.0, fall: float = 0.0) -> np.ndarray:
@@ -30,11 +30,12 @@ def few_permutations(monkeypatch):
     monkeypatch.setattr(sparsity, "PERMUTATIONS", 400)
 
 
-@pytest.mark.parametrize("correlation", [0.0, 0.8])
-@pytest.mark.parametrize(("seeds", "sparsities"), [(3, 14), (3, 4), (2, 4)])
+@pytest.mark.parametrize("correlation", [0.0, 0.8, 0.95])
+@pytest.mark.parametrize(("seeds", "sparsities"), [(3, 14), (3, 4), (2, 4), (2, 14), (5, 14)])
 def test_no_trend_is_rarely_taken_for_one(seeds, sparsities, correlation):
-    """Page's test alone rejects in up to 22 % of curves that wander; this one in up to 8 % of such."""
-    assert rejected(lambda rng: curves(rng, seeds, sparsities, correlation)).sum() < (0.1 if correlation else 0.06)
+    """Page's test alone rejects in up to 22 % of curves that wander, and with the t test beside it in up to 10 %."""
+    count = rejected(lambda rng: curves(rng, seeds, sparsities, correlation)).sum() * REPEATS
+    assert count <= stats.binom.ppf(0.99, REPEATS, 0.05)
 
 
 def test_floors_are_no_trend():
@@ -54,7 +55,7 @@ def test_the_trend_without_ties_is_pages():
     sparsity.PERMUTATIONS = 20_000  # the fixture restores it
     found, _, trends = sparsity.trend(values, np.random.default_rng(0))
     page = stats.page_trend_test(-values, method="exact").pvalue
-    assert found == pytest.approx(max(page, stats.ttest_1samp(trends, 0, alternative="less").pvalue), abs=0.005)
+    assert found == pytest.approx(2 * max(page, stats.ttest_1samp(trends, 0, alternative="less").pvalue), abs=0.01)
     assert trends == pytest.approx([stats.spearmanr(row, range(6)).statistic for row in values])
 
 
@@ -71,7 +72,7 @@ def test_seeds_that_lack_a_sparsity_are_left_out_of_the_trend():
         evidence(group_accuracy=rows({0.1: (50, 54), 0.3: (20, 26), 0.5: (10, 1)})), group="ood"
     )
     assert (found.n, found.exact) == (2, True)
-    assert found.value == pytest.approx(1 / 36, abs=0.02)  # one order of six in both seeds
+    assert found.value == pytest.approx(2 / 36, abs=0.04)  # one order of six in both seeds, doubled
     assert found.opposite == pytest.approx(1)
     assert found.detail.startswith("rho with sparsity -1.00, -1.00; accuracy from 52.0 to 5.5 %")
     with pytest.raises(TooFew, match="two seeds with three sparsities"):

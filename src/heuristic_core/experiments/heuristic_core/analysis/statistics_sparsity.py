@@ -16,8 +16,6 @@ from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
-MIN_CURVES = 4  # pruning seeds from which a trend's p is taken as it is
-
 
 @statistic
 def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
@@ -27,18 +25,16 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     missing sparsity are left out. Page's test (1963) permutes sparsities within seeds, with ties. It tests whether the
     mean trend exceeds noise, but treats neighbouring sparsities of a seed, which share random draws, as independent:
     three seeds over 14 sparsities reject in 14 to 22 % of curves that wander. A t test asks whether the trends of seeds
-    agree, but is imprecise with ties among few sparsities. p is the larger of both, and twice that with fewer than
-    `MIN_CURVES` seeds, as curves that wander then reject in up to 10 % of studies.
+    agree, but is imprecise with ties among few sparsities. p is twice the larger of both: the
+    larger itself rejects in up to 10 % of curves that wander.
     """
     curve = _by_seed(evidence, group).dropna()
     if len(curve) < 2 or curve.shape[1] < 3:
         complete = f"{len(curve)} have all {curve.shape[1]} of the grid"
         available = complete if curve.shape[1] else f"there is no {group} subset"
         raise TooFew(f"a trend of {group} accuracy needs two seeds with three sparsities; {available}")
-    attainable = math.factorial(curve.shape[1]) ** -len(curve)
+    attainable = 2 * math.factorial(curve.shape[1]) ** -len(curve)
     p, opposite, trends = trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
-    if len(curve) < MIN_CURVES:
-        p, opposite, attainable = (min(1.0, 2 * value) for value in (p, opposite, attainable))
     rhos = ", ".join(f"{value:.2f}" for value in trends)
     detail = (
         f"rho with sparsity {rhos}; accuracy from {curve.iloc[:, 0].mean():.1f} to {curve.iloc[:, -1].mean():.1f} %"
@@ -69,7 +65,7 @@ def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, n
     if (spread := trends.std(ddof=1) / np.sqrt(len(trends))) > TIE:
         agreeing = stats.t.sf(trends.mean() / spread * np.array([1, -1]), len(trends) - 1)
         rising, falling = (max(pair) for pair in zip((rising, falling), agreeing.tolist(), strict=True))
-    return falling, rising, trends
+    return min(1.0, 2 * falling), min(1.0, 2 * rising), trends
 
 
 @statistic
