@@ -10,7 +10,6 @@ from heuristic_core.experiments.list_sorting.data import lists, sequences
 from heuristic_core.experiments.list_sorting.llc import local_learning
 from heuristic_core.experiments.list_sorting.model import losses
 from heuristic_core.experiments.list_sorting.study import LlcRuns
-from heuristic_core.experiments.list_sorting.tables import SORTING
 from heuristic_core.tables.parquet import write_table
 
 
@@ -42,5 +41,4 @@ def sample_llc(
     estimates = local_learning(losses, load_file(checkpoint), draw, llc, sorting.training.seeds)
     names = {"study": study, "condition": condition, "step": step}
     rows = [names | {"seed": row.pop("model")} | row for row in estimates.rows]
-    columns = list(SORTING["sorting_llc"])
-    write_table("sorting_llc", [{column: row[column] for column in columns} for row in rows], table)
+    write_table("sorting_llc", rows, table)

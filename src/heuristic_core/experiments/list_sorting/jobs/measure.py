@@ -10,7 +10,6 @@ from heuristic_core.experiments.list_sorting.config import ListSorting
 from heuristic_core.experiments.list_sorting.data import lists, sequences
 from heuristic_core.experiments.list_sorting.measuring import Sample, measured
 from heuristic_core.experiments.list_sorting.study import Measure, evenly
-from heuristic_core.experiments.list_sorting.tables import SORTING
 from heuristic_core.tables.parquet import write_table
 
 
@@ -63,8 +62,7 @@ def measure_models(
             rows[table] += [{**names, **row} for row in table_rows]
         progress.at(number)
     for table, path in paths.items():
-        columns = list(SORTING[table])
-        write_table(table, [{column: row[column] for column in columns} for row in rows[table]], path)
+        write_table(table, rows[table], path)
 
 
 def _sample(sorting: ListSorting, measure: Measure) -> Sample:
