@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -45,7 +44,6 @@ class Arguments(argparse.ArgumentParser):
         super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
         self._inputs: list[str] = []
         self._outputs: list[str] = []
-        self._lists: list[tuple[str, str]] = []
         self.add_argument("--log", metavar="FILE", help="write the log there; default: the terminal")
         self.add_argument(
             OPTION,
@@ -101,10 +99,6 @@ class Arguments(argparse.ArgumentParser):
         self.reads("?", fetched="list of what was downloaded")
         self.reads("*", model_files="files of the model, where its block names a folder")
 
-    def one_each(self, key: str, *names: str) -> None:
-        """Ask for one path in each option of `names` for every value of the setting `key`, as `seeds`."""
-        self._lists += [(key, name) for name in names]
-
     def device(self, precision: bool = True) -> None:
         """Add `--device`, and `--precision` but where that is one of the block's own settings."""
         self.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where the model runs; default: cpu")
@@ -131,9 +125,6 @@ class Arguments(argparse.ArgumentParser):
     def read(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """Parse, and open the log."""
         values = self.parse_args(arguments)
-        for key, name in self._lists:
-            if len(getattr(values, name)) != (wanted := len(attrgetter(key)(values))):
-                self.error(f"{_flag(name)}: give one path for each of the {wanted} values of {key}")
         for name, required in PORTABLE_OPTIONS.items():
             if values.arithmetic == PORTABLE and (value := getattr(values, name, required)) != required:
                 self.error(

@@ -1,0 +1,1 @@
+"""The functions behind the scripts of list sorting, from files to files."""

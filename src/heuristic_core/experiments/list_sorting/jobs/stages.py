@@ -1,0 +1,60 @@
+"""Stages of training of all conditions."""
+
+from heuristic_core.common.roles import Input, Output
+from heuristic_core.experiments.list_sorting.config_llc import Stages
+from heuristic_core.experiments.list_sorting.curves import curves_of
+from heuristic_core.experiments.list_sorting.stage_tables import (
+    by_seed,
+    change_rows,
+    fits_of,
+    movement_rows,
+    seed_stage_rows,
+    stage_rows,
+)
+from heuristic_core.tables.parquet import read_table, write_table
+
+
+def find_stages(
+    models: Input,
+    stages: Stages,
+    table: Output,
+    seed_stages: Output,
+    changes: Output,
+    movements: Output,
+    llc: Input | None = None,
+) -> None:
+    """Find stages of training by change points of loss, overlap and local learning coefficient, over seeds.
+
+    Args:
+        models: Table sorting_models.
+        stages: Settings of the fits.
+        table: Where to write stages over seeds, table sorting_stages.
+        seed_stages: Where to write stages of every model, table sorting_seed_stages.
+        changes: Where to write change points, table sorting_changes.
+        movements: Where to write what curves do in every stage, table sorting_movements.
+        llc: Table sorting_llc.
+    """
+    paths = {
+        "sorting_stages": table,
+        "sorting_seed_stages": seed_stages,
+        "sorting_changes": changes,
+        "sorting_movements": movements,
+    }
+    rows: dict[str, list[dict]] = {name: [] for name in paths}
+    coefficients = read_table(llc) if llc else None
+    for (study, condition), condition_models in read_table(models).groupby(["study", "condition"], sort=False):
+        names = {"study": study, "condition": condition}
+        sampled = None if coefficients is None else coefficients[coefficients["condition"] == condition]
+        steps, curves = curves_of(condition_models, sampled)
+        fits = fits_of(steps, curves, stages)
+        model_stages = by_seed(fits)
+        condition_rows = {
+            "sorting_stages": stage_rows(steps, model_stages, stages),
+            "sorting_seed_stages": seed_stage_rows(sorted(condition_models["seed"].unique()), model_stages),
+            "sorting_changes": change_rows(steps, fits, stages),
+            "sorting_movements": movement_rows(steps, curves, model_stages, stages),
+        }
+        for name in paths:
+            rows[name] += [names | row for row in condition_rows[name]]
+    for name, path in paths.items():
+        write_table(name, rows[name], path)
