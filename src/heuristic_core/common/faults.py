@@ -3,11 +3,11 @@
 import errno
 
 MEMORY = (
-    "memory ran out. Fewer --cores run fewer jobs at once; a lower prune.together, prune.batch_size or "
-    "finetune.pass_tokens (unset, a whole batch goes in one pass) makes jobs smaller"
+    "memory ran out. Run fewer jobs at once with fewer --cores, or reduce prune.together, prune.batch_size or "
+    "finetune.pass_tokens (if unset, a batch is one pass)"
 )
-SPACE = "there is no space left. Make room, then run the same command: what is finished stays"
-DENIED = "this user may not write there. Change that, or let `results` name another folder, then run the same command"
+SPACE = "there is no space left. Free some, then run the same command: finished results are kept"
+DENIED = "no permission to write. Grant it, or set `results` to another folder, then run the same command"
 _ADVICE_BY_NUMBER = {
     errno.ENOSPC: SPACE,
     errno.EDQUOT: SPACE,

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from heuristic_core.figures.style import SMALL
 
-MAX_PIXELS = 60_000  # height of a figure; matplotlib's limit is 65,535
+_MAX_HEIGHT_PIXELS = 60_000  # matplotlib's limit is 65,535
 
 
 def panels(settings, rows: int, columns: int, height: float, **options) -> tuple[Figure, np.ndarray]:
@@ -26,7 +26,7 @@ def panels(settings, rows: int, columns: int, height: float, **options) -> tuple
     Returns:
         The figure and its axes [rows, columns].
     """
-    height = min(height, MAX_PIXELS / settings.dpi)
+    height = min(height, _MAX_HEIGHT_PIXELS / settings.dpi)
     figure = Figure(figsize=(settings.width, settings.height or height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     sns.despine(figure)

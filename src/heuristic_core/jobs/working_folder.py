@@ -14,10 +14,10 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.provenance.record import read_record, record_of
 
-RUNNING = Path(".snakemake/heuristic-core/running")
-LOCKS = Path(".snakemake/locks")  # Snakemake's locks, which do not identify the process
-DESCRIPTION = "study.json"
-PATIENCE = 60  # seconds by which clocks of machines, and so times of a file and its record, may differ
+RUN_FILE = Path(".snakemake/heuristic-core/running")
+LOCK_DIR = Path(".snakemake/locks")  # Snakemake's locks, which do not identify the process
+STUDY_FILE = "study.json"
+CLOCK_TOLERANCE = 60  # seconds by which clocks of machines, and so times of a file and its record, may differ
 _held_locks: list[FileLock] = []  # until this process ends: a FileLock without references is released
 
 
@@ -27,7 +27,7 @@ def begin_run() -> None:
     try:
         lock.acquire()
         write_text(
-            RUNNING, f"process {os.getpid()} on {socket.gethostname()}, since {time.strftime('%Y-%m-%d %H:%M:%S')}"
+            RUN_FILE, f"process {os.getpid()} on {socket.gethostname()}, since {time.strftime('%Y-%m-%d %H:%M:%S')}"
         )
     except (Timeout, OSError):  # another run, which may make other results, or a file system without locks
         return
@@ -48,8 +48,8 @@ def warn_of_other_run(warn: Callable[[str], None]) -> None:
 def other_run() -> str | None:
     """Return what to do about a run that holds Snakemake's locks; None without locks, or if the run is unknown."""
     try:
-        holder = RUNNING.read_text()
-        locked = any(LOCKS.iterdir())
+        holder = RUN_FILE.read_text()
+        locked = any(LOCK_DIR.iterdir())
     except OSError:
         return None
     if not locked:
@@ -81,13 +81,13 @@ def level_copied(root: Path) -> None:
     Args:
         root: Folder of the study.
     """
-    description, marker = root / DESCRIPTION, root / ".copied"
+    description, marker = root / STUDY_FILE, root / ".copied"
     try:
         record = read_record(record_of(description, root))
         recorded_time = datetime.fromisoformat(record["started"]).timestamp() + record["seconds"]
         file_time = description.stat().st_mtime
         is_done = marker.exists() and marker.read_text() == str(file_time)
-        if abs(file_time - recorded_time) <= PATIENCE or is_done:
+        if abs(file_time - recorded_time) <= CLOCK_TOLERANCE or is_done:
             return
         files = [Path(folder, name) for folder, folders, names in os.walk(root) for name in (*folders, *names)]
         latest = max(file.lstat().st_mtime_ns for file in files)
@@ -100,5 +100,5 @@ def level_copied(root: Path) -> None:
 
 def _make_lock() -> FileLock:
     """Make the lock that a run holds in the working folder."""
-    RUNNING.parent.mkdir(parents=True, exist_ok=True)
-    return FileLock(RUNNING.with_name("running.lock"), timeout=0, fallback_to_soft=False)
+    RUN_FILE.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(RUN_FILE.with_name("running.lock"), timeout=0, fallback_to_soft=False)

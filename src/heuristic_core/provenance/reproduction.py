@@ -71,9 +71,9 @@ def publish(root: Path, file: Path) -> int:
     if not jobs:
         raise InputError(f"{root}: no results with records; run the study first")
     common = {name: jobs[0][name] for name in ("arithmetic", "packages")}
-    if others := [record["job"] for record in jobs if any(record[name] != value for name, value in common.items())]:
+    if mismatched := [record["job"] for record in jobs if any(record[name] != value for name, value in common.items())]:
         raise InputError(
-            f"{root}: results of jobs {others[0]} and {jobs[0]['job']} differ in arithmetic or versions of packages; "
+            f"{root}: results of jobs {mismatched[0]} and {jobs[0]['job']} differ in arithmetic or package versions; "
             f"remove {root} and run the study again"
         )
     changed = [path for record in jobs for path, sha in record["outputs"].items() if _file_digest(root / path) != sha]

@@ -5,11 +5,11 @@ import math
 
 import jinja2
 
-SHARED = "heuristic_core.report"
+_PACKAGE = "heuristic_core.report"
 MINUS, NO_BREAK = "−", "\N{NO-BREAK SPACE}"
 
 
-def render(template: str, package: str = SHARED, **values) -> str:
+def render(template: str, package: str = _PACKAGE, **values) -> str:
     """Render a page that contains its style sheet and scripts.
 
     Args:
@@ -18,7 +18,7 @@ def render(template: str, package: str = SHARED, **values) -> str:
         **values: Variables of the template; text is escaped.
     """
     environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in dict.fromkeys((package, SHARED))]),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in dict.fromkeys((package, _PACKAGE))]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

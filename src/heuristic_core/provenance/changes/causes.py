@@ -13,13 +13,13 @@ Digest = Callable[[str], str]  # path -> SHA-256 of the file
 
 
 def causes(
-    listed: Listed, made: Collection[str], code: Code, sha: Digest, keys: Mapping[str, str] | None = None
+    listed: Listed, pending: Collection[str], code: Code, sha: Digest, keys: Mapping[str, str] | None = None
 ) -> list[str]:
     """Return why a job would run, apart from other jobs that would run before it.
 
     Args:
         listed: The job.
-        made: Paths of the results of all jobs that would run. A job that reads one of these has no further causes.
+        pending: Paths of the results of all jobs that would run. A job that reads one of these has no further causes.
         code: Function that describes changes of the job's code.
         sha: Function that returns the SHA-256 of a file.
         keys: Name of a setting on command lines -> its key in the configuration, where they differ.
@@ -29,7 +29,7 @@ def causes(
     """
     if not all(map(os.path.exists, listed.outputs)):
         return ["no result yet"]
-    if not made.isdisjoint(listed.inputs):
+    if not pending.isdisjoint(listed.inputs):
         return []
     job = recorded_job(listed)
     if job is None:

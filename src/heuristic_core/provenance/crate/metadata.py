@@ -22,7 +22,7 @@ WORKFLOW, CONFIGURATION, CLAIMS, LOCK, CITATION = (
     "Snakefile", "config.yaml", "claims.yaml", "envs/requirements.txt", "CITATION.cff",
 )  # fmt: skip
 INPUT_FILES = (CONFIGURATION, CLAIMS, LOCK)
-FORMATS = {
+_MEDIA_TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".csv": "text/csv",
     ".md": "text/markdown",
@@ -132,7 +132,7 @@ def _add_file(crate: ROCrate, name: str, member: bytes, subject: Subject) -> Fil
     properties = {
         "name": name,
         "description": _describe(Path(name), subject),
-        "encodingFormat": FORMATS[Path(name).suffix],
+        "encodingFormat": _MEDIA_TYPES[Path(name).suffix],
         "contentSize": str(len(member)),
         "sha256": hashlib.sha256(member).hexdigest(),
     }
