@@ -19,7 +19,7 @@ SECONDS_BETWEEN_LINES = 5.0
 TAIL_BYTES = 2000  # bytes at the end of a log that are searched for progress
 TIME = r"^\d\d:\d\d:\d\d "  # beginning of a line of a log
 METER_PATTERN = re.compile(rf"{TIME}(.*?) +(\d+)% ([^\[]*\[.*\])$", re.MULTILINE)  # a line of `Progress`
-NO_SERVER = "HEURISTIC_CORE_NO_SERVER"  # variable set by workflow/fork_server/run.py: why a job is not a fork
+_NO_SERVER_VARIABLE = "HEURISTIC_CORE_NO_SERVER"  # variable set by workflow/fork_server/run.py: why a job is not a fork
 PATIENCE = 1.0  # seconds by which clocks may differ if jobs run on other machines
 WARNING_PATTERN = re.compile(rf"{TIME}warning: (.*)$", re.MULTILINE)
 
@@ -54,7 +54,7 @@ def start_log(path: str | Path | None) -> None:
     if not path:  # a command run by hand: times would only clutter its output
         return
     LOGGER.info("started %s after %.1f s of imports", os.path.basename(sys.argv[0]), time.process_time())
-    if reason := os.environ.pop(NO_SERVER, None):
+    if reason := os.environ.pop(_NO_SERVER_VARIABLE, None):
         LOGGER.info("started on its own: %s", reason)
     started = time.monotonic()
     atexit.register(

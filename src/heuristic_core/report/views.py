@@ -13,7 +13,7 @@ import pandas as pd
 from heuristic_core.figures.roles import Role
 
 VEGA_LITE = "6.4"
-ALL = "all"
+_ALL_ROWS = "all"
 DIGITS = 2  # decimals of values in views
 INK = "var(--ink)"  # colour of the page, for light and dark mode
 SHAPES = {"o": "circle", "^": "triangle-up", "s": "square", "D": "diamond", "v": "triangle-down", "P": "cross"}
@@ -131,7 +131,7 @@ def _param_name(switch: Switch) -> str:
 
 def _param(switch: Switch) -> dict:
     """Return the Vega-Lite parameter of a menu."""
-    all_rows = [ALL] if switch.whole else []
+    all_rows = [_ALL_ROWS] if switch.whole else []
     options, labels = [*all_rows, *switch.values], [*all_rows, *switch.labels]
     bind = {"input": "select", "options": options, "labels": labels, "name": switch.name}
     return {"name": _param_name(switch), "value": options[0], "bind": bind}
@@ -140,4 +140,4 @@ def _param(switch: Switch) -> dict:
 def _filter(switch: Switch) -> str:
     """Return the Vega expression of the rows that a menu selects."""
     condition = f"datum.{switch.column} === {_param_name(switch)}"
-    return f"{_param_name(switch)} === '{ALL}' || {condition}" if switch.whole else condition
+    return f"{_param_name(switch)} === '{_ALL_ROWS}' || {condition}" if switch.whole else condition
