@@ -54,7 +54,7 @@ def test_a_result_that_is_not_there_and_one_without_a_record(tmp_path, monkeypat
     assert why(tmp_path, monkeypatch) == ["no result yet"]
     write_record(tmp_path)
     (tmp_path / "results/s/provenance/x.json").unlink()
-    assert why(tmp_path, monkeypatch) == ["was cut off, or is of a version without records"]
+    assert why(tmp_path, monkeypatch) == ["no record: the job was interrupted, or ran in a version without records"]
 
 
 def test_a_job_that_follows_is_asked_for_nothing_else(tmp_path, monkeypatch):
@@ -80,7 +80,7 @@ def test_changed_added_and_removed_inputs_are_named(tmp_path, monkeypatch):
     command = COMMAND.replace("--log", "--data data.csv \\\n    --log", 1)
     assert why(tmp_path, monkeypatch, ["data.csv"], command=command) == ["input changed: data.csv"]
     write_record(tmp_path, sources={"other.csv": "0" * 64})
-    assert why(tmp_path, monkeypatch, ["data.csv"], command=command) == ["other input files than before"]
+    assert why(tmp_path, monkeypatch, ["data.csv"], command=command) == ["list of input files changed"]
     write_record(tmp_path)
     assert why(tmp_path, monkeypatch, ["data.csv"]) == ["Snakemake's reason"]  # waited for, and not read
 
@@ -95,7 +95,7 @@ def test_a_damaged_record_is_named(tmp_path, monkeypatch):
     write_record(tmp_path)
     (tmp_path / "results/s/provenance/x.json").write_text("{}")
     (cause,) = why(tmp_path, monkeypatch)
-    assert "results/s/provenance/x.json is no sound provenance record" in cause
+    assert "results/s/provenance/x.json is not a valid" in cause
 
 
 def test_nested_settings_are_named_by_their_keys():
@@ -154,7 +154,7 @@ def test_causes_come_first_and_upstream_first_then_what_follows():
     ]
     text = explain(jobs, lambda job, made: found.get(job.outputs[0], []))
     assert text == (
-        "9 jobs would run. In brackets: how many of one rule.\n\n"
+        "9 jobs would run. In parentheses: number of jobs of a rule.\n\n"
         "encode:\n    input changed: data.csv\n\n"
         "figure06, figure07:\n    code changed: style.py\n\n"
         "prune (2):\n    no result yet (1 job)\n    setting changed: device cpu -> cuda (1 job)\n\n"
@@ -165,7 +165,7 @@ def test_causes_come_first_and_upstream_first_then_what_follows():
 def test_of_many_causes_a_few_are_shown():
     found = [f"input changed: {i}.csv" for i in range(MAX_CAUSES + 2)]
     text = explain([listed("sentences", [], ["s"])], lambda job, made: found)
-    assert text.splitlines()[-2:] == [f"    input changed: {MAX_CAUSES - 1}.csv", "    and 2 causes more"]
+    assert text.splitlines()[-2:] == [f"    input changed: {MAX_CAUSES - 1}.csv", "    and 2 more causes"]
 
 
 # ---- the code
@@ -229,7 +229,7 @@ def test_what_is_not_known_is_not_claimed(repository):
     append(folder / "src/heuristic_core/pruning/hard_concrete.py", "\nADDED = 1\n")
     module, rest = changed_code(folder, job("prune"), record | {"dirty": True})
     assert module == "src/heuristic_core/pruning/hard_concrete.py"
-    assert rest == f"or what differed from commit {record['commit'][:8]} when results/s/x was made"
+    assert rest == f"or files that differed from commit {record['commit'][:8]} when results/s/x was made"
     unknown = ["workflow/scripts/prune.py, or what it imports, or a locked package"]
     for commit in ("0" * 40, None):
         assert changed_code(folder, job("prune"), {"commit": commit, "dirty": None}) == unknown

@@ -6,7 +6,7 @@ import shlex
 import pytest
 from reduced import STUDY
 
-from heuristic_core.jobs.command import WIDTH, block, command
+from heuristic_core.jobs.command import MAX_WIDTH, block, command
 from heuristic_core.plan.jobs import Listed
 
 
@@ -28,7 +28,7 @@ def test_long_lists_and_settings_have_many_lines():
     text = command("gather", {"parts": paths}, {"task": block(STUDY)})
     assert words(text)[2:42] == paths
     assert json.loads(words(text)[-1]) == json.loads(STUDY.model_dump_json())
-    assert max(len(line) for line in command("gather", {"parts": paths}).splitlines()) < WIDTH
+    assert max(len(line) for line in command("gather", {"parts": paths}).splitlines()) < MAX_WIDTH
 
 
 def test_two_names_that_are_the_same_are_refused():

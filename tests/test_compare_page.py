@@ -120,7 +120,7 @@ def test_the_page_fits_a_narrow_window_and_sorts(folder, monkeypatch, tmp_path):
     [
         ("results/one", "expected two studies"),
         ("results/one results/one", "compare = 'results/one results/one'.*same"),
-        ("results/one results/none", "results/none is no folder"),
+        ("results/one results/none", "results/none is not a folder"),
         ("results/one results", "results has no study.json"),
         ("results/one results/empty", "has none of accuracy"),
     ],
@@ -158,6 +158,6 @@ def test_the_command(folder):
     path.write_bytes(path.read_bytes())
     assert "1 of 1 steps" in run(folder, *asked).stderr
     wrong = run(folder, "compare", "--config", "compare=results/one results/nowhere")
-    assert wrong.returncode == 1 and "results/nowhere is no folder" in wrong.stderr
+    assert wrong.returncode == 1 and "results/nowhere is not a folder" in wrong.stderr
     usage = run(folder, "compare")
     assert usage.returncode == 1 and 'compare="results/a results/b"' in usage.stdout + usage.stderr

@@ -9,7 +9,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from heuristic_core.common.progress import Lines
 from heuristic_core.experiments.registry import experiment_of
-from heuristic_core.jobs.failures import KEPT, OURS, SILENT, Failures, message
+from heuristic_core.jobs.failures import ADVICE, INTERNAL_ERROR, NO_MESSAGE, Failures, message
 
 
 @pytest.fixture
@@ -40,11 +40,11 @@ def failed(failures, job, rule, *logs):
         ("10:00:01 failed: first\n10:00:02 failed: last\n", "last"),
         (
             "10:00:01 failed: 'x'\nTraceback (most recent call last):\n  File a\nKeyError: 'x'\n10:00:02 ended\n",
-            f"KeyError: 'x'\n{OURS}",
+            f"KeyError: 'x'\n{INTERNAL_ERROR}",
         ),
         ("figure15 is of roberta\n", "figure15 is of roberta"),
-        ("10:00:00 started\n", SILENT),
-        ("", SILENT),
+        ("10:00:00 started\n", NO_MESSAGE),
+        ("", NO_MESSAGE),
     ],
 )
 def test_the_message_of_a_job_is_the_last_reason_in_its_log(tmp_path, text, said):
@@ -53,7 +53,7 @@ def test_the_message_of_a_job_is_the_last_reason_in_its_log(tmp_path, text, said
 
 def test_a_log_that_is_not_there_or_is_no_text_is_no_error(tmp_path):
     (tmp_path / "log").write_bytes(b"\xff\xfe")
-    assert message([str(tmp_path / "none")]) == SILENT and message([]) == SILENT
+    assert message([str(tmp_path / "none")]) == NO_MESSAGE and message([]) == NO_MESSAGE
     assert message([str(tmp_path / "log")])
 
 
@@ -69,8 +69,8 @@ def test_jobs_with_the_same_message_share_it(failures, tmp_path):
     assert failures.told(4, 9).strip().split("\n\n") == [
         "3 jobs failed; 4 of 9 jobs are finished.",
         f"prune_42: {same[0]}\nprune_43: {same[1]}\n    no memory",
-        f"encode\n    {SILENT}",
-        KEPT,
+        f"encode\n    {NO_MESSAGE}",
+        ADVICE,
     ]
 
 
@@ -84,7 +84,7 @@ def test_the_log_of_an_earlier_run_is_not_taken_for_the_reason(failures, tmp_pat
     old = log(tmp_path / "log", "10:00:01 failed: long ago\n")
     os.utime(old, (1, 1))
     failed(failures, 1, "encode", old)
-    assert "long ago" not in failures.told(0, 1) and SILENT in failures.told(0, 1)
+    assert "long ago" not in failures.told(0, 1) and NO_MESSAGE in failures.told(0, 1)
 
 
 def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):
@@ -99,13 +99,13 @@ def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):
     )
     ended = Failures()
     tell(ended, LogEvent.GROUP_ERROR, job_error_info=jobs[:1])
-    assert "one: " in ended.told(0, 1) and SILENT in ended.told(0, 1)
+    assert "one: " in ended.told(0, 1) and NO_MESSAGE in ended.told(0, 1)
 
 
 def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tmp_path):
     done = snakemake(tmp_path, "--", "figure15", config=REDUCED, check=False)
     said = (done.stdout + done.stderr).split("WorkflowError")[-1]
-    assert done.returncode == 1 and said.strip().endswith(KEPT)
+    assert done.returncode == 1 and said.strip().endswith(ADVICE)
     assert (
         "1 job failed" in said and "figure15: results/reduced/logs/figures/figure15.log\n    figure15 is of rob" in said
     )

@@ -122,9 +122,9 @@ def hold(folder: Path, seconds: float, *then: str) -> subprocess.Popen:
 def released():
     """Locks that a test took in this process are given back."""
     yield
-    for lock in scratch._held.values():
+    for lock in scratch._locks.values():
         lock.release(force=True)
-    scratch._held.clear()
+    scratch._locks.clear()
 
 
 @pytest.mark.usefixtures("released")

@@ -71,7 +71,7 @@ def test_conditions_of_one_side_are_named_and_not_compared():
     ("experiment", "text", "said"),
     [
         ("list-sorting", "one", "expected two studies"),
-        ("list-sorting", "nowhere one", "nowhere is no folder"),
+        ("list-sorting", "nowhere one", "nowhere is not a folder"),
         ("list-sorting", "one one", "one/tables has no sorting_models; run the study to its end"),
         (None, "one one", "one is a study of heuristic-core; give compare="),
     ],

@@ -45,7 +45,7 @@ def test_dollars_in_names_begin_no_formula(tables, target, name, tmp_path):
 
 @pytest.mark.parametrize("name", LACKING)
 def test_characters_that_no_font_has_are_named_once(name, tmp_path, caplog, recwarn, monkeypatch):
-    monkeypatch.setattr(glyphs, "_fonts_for", lambda wanted: ([], set(wanted)))
+    monkeypatch.setattr(glyphs, "_find_fonts", lambda characters: ([], set(characters)))
     canvas = Canvas(figsize=(2, 1))
     canvas.subplots().set_title(f"{name} é")
     with caplog.at_level(logging.WARNING):
@@ -56,7 +56,7 @@ def test_characters_that_no_font_has_are_named_once(name, tmp_path, caplog, recw
 
 
 def test_a_font_of_the_machine_is_used_where_it_has_what_ours_lacks(monkeypatch):
-    monkeypatch.setattr(glyphs, "_fonts_for", lambda wanted: (["STIXGeneral"], set()))
+    monkeypatch.setattr(glyphs, "_find_fonts", lambda characters: (["STIXGeneral"], set()))
     canvas = Canvas()
     ax = canvas.subplots()
     ax.set(title="漢", xlabel="plain", ylabel="größer − ≤ ا")
@@ -68,7 +68,7 @@ def test_a_font_of_the_machine_is_used_where_it_has_what_ours_lacks(monkeypatch)
 
 
 def test_the_end_of_a_run_names_characters_of_subsets(tmp_path, monkeypatch):
-    monkeypatch.setattr(glyphs, "_fonts_for", lambda wanted: ([], set(wanted)))
+    monkeypatch.setattr(glyphs, "_find_fonts", lambda characters: ([], set(characters)))
     path = tmp_path / "splits.parquet"
     assert _missing_glyphs(path) == []
     for names, said in ((["train", "dev"], 0), (["train", "näive"], 0), (["train", "漢", "字"], 1)):

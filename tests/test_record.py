@@ -93,7 +93,7 @@ def test_what_has_no_record_is_taken_as_it_is(study):
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"digest": 3}', '{"digest": "0", "outputs": {}}', BARE])
 def test_a_damaged_record_is_named(study, text):
     (study / "provenance/checkpoint.json").write_text(text)
-    with pytest.raises(InputError, match=r"provenance/checkpoint\.json is no sound provenance record"):
+    with pytest.raises(InputError, match=r"provenance/checkpoint\.json is not a valid"):
         make(study, "tables/core", [study / "checkpoint"], [study / "core"])
 
 

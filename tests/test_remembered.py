@@ -23,10 +23,10 @@ def code(tmp_path, monkeypatch):
         computed = []
         with monkeypatch.context() as patch:
             patch.setattr(remembered, "code_digest", lambda *a, **k: computed.append(a) or digests.code_digest(*a, **k))
-            one = Remembered(str(tmp_path / "file"), str(tmp_path / "lock"), write=False)
-            found = one.digest(tmp_path / "script.py")
-            one._keep()
-        assert found == digests.code_digest(tmp_path / "script.py", lock=tmp_path / "lock")
+            cache = Remembered(str(tmp_path / "file"), str(tmp_path / "lock"), write=False)
+            digest = cache.digest(tmp_path / "script.py")
+            cache._save()
+        assert digest == digests.code_digest(tmp_path / "script.py", lock=tmp_path / "lock")
         return bool(computed)
 
     return start

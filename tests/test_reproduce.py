@@ -100,7 +100,7 @@ def test_a_result_that_is_not_there_is_missing(published, tmp_path):
     root = make(tmp_path / "study")
     (root / "model/weights").unlink()
     found = compare(root, published)
-    assert (found.differing, found.missing) == (0, 1) and found.first.reason.startswith("it is not there")
+    assert (found.differing, found.missing) == (0, 1) and found.first.reason.startswith("it is missing")
     assert "of 3 results" in told(root, published, found) and "0 differ, 1 are missing" in told(root, published, found)
 
 
@@ -118,18 +118,18 @@ def test_another_configuration_is_told_first(tmp_path, monkeypatch):
 def test_what_is_not_as_it_was_made_is_not_published(tmp_path):
     root = make(tmp_path / "study")
     (root / "table.csv").write_text("edited")
-    with pytest.raises(InputError, match=r"table\.csv is not as its job made it"):
+    with pytest.raises(InputError, match=r"table\.csv has changed"):
         publish(root, tmp_path / "file.json")
 
 
 def test_a_damaged_file_of_digests_is_named(published, tmp_path):
     published.write_text('{"jobs": []}')
-    with pytest.raises(InputError, match="it lacks arithmetic, packages, study"):
+    with pytest.raises(InputError, match="arithmetic, packages, study"):
         compare(tmp_path, published)
 
 
 def test_results_of_two_arithmetics_are_not_published(tmp_path):
-    with pytest.raises(InputError, match="another arithmetic"):
+    with pytest.raises(InputError, match=r"m/model.*arithmetic"):
         publish(make(tmp_path / "study", arithmetic="native"), tmp_path / "file.json")
 
 

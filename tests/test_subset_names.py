@@ -13,7 +13,7 @@ from heuristic_core.experiments.heuristic_core.figures.roles import ROLES, group
 from heuristic_core.experiments.heuristic_core.report.page import study_splits
 from heuristic_core.experiments.heuristic_core.report.sides import Side, load
 from heuristic_core.experiments.heuristic_core.report.views import view_of
-from heuristic_core.report.exhibits import _marks
+from heuristic_core.report.exhibits import _read_marks
 from heuristic_core.tables.parquet import write_table
 
 OURS = ["id", "J", "AUC", "OOD, mean", "ID, mean", "J (subset)", "J, mean", "OOD", "ood-entailment", "entailment", "ID",
@@ -98,7 +98,7 @@ def test_a_page_reads_subsets_called_null_and_1(tmp_path):
         {"subset": ["null", "1", "NA", None], "family": ["nan", "2", None, None], "low": [1.5, None, 2, 3]}
     )
     marks.to_csv(tmp_path / "marks.csv", index=False)
-    found = _marks(tmp_path / "marks.csv")
+    found = _read_marks(tmp_path / "marks.csv")
     assert found["subset"].iloc[:3].tolist() == ["null", "1", "NA"] and found["subset"].isna().tolist()[3]
     assert found["family"].iloc[:2].tolist() == ["nan", "2"] and found["family"].isna().sum() == 2
     assert found["low"].sum() == 6.5

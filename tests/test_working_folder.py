@@ -29,8 +29,8 @@ sys.stdin.read()
 def other(tmp_path, monkeypatch):
     """A process that has begun a run in the working folder, and holds Snakemake's locks."""
     monkeypatch.chdir(tmp_path)
-    working_folder.LOCKS.mkdir(parents=True)
-    (working_folder.LOCKS / "0.output.lock").write_text("x")
+    working_folder.LOCK_DIR.mkdir(parents=True)
+    (working_folder.LOCK_DIR / "0.output.lock").write_text("x")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", BEGIN], text=True, **pipes) as process:
         assert process.stdout.readline() == "begun\n"
@@ -50,15 +50,15 @@ def test_a_run_that_goes_on_is_told_from_one_that_was_killed(other):
         and "was killed" in other_run()
         and "snakemake --unlock" in other_run()
     )
-    shutil.rmtree(working_folder.LOCKS)
+    shutil.rmtree(working_folder.LOCK_DIR)
     assert other_run() is None
 
 
 def test_locks_of_which_nothing_is_known_are_left_to_snakemake(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert other_run() is None
-    working_folder.LOCKS.mkdir(parents=True)
-    (working_folder.LOCKS / "0.output.lock").write_text("x")
+    working_folder.LOCK_DIR.mkdir(parents=True)
+    (working_folder.LOCK_DIR / "0.output.lock").write_text("x")
     assert other_run() is None
 
 
@@ -129,7 +129,7 @@ def test_copied_results_count_as_finished_in_whatever_order_they_were_copied(fin
 def test_two_snakemakes_in_one_folder(tmp_path):
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--snakefile", str(REDUCED.parents[2] / "Snakefile")]
     command += ["--directory", str(tmp_path), "--configfile", str(REDUCED)]
-    running = tmp_path / working_folder.RUNNING
+    running = tmp_path / working_folder.RUN_FILE
     with subprocess.Popen(
         command, cwd=REDUCED.parents[2], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as first:

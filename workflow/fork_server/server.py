@@ -25,7 +25,7 @@ STARTED = b"\0"
 
 
 def main(base: str, arithmetic: str) -> None:
-    """Listen at `<base>.socket` until idle. `arithmetic` is common to all jobs."""
+    """Listen at `<base>.socket` until idle; all jobs compute in `arithmetic`."""
     os.chdir(os.path.dirname(base))  # relative: the path of a socket must be short
     base = os.path.basename(base)
     path, hidden_path = f"{base}.socket", f"{base}.{os.getpid()}"
@@ -42,8 +42,8 @@ def main(base: str, arithmetic: str) -> None:
         remove_socket(hidden_path, state)
     with contextlib.suppress(BrokenPipeError):  # the starter was killed: serve other jobs all the same
         os.write(sys.stdout.fileno(), b"listening\n")
-    with open(os.devnull, "w") as nothing:
-        os.dup2(nothing.fileno(), sys.stdout.fileno())  # release the starter's pipe
+    with open(os.devnull, "w") as devnull:
+        os.dup2(devnull.fileno(), sys.stdout.fileno())  # release the starter's pipe
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended jobs leave no zombies
     while True:
         try:

@@ -1,1 +1,1 @@
-"""The ground: errors, whole files, seeds, arithmetic and threads, logs. It imports nothing else of this package."""
+"""Basics: errors, atomic files, seeds, arithmetic, threads, logs. They import nothing else of this package."""

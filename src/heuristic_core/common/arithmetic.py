@@ -1,11 +1,11 @@
-"""The CPU instructions that a job computes with.
+"""Choice of CPU instructions: portable or native arithmetic.
 
-`portable`: every operation rounds the same on every x86-64 processor with AVX2, so that the same configuration gives
-the same bytes there. `native`: with the fastest that the libraries find, which round differently on each kind of
-processor.
+With `portable`, every operation rounds the same on every x86-64 processor with AVX2, so that the same configuration
+gives the same bytes. With `native`, libraries use the fastest instructions, which round differently on different
+processors.
 
-Libraries choose their instructions once, when they are loaded or first compute. So the environment is prepared before
-numpy or torch is imported (:func:`prepare`), and the job then checks what they really chose (:func:`settle`).
+Libraries choose instructions once, when they are loaded or first compute. So the environment is prepared before numpy
+or torch is imported (:func:`prepare`), and the job then checks what they chose (:func:`settle`).
 """
 
 import ctypes
@@ -25,19 +25,19 @@ PORTABLE, NATIVE = "portable", "native"
 OPTION = "--arithmetic"
 SETTINGS = {
     "ATEN_CPU_CAPABILITY": "avx2",  # torch's own kernels
-    "MKL_CBWR": "COMPATIBLE",  # MKL's products within torch; its AVX2 branch is taken on Intel's processors alone
+    "MKL_CBWR": "COMPATIBLE",  # torch's matrix products by MKL, whose AVX2 branch is for Intel processors only
     "NPY_DISABLE_CPU_FEATURES": "X86_V4,AVX512_ICL,AVX512_SPR",  # numpy's exp and log differ with AVX-512
-    "OPENBLAS_CORETYPE": "Haswell",  # products of numpy and scipy
+    "OPENBLAS_CORETYPE": "Haswell",  # matrix products of numpy and scipy
     "OPENBLAS_NUM_THREADS": "1",
 }
-# The same, and what numpy before 2.4 calls X86_V4: there it cannot be switched off so, and is named as a departure.
+# With the name of X86_V4 in numpy before 2.4, where this variable does not disable it and `mismatches` reports it.
 NEWER_CPU_FEATURES = (*SETTINGS["NPY_DISABLE_CPU_FEATURES"].split(","), "AVX512_SKX")
-MKL_COMPATIBLE = 3  # mkl_cbwr_get's code of that branch
+MKL_COMPATIBLE = 3  # value of mkl_cbwr_get for MKL_CBWR=COMPATIBLE
 REQUIRED_CPU_FLAGS = {"avx2", "fma"}  # what torch's AVX2 kernels are compiled for
 
 
 def asked(arguments: Sequence[str]) -> str:
-    """The arithmetic that a job's command line names; native where it names none.
+    """Return the arithmetic on a job's command line; native without the option.
 
     workflow/fork_server/run.py has a copy.
     """
@@ -46,7 +46,7 @@ def asked(arguments: Sequence[str]) -> str:
 
 @cache
 def available() -> bool:
-    """Whether this processor can compute in portable arithmetic: an x86-64 with AVX2."""
+    """Return whether this processor supports portable arithmetic: an x86-64 with AVX2."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return False
     cpuinfo = Path("/proc/cpuinfo")
@@ -54,9 +54,14 @@ def available() -> bool:
     return bool(flags) and set(flags[0].split()) >= REQUIRED_CPU_FLAGS
 
 
-def environment(arithmetic: str, of: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The environment variables `of` a process with what `arithmetic` needs here."""
-    return {**of, **(SETTINGS if arithmetic == PORTABLE and available() else {})}
+def environment(arithmetic: str, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return environment variables, with those that `arithmetic` needs on this processor.
+
+    Args:
+        arithmetic: `PORTABLE` or `NATIVE`.
+        variables: Environment variables of the process.
+    """
+    return {**variables, **(SETTINGS if arithmetic == PORTABLE and available() else {})}
 
 
 def prepare(arithmetic: str) -> None:
@@ -65,11 +70,18 @@ def prepare(arithmetic: str) -> None:
 
 
 def settle(arithmetic: str, by_hand: bool) -> str:
-    """Make sure that this process computes in `arithmetic`; what it computes in.
+    """Make this process compute in an arithmetic.
 
-    Where this processor cannot compute in portable arithmetic, that is native. by_hand: the process was started as
-    `python SCRIPT ...` by a person or a test, not by the workflow: it is started again if its environment is another.
-    Raises InputError where a library computes otherwise than asked.
+    Args:
+        arithmetic: `PORTABLE` or `NATIVE`.
+        by_hand: Whether to restart Python with the right environment if necessary, as for `python SCRIPT ...`. The
+            workflow sets the environment itself.
+
+    Returns:
+        The arithmetic used; native if this processor lacks portable arithmetic.
+
+    Raises:
+        InputError: If a library computes differently.
     """
     if arithmetic == NATIVE or not available():
         return NATIVE
@@ -77,16 +89,20 @@ def settle(arithmetic: str, by_hand: bool) -> str:
         prepare(arithmetic)
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     if torch := sys.modules.get("torch"):
-        torch.backends.mkldnn.enabled = False  # it compiles for the processor that it runs on
+        torch.backends.mkldnn.enabled = False  # oneDNN compiles for this processor
         torch.set_num_threads(1)
     check(arithmetic)
     if names := unverifiable_packages():
-        LOGGER.warning("%s: these builds do not tell what they compute with; compare their results", ", ".join(names))
+        LOGGER.warning("%s: instructions of these builds are unknown; compare their results", ", ".join(names))
     return PORTABLE
 
 
 def check(arithmetic: str) -> None:
-    """Raise InputError where a library that is loaded computes otherwise than `arithmetic` asks."""
+    """Check that all loaded libraries compute in an arithmetic.
+
+    Raises:
+        InputError: If one computes differently.
+    """
     if arithmetic == NATIVE:
         return
     if problems := mismatches():
@@ -98,7 +114,7 @@ def check(arithmetic: str) -> None:
 
 
 def mismatches() -> list[str]:
-    """What the libraries that are loaded compute with otherwise than portable arithmetic asks, in words."""
+    """Describe how loaded libraries deviate from portable arithmetic, one entry per deviation."""
     problems = []
     if torch := sys.modules.get("torch"):
         if (chosen := torch.backends.cpu.get_cpu_capability()) != "AVX2":
@@ -111,15 +127,15 @@ def mismatches() -> list[str]:
             problems.append("torch computes with oneDNN")
     if numpy := sys.modules.get("numpy"):
         features = numpy._core._multiarray_umath.__cpu_features__
-        if with_newer := [name for name in NEWER_CPU_FEATURES if features.get(name)]:
-            problems.append(f"numpy computes with {', '.join(with_newer)}")
+        if enabled := [name for name in NEWER_CPU_FEATURES if features.get(name)]:
+            problems.append(f"numpy computes with {', '.join(enabled)}")
         kernels = [(name, core) for name, core in _openblas() if core not in (None, "Haswell")]
         problems += [f"{name} computes with OpenBLAS's kernels for {core}" for name, core in kernels]
     return problems
 
 
 def unverifiable_packages() -> list[str]:
-    """The libraries that are loaded and do not tell what they compute with: builds other than the locked wheels."""
+    """Return loaded packages whose instructions are unknown: builds other than the locked wheels."""
     packages = [name for name, core in _openblas() if core is None]
     if (torch := sys.modules.get("torch")) and _mkl_branch(torch) is None:
         packages.append("torch")
@@ -127,7 +143,7 @@ def unverifiable_packages() -> list[str]:
 
 
 def _mkl_branch(torch) -> int | None:
-    """The branch that MKL within torch computes with; None where this build of torch does not tell, or has no MKL."""
+    """Return the code branch of torch's MKL; None if this build has no MKL or does not export it."""
     library = Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"
     try:
         return ctypes.CDLL(str(library)).mkl_serv_cbwr_get(1)
@@ -136,7 +152,7 @@ def _mkl_branch(torch) -> int | None:
 
 
 def _openblas() -> list[tuple[str, str | None]]:
-    """Package and kernels of the OpenBLAS in numpy's wheel, and in scipy's once it is loaded; None without a wheel."""
+    """Return (package, kernels) for the OpenBLAS of numpy and scipy, if loaded; kernels are None without a wheel."""
     kernels = []
     for package, part, suffix in (("numpy", "numpy", "64_"), ("scipy", "scipy.linalg", "")):
         if part not in sys.modules:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HOST = platform.node().split(".")[0] or "localhost"
-STALE_SECONDS = 3600  # seconds without a write after which another machine's temporary file counts as left behind
+STALE_SECONDS = 3600  # seconds without a write after which another machine's temporary file counts as abandoned
 
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; on success it takes that name in one step, on failure it is removed."""
+    """Yield a temporary path beside `path`; on success it is renamed to `path`, on failure removed."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_stale(path)
@@ -28,7 +28,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 def obstacle(folder: str | Path, size: int) -> str | None:
-    """Why `size` bytes cannot be written in `folder`, in the system's words; None where they can."""
+    """Return the operating system's error if `size` bytes cannot be written in `folder`; None if they can."""
     folder = Path(folder).absolute()
     existing = next(path for path in (folder, *folder.parents) if path.is_dir())
     try:
@@ -44,32 +44,33 @@ def _remove_stale(path: Path) -> None:
     for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial{glob.escape(path.suffix)}"):
         writer = partial.name.removesuffix(f".partial{path.suffix}").rpartition(".")[2]
         host, _, process = writer.rpartition("-")
-        with contextlib.suppress(FileNotFoundError):  # somebody else sweeps here
+        with contextlib.suppress(FileNotFoundError):  # another process has removed it
             if host == HOST and process.isdigit():
-                ended = not _is_running(int(process))
+                is_stale = not _is_running(int(process))
             else:
-                ended = time.time() - partial.stat().st_mtime > STALE_SECONDS
-            if ended:
+                is_stale = time.time() - partial.stat().st_mtime > STALE_SECONDS
+            if is_stale:
                 partial.unlink()
 
 
 def _is_running(process: int) -> bool:
+    """Return whether a process of this machine exists."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # another user's
+    except PermissionError:  # a process of another user
         pass
     return True
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a whole text file, or none."""
+    """Write a text file atomically."""
     with replacing(path) as partial:
         partial.write_text(text, encoding="utf-8")
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a whole file, or none; the way for safetensors, whose own writer leaves a temporary file when killed."""
+    """Write a file atomically. Also for safetensors: `save_file` leaves a temporary file when killed."""
     with replacing(path) as partial:
         partial.write_bytes(content)

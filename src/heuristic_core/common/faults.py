@@ -3,12 +3,12 @@
 import errno
 
 MEMORY = (
-    "memory ran out. Fewer --cores run fewer jobs at once; a lower prune.together, prune.batch_size or "
-    "finetune.pass_tokens (unset, a whole batch goes in one pass) makes jobs smaller"
+    "memory ran out. Run fewer jobs at once with fewer --cores, or reduce prune.together, prune.batch_size or "
+    "finetune.pass_tokens (if unset, a batch is one pass)"
 )
-SPACE = "there is no space left. Make room, then run the same command: what is finished stays"
-DENIED = "this user may not write there. Change that, or let `results` name another folder, then run the same command"
-REMEDIES = {
+SPACE = "there is no space left. Free some, then run the same command: finished results are kept"
+DENIED = "no permission to write. Grant it, or set `results` to another folder, then run the same command"
+_ADVICE_BY_NUMBER = {
     errno.ENOSPC: SPACE,
     errno.EDQUOT: SPACE,
     errno.EROFS: DENIED,
@@ -16,8 +16,8 @@ REMEDIES = {
     errno.EPERM: DENIED,
     errno.ENOMEM: MEMORY,
 }
-# What libraries that keep no error number say. torch names no class for a processor's memory.
-WORDS = {
+# Texts in errors without a number. torch has no class for lack of CPU memory.
+_ADVICE_BY_TEXT = {
     "No space left on device": SPACE,
     "Disk quota exceeded": SPACE,
     "Read-only file system": DENIED,
@@ -33,6 +33,6 @@ def remedy(error: BaseException) -> str | None:
     """Return what to do about `error`; None if it is not an error of the machine."""
     if isinstance(error, MemoryError):
         return MEMORY
-    if isinstance(error, OSError) and error.errno in REMEDIES:
-        return REMEDIES[error.errno]
-    return next((advice for words, advice in WORDS.items() if words in str(error)), None)
+    if isinstance(error, OSError) and error.errno in _ADVICE_BY_NUMBER:
+        return _ADVICE_BY_NUMBER[error.errno]
+    return next((advice for text, advice in _ADVICE_BY_TEXT.items() if text in str(error)), None)

@@ -1,10 +1,10 @@
-"""The SHA-256 of files."""
+"""SHA-256 of files."""
 
 import hashlib
 from pathlib import Path
 
 
 def file_digest(path: str | Path) -> str:
-    """SHA-256 of a file's bytes."""
+    """Return the SHA-256 of a file as hexadecimal digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Logs and progress: one line at a time in a job's log, and on the terminal when there is one."""
+"""Logs of jobs and progress of long loops, in a file and on the terminal."""
 
 import atexit
 import logging
@@ -16,27 +16,31 @@ from heuristic_core.common.faults import remedy
 PACKAGE = logging.getLogger("heuristic_core")  # parent of the loggers of all modules and scripts
 LOGGER = logging.getLogger(__name__)
 SECONDS_BETWEEN_LINES = 5.0
-TAIL_BYTES = 2000  # bytes at the end of a log in which its last line of progress is looked for
-TIME = r"^\d\d:\d\d:\d\d "  # before what a line of a log says
+TAIL_BYTES = 2000  # bytes at the end of a log that are searched for progress
+TIME = r"^\d\d:\d\d:\d\d "  # beginning of a line of a log
 METER_PATTERN = re.compile(rf"{TIME}(.*?) +(\d+)% ([^\[]*\[.*\])$", re.MULTILINE)  # a line of `Progress`
-NO_SERVER = "HEURISTIC_CORE_NO_SERVER"  # the variable in which workflow/fork_server/run.py says why a job is no fork
-PATIENCE = 1.0  # seconds by which clocks may differ where jobs run elsewhere
+_NO_SERVER_VARIABLE = "HEURISTIC_CORE_NO_SERVER"  # variable set by workflow/fork_server/run.py: why a job is not a fork
+PATIENCE = 1.0  # seconds by which clocks may differ if jobs run on other machines
 WARNING_PATTERN = re.compile(rf"{TIME}warning: (.*)$", re.MULTILINE)
 
 
 class Lines(logging.Formatter):
-    """When, and what; a warning is marked as one."""
+    """Format of log lines: time, a mark for warnings, message."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Return time, a mark for warnings, and message."""
+        """Return a record as one line."""
         mark = "warning: " if record.levelno == logging.WARNING else ""
         return f"{self.formatTime(record, '%H:%M:%S')} {mark}{record.message}"
 
 
 def start_log(path: str | Path | None) -> None:
-    """Send log lines to `path` (if given) and to the terminal (if standard error is one, or if there is no file)."""
+    """Send log lines to `path` and to the terminal.
+
+    Args:
+        path: Path of the log; None to log to standard error only, which otherwise gets lines if it is a terminal.
+    """
     sys.excepthook = log_failure
-    logging.raiseExceptions = False  # a log that can no longer be written (full disk) neither ends a job nor hides why
+    logging.raiseExceptions = False  # if the disk is full, the job goes on, and its own error is shown
     handlers: list[logging.Handler] = []
     if path:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -47,10 +51,10 @@ def start_log(path: str | Path | None) -> None:
         handler.setFormatter(Lines())
     logging.basicConfig(level=logging.WARNING, handlers=handlers, force=True)
     PACKAGE.setLevel(logging.INFO)
-    if not path:  # a person waits for what the command says, not for when it began
+    if not path:  # a command run by hand: times would only clutter its output
         return
     LOGGER.info("started %s after %.1f s of imports", os.path.basename(sys.argv[0]), time.process_time())
-    if reason := os.environ.pop(NO_SERVER, None):
+    if reason := os.environ.pop(_NO_SERVER_VARIABLE, None):
         LOGGER.info("started on its own: %s", reason)
     started = time.monotonic()
     atexit.register(
@@ -59,7 +63,7 @@ def start_log(path: str | Path | None) -> None:
 
 
 def warned(log: str | Path) -> list[str]:
-    """The warnings in a job's log, each once; none where there is no log."""
+    """Return the distinct warnings in a job's log; empty if it does not exist."""
     try:
         return list(dict.fromkeys(WARNING_PATTERN.findall(Path(log).read_text(errors="replace"))))
     except OSError:
@@ -67,17 +71,30 @@ def warned(log: str | Path) -> list[str]:
 
 
 class Advance(NamedTuple):
-    """How far a job is: the share of its loop that is done, and the words of its log."""
+    """Progress of a running job.
+
+    Attributes:
+        share: Fraction of its loop that is done.
+        said: Line of its log on this, without time and percentage.
+    """
 
     share: float
     said: str
 
 
 def advance(log: str | Path, since: float) -> Advance | None:
-    """How far the job of a log is; None before its first line of progress, and where `since` nothing was written."""
+    """Read the progress of a running job from its log.
+
+    Args:
+        log: Path of the log.
+        since: Unix time at which the job started. An older log is of an earlier run.
+
+    Returns:
+        Progress; None before its first line, or without a log of this run.
+    """
     try:
         with open(log, "rb") as file:
-            if os.fstat(file.fileno()).st_mtime < since - PATIENCE:  # of an earlier run
+            if os.fstat(file.fileno()).st_mtime < since - PATIENCE:
                 return None
             file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
             meters = METER_PATTERN.findall(file.read().decode(errors="replace"))
@@ -85,12 +102,15 @@ def advance(log: str | Path, since: float) -> Advance | None:
         return None
     if not meters:
         return None
-    name, percent, rest = meters[-1]
-    return Advance(int(percent) / 100, f"{name} {rest}")
+    name, percent, meter = meters[-1]
+    return Advance(int(percent) / 100, f"{name} {meter}")
 
 
 def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
-    """Write why the job failed into its log and to standard error; without a traceback where a user can mend it."""
+    """Write an uncaught exception to the log and to standard error; an exception hook, see `sys.excepthook`.
+
+    Errors that a user can fix have no traceback.
+    """
     details = None if mendable(error) else (kind, error, trace)
     message = explained(error)
     LOGGER.error("failed: %s", message, exc_info=details)
@@ -100,20 +120,25 @@ def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
 
 
 def mendable(error: BaseException) -> bool:
-    """Whether the message of `error` says all that a user needs."""
+    """Return whether a user can fix an error by its message, without a traceback."""
     return isinstance(error, InputError) or remedy(error) is not None
 
 
 def explained(error: BaseException) -> str:
-    """The message of `error`; in one line with what to do about it where the machine is at fault."""
+    """Return the message of an error; for an error of the machine, its first line and advice."""
     advice = None if isinstance(error, InputError) else remedy(error)
     return f"{(str(error) or type(error).__name__).splitlines()[0]}: {advice}" if advice else str(error)
 
 
 class Progress:
-    """A long loop's step, quantities, speed and remaining time, as a log line every few seconds and at the end.
+    """Log step, quantities, speed and remaining time of a long loop every few seconds and at its end.
 
-    brief: a loop that often takes no time at all has no line at its end unless it had one before.
+    Args:
+        name: Beginning of the lines.
+        total: Number of steps.
+        done: Number of steps done before, by a run that this one resumes.
+        unit: Name of a step, in the plural.
+        brief: Whether to leave out the line at the end if the loop ends before its first line is due.
     """
 
     def __init__(self, name: str, total: int, done: int = 0, unit: str = "steps", brief: bool = False):
@@ -121,12 +146,17 @@ class Progress:
         self.started = self.written = time.monotonic()
 
     def at(self, done: int, **quantities: float) -> None:
-        """Tell that `done` of all steps are done; `quantities` are shown with four digits."""
+        """Log progress if a line is due.
+
+        Args:
+            done: Number of steps done.
+            **quantities: Values to show with four digits, such as a loss.
+        """
         now = time.monotonic()
-        last = done == self.total and not (self.brief and self.written == self.started)
-        if now - self.written < SECONDS_BETWEEN_LINES and not last:
+        is_last = done == self.total and not (self.brief and self.written == self.started)
+        if now - self.written < SECONDS_BETWEEN_LINES and not is_last:
             return
-        from tqdm import tqdm  # here, so that models and pruning need no more than torch, numpy and pydantic
+        from tqdm import tqdm  # imported here so that models and pruning need only torch, numpy and pydantic
 
         self.written = now
         line = tqdm.format_meter(

@@ -1,17 +1,17 @@
-"""What the parameters of a job's function are: its signature says what the job reads, writes and is set by.
+"""Roles of the parameters of a job's function, whose signature declares inputs, outputs and settings of the job.
 
 =====================================  ==================================================================
 ``Input``, ``Output``                  path of a file or folder that the job reads, or writes
 ``Folder``                             path below which other parameters name files
 ``Unfinished``                         folder for the state of a job that can resume
-``Annotated[Identity, Fields(...)]``   which run, by these fields beside study, model and task
+``Annotated[Identity, Fields(...)]``   identity of the run: these fields, and study, model and task
 ``Annotated[T, Read(...)]``            read from the command line by a function
 a pydantic model, or a union of them   block of a study's configuration
 ``str``, ``int``, ``float``, Literal   a value
 ``bool``                               a switch, off by default
 =====================================  ==================================================================
 
-A parameter that is a list takes several; one with a default may be left out.
+A list takes several values. A parameter with a default is optional.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from heuristic_core.common.errors import InputError
 
 
 class Role(Enum):
-    """What a parameter is, where its type does not say it."""
+    """Role of a parameter that its type does not show."""
 
     INPUT = auto()
     OUTPUT = auto()
@@ -34,15 +34,19 @@ class Role(Enum):
 
 
 class Fields(tuple):
-    """The fields of an identity that a job is about, beside study, model and task."""
+    """Names of the fields that identify the runs of a job, in addition to study, model and task."""
 
     def __new__(cls, *names: str):
-        """Return the fields of these names."""
+        """Make a tuple of the names."""
         return super().__new__(cls, names)
 
 
 class Read(NamedTuple):
-    """How a parameter is read from a word of the command line."""
+    """Reader of a parameter.
+
+    Attributes:
+        read: Function of a word of the command line.
+    """
 
     read: Callable[[str], Any]
 
@@ -54,10 +58,13 @@ Unfinished = Annotated[Path, Role.UNFINISHED]
 
 
 def require_same_length(**lists: list) -> None:
-    """Check that lists have one entry for each entry of the first of them.
+    """Check that lists have as many entries as the first of them.
+
+    Args:
+        **lists: Name in the error message -> list.
 
     Raises:
-        InputError: One has more or fewer.
+        InputError: If one has more or fewer.
     """
     (first, values), *others = lists.items()
     for name, entries in others:

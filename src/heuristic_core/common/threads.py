@@ -1,10 +1,10 @@
-"""How many CPU threads torch runs on."""
+"""CPU threads of torch."""
 
 
 def use_threads(count: int) -> None:
-    """Run torch on `count` CPU threads, with denormal numbers flushed to zero.
+    """Set the number of CPU threads of torch, and flush denormal numbers to zero.
 
-    Gates that saturate make denormals, which slow a CPU down manyfold. Call it before any tensor is made.
+    Saturated gates produce denormals, which are many times slower. Call this before any tensor is made.
     """
     import torch
 

@@ -1,1 +1,1 @@
-"""What figures and tables of all experiments are made with: one look, panels, lines, heat maps, sheets, files."""
+"""Building blocks of figures and tables for all experiments: style, panels, lines, heat maps, sheets, files."""

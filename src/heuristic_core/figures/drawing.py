@@ -1,4 +1,4 @@
-"""Figures and tables for reading that a package has a module each for: pure functions from tables to a figure."""
+"""Drawing of targets, figures and tables for reading. Each is a module of a package, with a function `draw`."""
 
 import importlib
 from collections.abc import Mapping
@@ -8,17 +8,30 @@ from heuristic_core.config.figure import Figure
 
 
 class Drawn(Protocol):
-    """A target. tables: the Parquet tables it is drawn from, by schema name."""
+    """A target.
+
+    Attributes:
+        tables: Schema names of the Parquet tables that it is drawn from.
+    """
 
     tables: tuple[str, ...]
 
 
 def draw(package: str, targets: Mapping[str, Drawn], name: str, tables: Mapping, settings):
-    """Target `name` as (figure, marks): a matplotlib Figure, None for a table, and the values behind every mark.
+    """Draw a target.
 
-    package: its module `name` has a function `draw`; no other module of it is loaded. tables: pandas frames by schema
-    name, at least those of ``targets[name].tables``. settings: with the `width` and `dpi` of figures.
-    Raises ValueError, naming the target, where what it needs is absent from the tables.
+    Args:
+        package: Package whose module `name` has a function `draw`. Its other modules are not loaded.
+        targets: Targets by name.
+        name: Name of the target.
+        tables: Schema name -> pandas frame, at least for ``targets[name].tables``.
+        settings: Settings with the `width` and `dpi` of figures.
+
+    Returns:
+        A matplotlib Figure, or None for a table, and a frame of the values behind every mark.
+
+    Raises:
+        ValueError: If tables lack what the target needs.
     """
     from heuristic_core.figures import style
 
@@ -35,8 +48,9 @@ def draw(package: str, targets: Mapping[str, Drawn], name: str, tables: Mapping,
 
 
 def sheets_of(package: str, name: str, marks) -> list | None:
-    """The tables for reading (``figures.sheets.Sheet``) of table target `name`; None of a figure.
+    """Make the tables for reading (``figures.sheets.Sheet``) of a target from marks that :func:`draw` returned.
 
-    marks: those that :func:`draw` gave.
+    Returns:
+        Sheets of the target `name` of `package`; None for a figure.
     """
     return importlib.import_module(f"{package}.{name}").sheets(marks) if name.startswith("table") else None

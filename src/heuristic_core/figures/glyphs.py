@@ -1,4 +1,4 @@
-"""Characters that the font of figures lacks, and other fonts of this machine that have them."""
+"""Fallback fonts for characters that the font of figures lacks."""
 
 import logging
 import unicodedata
@@ -13,19 +13,22 @@ from matplotlib.text import Text
 from heuristic_core.figures.style import RC
 
 LOGGER = logging.getLogger(__name__)
-LAST_RESORT = "Last Resort"  # matplotlib's own font of boxes, one for each block of characters
-MAX_LISTED = 12  # characters that a warning names
+LAST_RESORT = "Last Resort"  # matplotlib's font of placeholder boxes
+MAX_LISTED = 12  # characters listed in a warning
 
 
 def complete(figure: Figure) -> bool:
-    """Let texts of `figure` whose characters its font lacks use other fonts of this machine; whether there are any.
+    """Let texts use other installed fonts for characters that the font of figures lacks.
 
-    Logs one warning that names what no font has.
+    Logs a warning about characters that no font has.
+
+    Returns:
+        Whether any text was changed.
     """
     missing_by_text = {text: missing for text in figure.findobj(Text) if (missing := _missing(text.get_text()))}
     if not missing_by_text:
         return False
-    families, _ = _fonts_for(set().union(*missing_by_text.values()))
+    families, _ = _find_fonts(set().union(*missing_by_text.values()))
     for text in missing_by_text:
         text.set_fontfamily([RC["font.family"], *families])
     if message := warning(text.get_text() for text in missing_by_text):
@@ -34,42 +37,44 @@ def complete(figure: Figure) -> bool:
 
 
 def warning(texts: Iterable[str]) -> str | None:
-    """What to say of `texts` that no font of this machine can show in full; None where there are none."""
-    _, lacking = _fonts_for(set().union(*map(_missing, texts)))
-    if not lacking:
+    """Return a warning about characters of `texts` that no installed font has; None if there are none."""
+    _, uncovered = _find_fonts(set().union(*map(_missing, texts)))
+    if not uncovered:
         return None
-    shown = ", ".join(map(_describe, sorted(lacking)[:MAX_LISTED])) + (", ..." if len(lacking) > MAX_LISTED else "")
+    listed = ", ".join(map(_describe, sorted(uncovered)[:MAX_LISTED]))
+    listed += ", ..." if len(uncovered) > MAX_LISTED else ""
     return (
-        f"no font of this machine has {shown}: figures show boxes in their place, while tables and pages are right. "
+        f"no font of this machine has {listed}: figures show boxes instead; tables and pages are not affected. "
         "Install a font that has them, such as Noto Sans CJK, delete the study's folder `figures`, and run the same "
         "command"
     )
 
 
 def _missing(text: str) -> set[str]:
+    """Return the printable characters of a text that the font of figures lacks."""
     if text.isascii():
         return set()
     available = _characters(font_manager.findfont(RC["font.family"]))
     return {character for character in text if character.isprintable() and ord(character) not in available}
 
 
-def _fonts_for(wanted: Collection[str]) -> tuple[list[str], set[str]]:
-    """Families of this machine, in alphabetical order, that have some of `wanted`; and what none has."""
-    families, lacking = [], set(wanted)
+def _find_fonts(characters: Collection[str]) -> tuple[list[str], set[str]]:
+    """Return installed font families that cover `characters`, in alphabetical order, and characters that none has."""
+    families, uncovered = [], set(characters)
     for entry in sorted(font_manager.fontManager.ttflist, key=lambda entry: (entry.name, entry.fname)):
-        if not lacking:
+        if not uncovered:
             break
         if LAST_RESORT in entry.name or entry.style != "normal":
             continue
-        if covered := {character for character in lacking if ord(character) in _characters(entry.fname)}:
+        if covered := {character for character in uncovered if ord(character) in _characters(entry.fname)}:
             families.append(entry.name)
-            lacking -= covered
-    return list(dict.fromkeys(families)), lacking
+            uncovered -= covered
+    return list(dict.fromkeys(families)), uncovered
 
 
 @cache
 def _characters(path: str) -> frozenset[int]:
-    """The characters of a font file; none of one that cannot be read, or has pictures of one size alone."""
+    """Return the code points of a font file; empty if it cannot be read or is a bitmap font."""
     try:
         font = FT2Font(path)
         return frozenset(font.get_charmap()) if font.scalable else frozenset()
@@ -78,4 +83,5 @@ def _characters(path: str) -> frozenset[int]:
 
 
 def _describe(character: str) -> str:
+    """Return a character with its code point and name."""
     return f"{character} (U+{ord(character):04X} {unicodedata.name(character, 'without a name')})"

@@ -1,4 +1,4 @@
-"""Lines of values with their intervals. Both are computed before: seaborn draws, and estimates nothing."""
+"""Lines of values and bands of intervals. Both are computed before; seaborn estimates nothing."""
 
 from collections.abc import Mapping
 
@@ -9,21 +9,28 @@ from matplotlib.lines import Line2D
 
 from heuristic_core.figures.roles import Role
 
-# What seaborn draws for matplotlib's names: lengths of dashes and gaps, in widths of the line.
+# matplotlib's line styles for seaborn: lengths of dashes and gaps, in line widths.
 DASHES = {"-": "", "--": (3.7, 1.6), "-.": (6.4, 1.6, 1, 1.6), ":": (1, 1.65)}
 
 
 def lines(
     ax: Axes, rows: pd.DataFrame, x: str, y: str, by: str, looks: Mapping[str, Role], unit: str | None = None, **options
 ) -> None:
-    """Draw column `y` of `rows` against column `x`, a line for each value of column `by`, broken where `y` is null.
+    """Draw a line for each value of column `by`, broken where `y` is null.
 
-    looks: by value of `by`, the lowest line first; other rows are left out. All have a marker, or none has.
-    unit: the column that tells lines of one look apart. options: as of ``Axes.plot``.
+    Args:
+        ax: Axes to draw on.
+        rows: Values.
+        x: Column of the horizontal axis.
+        y: Column of the vertical axis.
+        by: Column that determines the look.
+        looks: Value of `by` -> look, lowest line first; either all or none with a marker. Other rows are left out.
+        unit: Column that separates lines of the same look.
+        **options: Passed to ``Axes.plot``.
     """
     rows = rows[rows[by].isin(list(looks))].reset_index(drop=True)
     if rows.empty:
-        return  # seaborn would warn of a palette without use
+        return  # seaborn would warn about an unused palette
     gaps = rows[y].isna().groupby(rows[unit or by]).cumsum()
     markers = {key: look.marker for key, look in looks.items() if look.marker}
     sns.lineplot(
@@ -35,14 +42,23 @@ def lines(
 
 
 def bands(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str, Role], alpha: float = 0.2) -> None:
-    """Fill from column `low` to column `high` of `rows`, a band for each value of column `by`, broken at nulls."""
+    """Fill a band from column `low` to column `high` for each value of column `by`, broken at nulls.
+
+    Args:
+        ax: Axes to draw on.
+        rows: Values.
+        x: Column of the horizontal axis.
+        by: Column that determines the look.
+        looks: Value of `by` -> look.
+        alpha: Opacity.
+    """
     for key, look in looks.items():
         band = rows[rows[by] == key]
         ax.fill_between(band[x], band["low"], band["high"], color=look.colour, alpha=alpha, linewidth=0)
 
 
 def handles(looks: Mapping[str, Role], **options) -> list[Line2D]:
-    """What a legend shows for `looks`. options: as of ``Axes.plot``."""
+    """Make legend handles, one for each look; `options` are passed to ``Line2D``."""
     return [
         Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.line, label=look.label, **options)
         for look in looks.values()

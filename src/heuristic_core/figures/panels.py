@@ -1,4 +1,4 @@
-"""Grids of panels, and what is written on them."""
+"""Grids of panels, their axes and texts."""
 
 from collections.abc import Iterable
 from textwrap import fill
@@ -10,15 +10,23 @@ from matplotlib.figure import Figure
 
 from heuristic_core.figures.style import SMALL
 
-MAX_PIXELS = 60_000  # of a figure's height; matplotlib draws up to 65,535
+_MAX_HEIGHT_PIXELS = 60_000  # matplotlib's limit is 65,535
 
 
 def panels(settings, rows: int, columns: int, height: float, **options) -> tuple[Figure, np.ndarray]:
-    """A figure and its axes [rows, columns]. height: inches, unless `settings` says another.
+    """Make a figure with a grid of panels.
 
-    options: as of ``Figure.subplots``.
+    Args:
+        settings: Settings with width (inches) and dpi of the figure, and a height that replaces `height` if set.
+        rows: Number of rows.
+        columns: Number of columns.
+        height: Height of the figure, inches.
+        **options: Passed to ``Figure.subplots``.
+
+    Returns:
+        The figure and its axes [rows, columns].
     """
-    height = min(height, MAX_PIXELS / settings.dpi)
+    height = min(height, _MAX_HEIGHT_PIXELS / settings.dpi)
     figure = Figure(figsize=(settings.width, settings.height or height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     sns.despine(figure)
@@ -26,7 +34,14 @@ def panels(settings, rows: int, columns: int, height: float, **options) -> tuple
 
 
 def wrapped(settings, count: int, height: float, **options) -> tuple[Figure, list[Axes]]:
-    """A figure and `count` axes, two in a row. height: inches of a row."""
+    """Make a figure with `count` panels, two in a row.
+
+    Args:
+        settings: See :func:`panels`.
+        count: Number of panels.
+        height: Height of a row, inches.
+        **options: Passed to ``Figure.subplots``.
+    """
     columns = min(count, 2)
     rows = -(-count // columns)
     figure, axes = panels(settings, rows, columns, rows * height, **options)
@@ -36,14 +51,16 @@ def wrapped(settings, count: int, height: float, **options) -> tuple[Figure, lis
 
 
 def upright_height(names: Iterable[str]) -> float:
-    """Inches that the longest of `names` takes, written upright in the size of tick labels."""
+    """Return the height in inches of the longest of `names` as a vertical tick label."""
     return max(map(len, names)) * SMALL * 0.6 / 72
 
 
 def percent_axis(axis, values: Iterable[float] = ()) -> None:
-    """Ticks at every quarter of 0-100. A margin keeps marks at 0 and 100 whole; no value is in it.
+    """Set the limits and ticks of an axis of percentages, 0-100, with a margin for marks at its ends.
 
-    values: the values drawn; J may be below 0, and then the axis begins there.
+    Args:
+        axis: Vertical axis.
+        values: Values drawn; the axis begins at the lowest if it is below 0, as Youden's J may be.
     """
     lowest = min(0.0, np.nanmin([0.0, *values]))
     axis.axes.set_ylim(lowest - 3, 103)
@@ -51,21 +68,21 @@ def percent_axis(axis, values: Iterable[float] = ()) -> None:
 
 
 def spread_out(values: Iterable[float], spacing: float, high: float) -> np.ndarray:
-    """Positions near `values`, in their order, at least `spacing` apart and at most `high`: where labels go."""
+    """Return positions of labels near `values`, in their order, at least `spacing` apart and at most `high`."""
     values = np.asarray(list(values), dtype=float)
     order = np.argsort(values, kind="stable")
-    placed = values[order]
-    for k in range(1, len(placed)):
-        placed[k] = max(placed[k], placed[k - 1] + spacing)
-    placed[-1:] = np.minimum(placed[-1:], high)
-    for k in range(len(placed) - 2, -1, -1):
-        placed[k] = min(placed[k], placed[k + 1] - spacing)
-    positions = np.empty_like(placed)
-    positions[order] = placed
+    sorted_positions = values[order]
+    for k in range(1, len(sorted_positions)):
+        sorted_positions[k] = max(sorted_positions[k], sorted_positions[k - 1] + spacing)
+    sorted_positions[-1:] = np.minimum(sorted_positions[-1:], high)
+    for k in range(len(sorted_positions) - 2, -1, -1):
+        sorted_positions[k] = min(sorted_positions[k], sorted_positions[k + 1] - spacing)
+    positions = np.empty_like(sorted_positions)
+    positions[order] = sorted_positions
     return positions
 
 
 def noted(ax: Axes, reason: str) -> None:
-    """Write into a panel without marks why it has none; its axes stay, as other panels share them."""
+    """Write into a panel why it has no marks. Its axes stay visible, since other panels share them."""
     text = {"ha": "center", "va": "center", "fontsize": SMALL, "color": "0.3"}
     ax.text(0.5, 0.5, fill(reason, 26), transform=ax.transAxes, **text)

@@ -1,10 +1,14 @@
-"""Rows that a figure shows."""
+"""Check of the rows that a figure shows."""
 
 import pandas as pd
 
 
 def some(rows: pd.DataFrame, what: str) -> pd.DataFrame:
-    """`rows`, of which there must be some. Raises ValueError that names `what` is missing."""
+    """Return `rows` if there are any.
+
+    Raises:
+        ValueError: If there are none; the message names `what` is missing.
+    """
     if rows.empty:
         raise ValueError(f"no {what}")
     return rows

@@ -1,4 +1,4 @@
-"""Writing a target's files; the same figure gives the same bytes."""
+"""Writing of a target's files; the same figure gives the same bytes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,8 +8,8 @@ from heuristic_core.figures import glyphs, style
 from heuristic_core.figures.sheets import Sheet, to_latex, to_markdown
 from heuristic_core.figures.targets import outputs
 
-# No dates, so that drawing again changes nothing.
-UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+# Format -> metadata without dates, so that files are reproducible.
+_UNDATED_METADATA = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 
 
 def save(
@@ -22,12 +22,17 @@ def save(
     sheets: Sequence[Sheet] | None = None,
     formulas: bool = True,
 ) -> None:
-    """Write what ``draw`` gave for target `name`: the files that ``targets.outputs(folder, name)`` lists.
+    """Write the files of a target, which ``targets.outputs(folder, name)`` lists.
 
-    marks: the values behind every mark, written with all their digits, nulls empty (CSV).
-    settings: the target's ``config.figure.Figure``; its `dpi` is for the PNG.
-    title: of the figure's file, and a table's caption. sheets: of a table, for reading.
-    formulas: as of `style.applied`, within which the figure was drawn; ticks may be made as late as here.
+    Args:
+        folder: Folder of figures and tables.
+        name: Name of the target.
+        figure: matplotlib Figure; None for a table.
+        marks: Frame of the values behind every mark, written as CSV with all digits, nulls empty.
+        settings: ``config.figure.Figure`` of the target; `dpi` is used for the PNG.
+        title: Title in the metadata of a figure, or caption of a table.
+        sheets: Tables for reading; None for a figure.
+        formulas: See `style.applied`; as the figure was drawn, since ticks may be made only here.
     """
     files = {Path(path).suffix[1:]: path for path in outputs(str(folder), name)}
     write_text(files["csv"], marks.to_csv(index=False, lineterminator="\n"))
@@ -35,18 +40,19 @@ def save(
         _save_table(files, name, marks, title, sheets)
         return
     with style.applied(formulas):
-        # Laid out once, so that all formats agree and saving again moves nothing.
+        # Lay out once, so that all formats agree.
         figure.draw_without_rendering()
         if glyphs.complete(figure):
             figure.draw_without_rendering()
         figure.set_layout_engine("none")
-        for suffix, undated in UNDATED.items():
+        for suffix, undated in _UNDATED_METADATA.items():
             with replacing(files[suffix]) as partial:
                 metadata = {"Title": f"{name}: {title}"}
                 figure.savefig(partial, format=suffix, dpi=settings.dpi, metadata=metadata | undated)
 
 
 def _save_table(files: dict[str, str], name: str, marks, title: str, sheets: Sequence[Sheet]) -> None:
+    """Write a table as Markdown, LaTeX and Parquet."""
     write_text(files["md"], to_markdown(sheets))
     write_text(files["tex"], to_latex(sheets, title, name))
     with replacing(files["parquet"]) as partial:

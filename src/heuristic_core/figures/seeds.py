@@ -1,4 +1,4 @@
-"""Values of every seed, and their means over seeds."""
+"""Values of each seed and means over seeds."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,10 +13,16 @@ THIN, BOLD = {"linewidth": 0.5, "alpha": 0.5, "markersize": 1.5}, {"linewidth": 
 
 
 def with_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """`rows`, which have a value for each seed, then their means, with a null seed.
+    """Append means over seeds.
 
-    by: columns whose values are not pooled. Columns are `by`, seed, value, low, high, seeds. A mean is over the seeds
-    that have a value; `seeds` is how many. low, high: its 95 % interval (Student's t), null for fewer than two seeds.
+    Args:
+        rows: Columns `by`, seed and value.
+        by: Columns that identify what a mean is of.
+
+    Returns:
+        Columns `by`, seed, value, low, high, seeds: the rows, then the means with a null seed. A mean is over the
+        seeds with a value, whose number is `seeds`; low and high are its 95 % interval (Student's t), null for fewer
+        than two seeds.
     """
     by = list(by)
     rows = rows[[*by, "seed", "value"]].astype({"seed": "Int64", "value": float})
@@ -30,12 +36,17 @@ def with_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def seed_lines(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str, Role]) -> None:
-    """A thin line for each seed and one for their mean, of `value` against column `x`, by the values of column `by`.
+    """Draw a thin line for each seed and a thick line for the mean, broken where a value is null.
 
-    rows: as of :func:`with_means`; lines are broken where a value is null.
+    Args:
+        ax: Axes to draw on.
+        rows: Rows of :func:`with_means`.
+        x: Column of the horizontal axis.
+        by: Column that determines the look.
+        looks: Value of `by` -> look.
     """
-    mean = rows["seed"].isna()
+    is_mean = rows["seed"].isna()
     line = rows[by] + " " + rows["seed"].astype("string").fillna("mean")
     rows = rows.assign(line=line.astype(object), **{x: rows[x].astype(float)})
-    for chosen, width in ((rows[~mean], THIN), (rows[mean], BOLD)):
-        lines(ax, chosen, x, "value", by, looks, unit="line", **width)
+    for line_rows, style in ((rows[~is_mean], THIN), (rows[is_mean], BOLD)):
+        lines(ax, line_rows, x, "value", by, looks, unit="line", **style)

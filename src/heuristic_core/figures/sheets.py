@@ -1,28 +1,31 @@
-"""Tables for reading: what a table target shows, and its form in Markdown and LaTeX."""
+"""Tables for reading, as Markdown and LaTeX."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-SPECIAL = str.maketrans(
+_LATEX_ESCAPES = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 )
-BREAK = re.compile(r"[\t-\r\x1c-\x1f\x85\u2028\u2029]+")  # what ends a line
-# What begins something else inside a Markdown cell; an underscore does at the ends of words alone.
-MARKDOWN = re.compile(r"[\\`*<$~|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|(?<=\])\(")
-SYMBOLS = {"−": "$-$", "±": r"$\pm$", "≥": r"$\geq$", "≤": r"$\leq$", "×": r"$\times$", "²": "$^2$"}
+_LINE_BREAKS = re.compile(r"[\t-\r\x1c-\x1f\x85\u2028\u2029]+")
+# Characters with a meaning inside a Markdown cell; an underscore has one only at the ends of words.
+_MARKDOWN_SPECIAL = re.compile(r"[\\`*<$~|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|(?<=\])\(")
+_LATEX_SYMBOLS = {"−": "$-$", "±": r"$\pm$", "≥": r"$\geq$", "≤": r"$\leq$", "×": r"$\times$", "²": "$^2$"}
 
 
 class Formatted(str):
-    """A cell that is Markdown; other cells are plain text."""
+    """A cell in Markdown. Other cells are plain text and are escaped."""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """One table. title: above it; empty for none. columns: their heads. rows: cells as text, as many as columns.
+    """One table for reading. The first column names the rows; the others are numbers.
 
-    The first column names the rows; the others are numbers.
+    Attributes:
+        title: Title above the table; empty for none.
+        columns: Column headers.
+        rows: Cells as text, as many as columns.
     """
 
     title: str
@@ -30,48 +33,61 @@ class Sheet:
     rows: Sequence[Sequence[str]]
 
     def __post_init__(self):
-        if uneven := [row for row in self.rows if len(row) != len(self.columns)]:
-            raise ValueError(f"a row of {len(uneven[0])} cells in a table of {len(self.columns)} columns: {uneven[0]}")
+        if invalid := [row for row in self.rows if len(row) != len(self.columns)]:
+            row = invalid[0]
+            raise ValueError(f"a row of {len(row)} cells in a table of {len(self.columns)} columns: {row}")
 
 
 def to_markdown(sheets: Sequence[Sheet]) -> str:
-    """The tables one below the other, each under its title."""
+    """Return tables as Markdown, one below the other, each under its title."""
     lines = []
     for sheet in sheets:
         lines += [f"## {sheet.title}", ""] if sheet.title else []
-        lines += [_line(sheet.columns), _line(["---"] * len(sheet.columns)), *map(_line, sheet.rows), ""]
+        rows = [sheet.columns, ["---"] * len(sheet.columns), *sheet.rows]
+        lines += [*map(_markdown_row, rows), ""]
     return "\n".join(lines)
 
 
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(map(_plain, cells))} |"
+def _markdown_row(cells: Sequence[str]) -> str:
+    """Return a row of a Markdown table."""
+    return f"| {' | '.join(map(_escape_markdown, cells))} |"
 
 
-def _plain(cell: str) -> str:
-    return cell if isinstance(cell, Formatted) else MARKDOWN.sub(r"\\\g<0>", BREAK.sub(" ", cell))
+def _escape_markdown(cell: str) -> str:
+    """Return a cell of plain text in Markdown, in one line."""
+    return cell if isinstance(cell, Formatted) else _MARKDOWN_SPECIAL.sub(r"\\\g<0>", _LINE_BREAKS.sub(" ", cell))
 
 
 def to_latex(sheets: Sequence[Sheet], caption: str, label: str) -> str:
-    """A float with booktabs rules, one tabular for each table. Needs the package booktabs."""
+    """Return tables as one LaTeX float, with a tabular for each. It needs the package booktabs.
+
+    Args:
+        sheets: The tables.
+        caption: Caption of the float.
+        label: Label of the float.
+    """
     lines = [r"\begin{table}", r"\centering", r"\small"]
     for k, sheet in enumerate(sheets):
         lines += [r"\par\medskip"] if k else []
-        lines += [rf"\textit{{{_escaped(sheet.title)}}}\par\smallskip"] if sheet.title else []
+        lines += [rf"\textit{{{_escape_latex(sheet.title)}}}\par\smallskip"] if sheet.title else []
         lines += [rf"\begin{{tabular}}{{l{'r' * (len(sheet.columns) - 1)}}}", r"\toprule"]
-        lines += [_row(sheet.columns), r"\midrule", *map(_row, sheet.rows), r"\bottomrule", r"\end{tabular}"]
-    lines += [rf"\caption{{{_escaped(caption)}}}", rf"\label{{{label}}}", r"\end{table}", ""]
+        rows = [_latex_row(row) for row in sheet.rows]
+        lines += [_latex_row(sheet.columns), r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
+    lines += [rf"\caption{{{_escape_latex(caption)}}}", rf"\label{{{label}}}", r"\end{table}", ""]
     return "\n".join(lines)
 
 
-def _row(cells: Sequence[str]) -> str:
-    first, *others = map(_escaped, cells)
-    if first.startswith(("[", "*")):  # of the line break before
+def _latex_row(cells: Sequence[str]) -> str:
+    r"""Return a row of a tabular. A first cell beginning with [ or * would be read as an option of the \\ before it."""
+    first, *others = map(_escape_latex, cells)
+    if first.startswith(("[", "*")):
         first = f"{{{first[0]}}}{first[1:]}"
     return f"{' & '.join([first, *others])} \\\\"
 
 
-def _escaped(text: str) -> str:
-    text = BREAK.sub(" ", text).translate(SPECIAL)
-    for symbol, latex in SYMBOLS.items():
+def _escape_latex(text: str) -> str:
+    """Return plain text in LaTeX, in one line."""
+    text = _LINE_BREAKS.sub(" ", text).translate(_LATEX_ESCAPES)
+    for symbol, latex in _LATEX_SYMBOLS.items():
         text = text.replace(symbol, latex)
     return text

@@ -1,4 +1,4 @@
-"""One look for all figures: seaborn's theme, in sizes for a printed column."""
+"""Style of all figures: seaborn's theme, in sizes for a printed column."""
 
 import warnings
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import matplotlib.style
 import seaborn as sns
 from seaborn.utils import relative_luminance
 
-SMALL = 7  # points; text is never smaller
+SMALL = 7  # points; the smallest text
 
 RC = {
     **sns.axes_style("ticks"),
@@ -30,23 +30,24 @@ RC = {
     "patch.linewidth": 0.5,
     "hatch.linewidth": 0.5,
     "pdf.fonttype": 42,  # TrueType, so that text can be selected
-    "pdf.compression": 0,  # what it compresses to depends on the system's zlib
-    "svg.hashsalt": "heuristic-core",  # identifiers in an SVG are random without it
+    "pdf.compression": 0,  # compressed bytes depend on the system's zlib
+    "svg.hashsalt": "heuristic-core",  # without it, identifiers in an SVG are random
 }
 
 
-def ink(ground) -> str:
-    """Black or white, whichever has the higher contrast (WCAG 2) with the colour `ground`."""
-    return "black" if relative_luminance(ground) > 0.179 else "white"
+def ink(background) -> str:
+    """Return "black" or "white", whichever has the higher contrast (WCAG 2) with a background colour."""
+    return "black" if relative_luminance(background) > 0.179 else "white"
 
 
 @contextmanager
 def applied(formulas: bool = True) -> Iterator[None]:
-    """Within it matplotlib's own defaults and `RC` hold, whatever the user's settings are.
+    """Use matplotlib's defaults and `RC` in a block, whatever the user's settings are.
 
-    formulas: whether $ in a text begins a formula; not where names of the data, such as prices, are among the texts.
+    Args:
+        formulas: Whether $ in a text begins a formula; False if texts contain data, such as prices.
     """
     with matplotlib.style.context(["default", RC | {"text.parse_math": formulas}]), warnings.catch_warnings():
-        # Of every format and character; `glyphs` says it once.
+        # matplotlib warns for every format and character; `glyphs` warns once.
         warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from", UserWarning)
         yield

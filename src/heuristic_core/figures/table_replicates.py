@@ -1,4 +1,4 @@
-"""On how many training seeds each claim holds, for reading."""
+"""Table for reading: on how many training seeds each claim holds."""
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ HEADS = ["claim", "holds on", "share, %", "contradicted on", "too few", "by mode
 
 
 def draw_replicates(target: str, claims: list[Input], folder: Folder, files: list[Output] = ()) -> None:
-    """Count on how many training seeds each claim holds, over studies that differ in their pre-trained model alone.
+    """Count on how many training seeds each claim holds, over studies that differ only in their pre-trained model.
 
     Args:
         target: Name of the table.
@@ -26,15 +26,16 @@ def draw_replicates(target: str, claims: list[Input], folder: Folder, files: lis
 
 
 def sheets(table: pd.DataFrame) -> list[Sheet]:
-    """The table for reading: claims, then checks."""
+    """Return the tables for reading: claims, then checks."""
     claims, checks = (table[table["family"].isna() == check] for check in (False, True))
     parts = [("Claims", claims), ("Checks", checks)]
     return [Sheet(title, HEADS, [_cells(row) for row in part.itertuples()]) for title, part in parts if len(part)]
 
 
 def _cells(row) -> list[str]:
+    """Return the cells of one claim."""
     share = f"{100 * row.supported / row.seeds:.0f}{bracket(100 * row.low, 100 * row.high, 0)}" if row.seeds else ""
     mean = "" if pd.isna(row.mean) else f"{number(row.mean)} ({number(row.mean_lowest)} to {number(row.mean_highest)})"
-    holds, against = f"{row.supported} of {row.seeds}", f"{row.contradicted} of {row.seeds}"
-    few = str(row.too_few)
-    return [f"{row.claim}: {row.sentence}", holds, share, against, few, row.by_model, mean, row.threshold]
+    supported, contradicted = f"{row.supported} of {row.seeds}", f"{row.contradicted} of {row.seeds}"
+    counts = [supported, share, contradicted, str(row.too_few), row.by_model]
+    return [f"{row.claim}: {row.sentence}", *counts, mean, row.threshold]

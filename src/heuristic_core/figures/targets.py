@@ -1,16 +1,16 @@
-"""The files of a target, a figure or a table, by its name.
+"""Files of a target, which is a figure or a table.
 
-Imports nothing heavy: the DAG reads it.
+It imports nothing heavy, since Snakemake loads it at every start.
 """
 
 
 def shown(path: str) -> bool:
-    """Whether a report shows this file of a target: one of its formats."""
+    """Return whether Snakemake's report shows this file of a target, which is one of its formats."""
     return path.endswith(".png") or ("/tables/" in path and path.endswith(".csv"))
 
 
 def outputs(root: str, name: str) -> list[str]:
-    """The files of a target: a figure in three formats with the values behind its marks, or a table in four."""
+    """Return the files of a target: a figure in three formats and the values behind its marks, or a table in four."""
     if name.startswith("table"):
         return [f"{root}/tables/{name}.{suffix}" for suffix in ("parquet", "csv", "md", "tex")]
     return [f"{root}/figures/{name}.{suffix}" for suffix in ("pdf", "svg", "png", "csv")]

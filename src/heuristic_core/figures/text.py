@@ -1,4 +1,4 @@
-"""Numbers and names as figures and tables write them."""
+"""Numbers and names as text in figures and tables."""
 
 from textwrap import fill
 
@@ -6,22 +6,22 @@ import pandas as pd
 
 
 def number(value, digits: int = 1) -> str:
-    """A number with `digits` decimals and a true minus sign; empty where it is null."""
+    """Return a number with `digits` decimals and a true minus sign; empty for null."""
     return "" if pd.isna(value) else f"{value:z.{digits}f}".replace("-", "−")
 
 
 def signed(value, digits: int = 1) -> str:
-    """The same with its sign, + included."""
+    """Return a number like :func:`number`, with + for positive values."""
     return "" if pd.isna(value) else f"{value:+z.{digits}f}".replace("-", "−")
 
 
 def bracket(low: float, high: float, digits: int = 1) -> str:
-    """The ends of an interval, with a space before; empty where they are unknown."""
+    """Return an interval such as " [1.2, 3.4]", with the space; empty if an end is null."""
     return "" if pd.isna(low) or pd.isna(high) else f" [{number(low, digits)}, {number(high, digits)}]"
 
 
 def percent(share: float) -> str:
-    """Return a share, 0-1, in percent."""
+    """Return a fraction, 0-1, in percent."""
     return f"{100 * share:g} %"
 
 
@@ -31,6 +31,6 @@ def seed_label(ft_seed: int) -> str:
 
 
 def told(ax, reason: str) -> None:
-    """Write into an empty panel why it is empty."""
+    """Write into a panel why it is empty, and hide its axes."""
     ax.text(0.5, 0.5, fill(reason, 44), transform=ax.transAxes, ha="center", va="center")
     ax.set_axis_off()

@@ -1,1 +1,1 @@
-"""What the scripts of jobs share: command lines, folders of unfinished work, a run of fine-tuning."""
+"""Jobs of the workflow: command lines, unfinished work, environment, and messages on failures."""

@@ -1,4 +1,4 @@
-"""What a run and its jobs do not take over from the environment that they are started in."""
+"""Environment variables that a run and its jobs replace: matplotlib's backend, arithmetic, caches."""
 
 import os
 import sys
@@ -8,13 +8,13 @@ from pathlib import Path
 
 from heuristic_core.common.arithmetic import prepare
 
-# Figures are written to files. Jupyter and Colab export a backend of theirs, which need not be installed here.
-DRAWING = {"MPLBACKEND": "agg"}
+# Jupyter and Colab set their own backend, which may not be installed here; figures are only written to files.
+_DRAWING_VARIABLES = {"MPLBACKEND": "agg"}
 
 
 def prepare_drawing() -> None:
-    """Let matplotlib, before it is imported, draw into files whatever the environment asks for."""
-    os.environ.update(DRAWING)
+    """Set matplotlib's backend for files. Call it before matplotlib is imported."""
+    os.environ.update(_DRAWING_VARIABLES)
 
 
 def prepare_job(arithmetic: str) -> None:
@@ -24,37 +24,47 @@ def prepare_job(arithmetic: str) -> None:
 
 
 def prepare_caches(cache: str) -> None:
-    """Give libraries a place for their caches where this user's own cannot be written, and say so.
+    """Move caches of libraries if the user's cannot be written, and print where.
 
-    Call it before Snakemake, whose cache `cache` is, copies its sources there.
+    Args:
+        cache: Cache folder of Snakemake. Call this before Snakemake copies its sources there.
     """
     if reason := move_caches(Path(cache), os.environ):
         print(f"{reason}; caches are kept in {os.environ['XDG_CACHE_HOME']}.", file=sys.stderr)
 
 
 def move_caches(cache: Path, environment: MutableMapping[str, str]) -> str | None:
-    """Set variables of `environment` that name caches, and why; None where all can be written as they are.
+    """Set environment variables of caches if their folders cannot be written.
 
-    cache: Snakemake's.
+    Args:
+        cache: Cache folder of Snakemake.
+        environment: Environment variables, which are changed in place.
+
+    Returns:
+        Why Snakemake's cache was moved; None if it can be written.
     """
     home = Path("~").expanduser()
-    of_all = Path(environment.get("XDG_CACHE_HOME") or home / ".cache")
-    drawing = environment.get("MPLCONFIGDIR") or Path(
+    user_cache = Path(environment.get("XDG_CACHE_HOME") or home / ".cache")
+    matplotlib_config = environment.get("MPLCONFIGDIR") or Path(
         environment.get("XDG_CONFIG_HOME") or home / ".config", "matplotlib"
     )
-    others = (Path(".snakemake/caches").absolute(), Path(tempfile.gettempdir(), f"heuristic-core-caches-{os.getuid()}"))
-    usable = next((place for place in (of_all, *others) if not _obstacle(place / "matplotlib")), of_all)
-    if reason := _obstacle(cache / "snakemake" / "source-cache"):
-        if os.path.isdir(of_all / "huggingface"):  # what was downloaded can be read all the same
-            environment.setdefault("HF_HOME", str(of_all / "huggingface"))
+    fallbacks = (
+        Path(".snakemake/caches").absolute(),
+        Path(tempfile.gettempdir(), f"heuristic-core-caches-{os.getuid()}"),
+    )
+    folders = (user_cache, *fallbacks)
+    usable = next((folder for folder in folders if not _find_write_error(folder / "matplotlib")), user_cache)
+    if reason := _find_write_error(cache / "snakemake" / "source-cache"):
+        if os.path.isdir(user_cache / "huggingface"):  # files downloaded before can still be read
+            environment.setdefault("HF_HOME", str(user_cache / "huggingface"))
         environment["XDG_CACHE_HOME"] = str(usable)
-    if _obstacle(Path(drawing)):  # matplotlib would say so in every job
+    if _find_write_error(Path(matplotlib_config)):  # matplotlib would warn in every job
         environment["MPLCONFIGDIR"] = str(usable / "matplotlib")
     return reason and f"{cache} cannot be written ({reason})"
 
 
-def _obstacle(folder: Path) -> str | None:
-    """Why nothing can be written in `folder`, which is made if need be; None where it can."""
+def _find_write_error(folder: Path) -> str | None:
+    """Return why nothing can be written in a folder, which is made if necessary; None if it can."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:

@@ -1,4 +1,4 @@
-"""What failed in a run, told in one block: each job's own message, its log, what is kept, and what to do."""
+"""Summary of failed jobs at the end of a run: their messages and logs, and what to do."""
 
 import logging
 import re
@@ -11,47 +11,51 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from heuristic_core.common.progress import PATIENCE, TIME
 
-FAILED = re.compile(rf"{TIME}failed: (.*?)(?={TIME}|\Z)", re.MULTILINE | re.DOTALL)
-TRACE = "Traceback (most recent call last):"
-SILENT = "it left no message in its log; what Snakemake says of it is above"
-OURS = "Internal error: see the log. Please report it with the log."
-KEPT = "Finished results are kept. Fix the error, then run the same command again."
+_FAILURE_PATTERN = re.compile(rf"{TIME}failed: (.*?)(?={TIME}|\Z)", re.MULTILINE | re.DOTALL)
+_TRACEBACK_HEADER = "Traceback (most recent call last):"
+NO_MESSAGE = "no message in the log; see Snakemake's message above"
+INTERNAL_ERROR = "Internal error: see the log. Please report it with the log."
+ADVICE = "Finished results are kept. Fix the error, then run the same command again."
 
 
 class Failures(logging.Handler):
-    """A handler of Snakemake's logger that remembers which jobs failed."""
+    """A handler of Snakemake's logger that collects failed jobs."""
 
     def __init__(self):
         super().__init__(logging.INFO)
-        self._begun = time.time()
+        self._start_time = time.time()
         self._logs: dict[int, tuple[str, list[str]]] = {}  # job -> its rule, its logs
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Note failed jobs, and forget those that later succeed."""
+        """Add failed jobs, and remove those that succeed when tried again."""
         event, fields = getattr(record, "event", None), vars(record)
         if event == LogEvent.JOB_ERROR:
             self._add(fields)
-        elif event == LogEvent.GROUP_ERROR:  # of its jobs some may have done well; a job that was ended says nothing
+        elif event == LogEvent.GROUP_ERROR:  # add only jobs that report an error; others succeeded or were killed
             jobs = record.job_error_info
-            for job in [job for job in jobs if any(FAILED.search(_text(log)) for log in job["log"])] or jobs:
+            failed_jobs = [job for job in jobs if any(_FAILURE_PATTERN.search(_read_log(log)) for log in job["log"])]
+            for job in failed_jobs or jobs:
                 self._add(job)
-        elif event == LogEvent.JOB_FINISHED:  # when it was tried again
+        elif event == LogEvent.JOB_FINISHED:
             self._logs.pop(record.job_id, None)
 
     def _add(self, job: Mapping) -> None:
+        """Add a failed job, given by the fields of Snakemake's log record."""
         self._logs[job["jobid"]] = job["rule_name"], list(job["log"])
 
     def _is_new(self, log: str) -> bool:
-        """Whether this run wrote it: a job that fails before it begins leaves the log of an earlier run."""
+        """Return whether this run wrote a log. A job that fails before it begins leaves the log of an earlier run."""
         try:
-            return Path(log).stat().st_mtime >= self._begun - PATIENCE
+            return Path(log).stat().st_mtime >= self._start_time - PATIENCE
         except OSError:
             return False
 
     def told(self, done: int, total: int) -> str | None:
-        """The block; None where no job failed. Jobs with the same message share it.
+        """Return the summary, in which jobs with the same message share it; None if no job failed.
 
-        done, total: jobs of the run. Snakemake's logger tells of them too, but not with `--quiet`.
+        Args:
+            done: Number of finished jobs, which Snakemake does not print with `--quiet`.
+            total: Number of jobs of the run.
         """
         if not self._logs:
             return None
@@ -61,22 +65,27 @@ class Failures(logging.Handler):
             jobs_by_message.setdefault(message(filter(self._is_new, logs)), []).append(job)
         count = len(self._logs)
         parts = [f"{'1 job' if count == 1 else f'{count} jobs'} failed; {done} of {total} jobs are finished."]
-        parts += ["\n".join([*jobs, textwrap.indent(words, "    ")]) for words, jobs in jobs_by_message.items()]
-        return "\n" + "\n\n".join([*parts, KEPT])
+        parts += ["\n".join([*jobs, textwrap.indent(text, "    ")]) for text, jobs in jobs_by_message.items()]
+        return "\n" + "\n\n".join([*parts, ADVICE])
 
 
 def message(logs: Iterable[str]) -> str:
-    """Why a job failed, as its logs say; of an unforeseen error its kind and words."""
-    for text in map(_text, logs):
-        if failures := FAILED.findall(text):
-            words, _, trace = failures[-1].partition(TRACE)
-            return f"{trace.strip().splitlines()[-1]}\n{OURS}" if trace else words.strip()
-        if text.strip() and not re.search(TIME, text, re.MULTILINE):  # what a rule says that runs no script
+    """Return why a job failed, from its logs; for an internal error, the last line of the traceback.
+
+    Args:
+        logs: Paths of the job's logs.
+    """
+    for text in map(_read_log, logs):
+        if failures := _FAILURE_PATTERN.findall(text):
+            error, _, trace = failures[-1].partition(_TRACEBACK_HEADER)
+            return f"{trace.strip().splitlines()[-1]}\n{INTERNAL_ERROR}" if trace else error.strip()
+        if text.strip() and not re.search(TIME, text, re.MULTILINE):  # a rule that runs no script of this project
             return text.strip()
-    return SILENT
+    return NO_MESSAGE
 
 
-def _text(log: str) -> str:
+def _read_log(log: str) -> str:
+    """Return the text of a log; empty if it cannot be read."""
     try:
         return Path(log).read_text(errors="replace")
     except OSError:

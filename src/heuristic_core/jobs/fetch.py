@@ -1,4 +1,4 @@
-"""Downloads of a study: the only step with a network."""
+"""Job that downloads the files of a study, the only one that needs a network."""
 
 import json
 import logging
@@ -14,12 +14,12 @@ from heuristic_core.sources.hub import sources
 from heuristic_core.tasks.rows import missing_paths
 
 LOGGER = logging.getLogger("heuristic_core.fetch")
-# By plain HTTP, which is what is tested; huggingface_hub reads this when it is imported.
+# Use plain HTTP, which is tested. huggingface_hub reads this when it is imported.
 os.environ["HF_HUB_DISABLE_XET"] = "1"
 
 
 def fetch_sources(model: AnyModel, task: AnyTask, fetched: Output) -> None:
-    """Download what a study takes from the Hugging Face hub or an address, and check it.
+    """Download and check the files that a study needs from the Hugging Face hub or an address.
 
     Args:
         model: Settings of the model.

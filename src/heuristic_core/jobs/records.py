@@ -1,4 +1,4 @@
-"""The provenance records of a study as one table."""
+"""Job that writes the provenance records of a study as one table."""
 
 from heuristic_core.common.roles import Folder, Output
 from heuristic_core.provenance.record import rows

@@ -1,6 +1,6 @@
-"""A folder for the unfinished work of a long job, kept only as long as it is about the same work.
+"""Folders for the unfinished work of long jobs. Work of other code, inputs or settings is deleted.
 
-It belongs to one process at a time: two that worked on the same results would delete each other's.
+A folder belongs to one process at a time, so that two jobs cannot overwrite each other's work.
 """
 
 import os
@@ -12,58 +12,68 @@ from filelock import FileLock, Timeout
 
 from heuristic_core.common.errors import InputError
 
-LOCK, MARK = "lock", "fingerprint"
-PATIENCE = 10.0  # seconds that the job of a Snakemake which was just killed may take to end
-_held: dict[Path, FileLock] = {}  # of this process: a FileLock that nobody refers to is released
+LOCK, FINGERPRINT = "lock", "fingerprint"  # file names
+LOCK_TIMEOUT = 10.0  # seconds that a job may take to end after its Snakemake was killed
+_locks: dict[Path, FileLock] = {}  # locks of this process: a FileLock without references is released
 
 
 def scratch(folder: str | Path, fingerprint: str) -> Path:
-    """The folder, emptied unless what it holds was left by a job of the same `fingerprint`.
+    """Open a folder for unfinished work, and delete its content if that has another fingerprint.
 
-    Raises InputError where another process works in it.
+    Args:
+        folder: Path of the folder, which is made if necessary.
+        fingerprint: Text that identifies code, inputs and settings of the job.
+
+    Raises:
+        InputError: If another process uses the folder.
     """
     folder = Path(folder)
-    _held[folder] = _locked(folder)
-    mark = folder / MARK
-    if not (mark.is_file() and mark.read_bytes() == fingerprint.encode()):
+    _locks[folder] = _acquire_lock(folder)
+    file = folder / FINGERPRINT
+    if not (file.is_file() and file.read_bytes() == fingerprint.encode()):
         for path in folder.iterdir():
             if path.name != LOCK:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-        mark.write_bytes(fingerprint.encode())
+        file.write_bytes(fingerprint.encode())
     return folder
 
 
 def release(folder: Path) -> None:
-    """Let other processes, or a further job of this one, use the folder."""
-    _held.pop(folder).release()
+    """Release a folder for other processes, or for another job of this process."""
+    _locks.pop(folder).release()
 
 
 def set_aside(folder: Path, name: str) -> Path:
-    """Give the unfinished work of a job that must not be repeated as it was another name, in place of an older one."""
-    kept = folder.with_name(name)
-    shutil.rmtree(kept, ignore_errors=True)
+    """Rename a folder whose work must not be resumed, in place of an older folder of that name."""
+    target = folder.with_name(name)
+    shutil.rmtree(target, ignore_errors=True)
     (folder / LOCK).unlink()
-    return folder.rename(kept)
+    return folder.rename(target)
 
 
-def _locked(folder: Path) -> FileLock:
-    """The lock of `folder`, which is made if need be, held by this process until it ends."""
-    lock = FileLock(folder / LOCK, PATIENCE, fallback_to_soft=False)
+def _acquire_lock(folder: Path) -> FileLock:
+    """Make a folder and lock it for this process.
+
+    Raises:
+        InputError: If another process holds the lock.
+    """
+    lock = FileLock(folder / LOCK, LOCK_TIMEOUT, fallback_to_soft=False)
     try:
         lock.acquire()
     except Timeout:
-        raise InputError(_taken(folder)) from None
-    except FileNotFoundError:  # its holder was done, and deleted the folder in between
-        return _locked(folder)
+        raise InputError(_lock_message(folder)) from None
+    except FileNotFoundError:  # the former holder deleted the folder in the meantime
+        return _acquire_lock(folder)
     except OSError:  # a file system without locks
         return lock
     (folder / LOCK).write_text(f"process {os.getpid()} on {socket.gethostname()}\n")
     return lock
 
 
-def _taken(folder: Path) -> str:
+def _lock_message(folder: Path) -> str:
+    """Return who holds the lock of a folder, and what to do."""
     holder = (folder / LOCK).read_text().strip() or "another process"
     return (
-        f"{folder}: {holder} works on the same results, and holds {LOCK} there. Wait until it is done, or end it, then "
-        "run the same command"
+        f"{folder}: {holder} works on the same results and holds {LOCK} there. Wait until it ends, or end it, then run "
+        "the same command"
     )

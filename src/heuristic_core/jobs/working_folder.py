@@ -1,4 +1,4 @@
-"""What else there may be in a working folder: another run, and results that were copied there."""
+"""Working folder of Snakemake: other runs in it, and file times of copied results."""
 
 import os
 import socket
@@ -14,82 +14,91 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.provenance.record import read_record, record_of
 
-RUNNING = Path(".snakemake/heuristic-core/running")
-LOCKS = Path(".snakemake/locks")  # Snakemake's own, which say what a run reads and writes, and not who it is
-DESCRIPTION = "study.json"
-PATIENCE = 60  # seconds by which a file's time may differ from its record's: clocks of other machines
-_held: list[FileLock] = []  # of this process, until it ends: a FileLock that nobody refers to is released
+RUN_FILE = Path(".snakemake/heuristic-core/running")
+LOCK_DIR = Path(".snakemake/locks")  # Snakemake's locks, which do not identify the process
+STUDY_FILE = "study.json"
+CLOCK_TOLERANCE = 60  # seconds by which clocks of machines, and so times of a file and its record, may differ
+_held_locks: list[FileLock] = []  # until this process ends: a FileLock without references is released
 
 
 def begin_run() -> None:
-    """Say for other runs in the working folder, until this process ends, that it works there."""
-    lock = _lock()
+    """Register this process as a run in the working folder, until it ends."""
+    lock = _make_lock()
     try:
         lock.acquire()
         write_text(
-            RUNNING, f"process {os.getpid()} on {socket.gethostname()}, since {time.strftime('%Y-%m-%d %H:%M:%S')}"
+            RUN_FILE, f"process {os.getpid()} on {socket.gethostname()}, since {time.strftime('%Y-%m-%d %H:%M:%S')}"
         )
-    except (Timeout, OSError):  # another run, which may make other results; or a file system without locks
+    except (Timeout, OSError):  # another run, which may make other results, or a file system without locks
         return
-    _held.append(lock)
+    _held_locks.append(lock)
 
 
-@cache  # the studies of one file share the folder
+@cache  # once for all studies of a configuration file
 def warn_of_other_run(warn: Callable[[str], None]) -> None:
-    """Say once, before Snakemake does, what to do about a run that holds its locks here."""
+    """Warn about another run that holds Snakemake's locks, before Snakemake fails.
+
+    Args:
+        warn: Function that prints a message.
+    """
     if message := other_run():
         warn(message)
 
 
 def other_run() -> str | None:
-    """What to do about a run that holds Snakemake's locks here; None where there is none, or nobody knows of it."""
+    """Return what to do about a run that holds Snakemake's locks; None without locks, or if the run is unknown."""
     try:
-        holder = RUNNING.read_text()
-        locked = any(LOCKS.iterdir())
+        holder = RUN_FILE.read_text()
+        locked = any(LOCK_DIR.iterdir())
     except OSError:
         return None
     if not locked:
         return None
-    lock = _lock()
+    lock = _make_lock()
     try:
         lock.acquire()
         lock.release()
     except Timeout:
         return (
-            f"Another run works in this folder: {holder}. Wait until it is done, or end it, then run the same command. "
+            f"Another run works in this folder: {holder}. Wait until it ends, or end it, then run the same command. "
             "`--unlock` is for a run that was killed; now it would let two runs write the same files."
         )
     except OSError:
-        return f"Another run worked in this folder, and may still: {holder}. `--unlock` is for a run that was killed."
-    where = "" if f" on {socket.gethostname()}," in holder else " Make sure of that on its machine."
+        return f"Another run may still work in this folder: {holder}. `--unlock` is for a run that was killed."
+    advice = "" if f" on {socket.gethostname()}," in holder else " Check on that machine that it has ended."
     return (
-        f"A run that worked in this folder, {holder}, was killed and left it locked.{where} "
-        "Run `snakemake --unlock`, then the same command: what is finished stays."
+        f"A run that worked in this folder, {holder}, was killed and left it locked.{advice} "
+        "Run `snakemake --unlock`, then the same command: finished results are kept."
     )
 
 
 def level_copied(root: Path) -> None:
-    """Give all files of results that were copied without their times one time, so that none is older than its inputs.
+    """Give all files of a copied study the same time, so that no result looks older than its inputs.
 
-    A plain copy has the times of copying, in no order. Results that are where they were made, or were copied with their
-    times, stay as they are, as another folder may be at work on them.
+    A copy without file times has the times of copying, in any order. Studies that were not copied, or were copied with
+    their times, are left alone, since another run may work on them.
+
+    Args:
+        root: Folder of the study.
     """
-    description, mark = root / DESCRIPTION, root / ".copied"
+    description, marker = root / STUDY_FILE, root / ".copied"
     try:
         record = read_record(record_of(description, root))
-        written = datetime.fromisoformat(record["started"]).timestamp() + record["seconds"]
-        now = description.stat().st_mtime
-        if abs(now - written) <= PATIENCE or (mark.exists() and mark.read_text() == str(now)):
+        recorded_time = datetime.fromisoformat(record["started"]).timestamp() + record["seconds"]
+        file_time = description.stat().st_mtime
+        is_done = marker.exists() and marker.read_text() == str(file_time)
+        if abs(file_time - recorded_time) <= CLOCK_TOLERANCE or is_done:
             return
         files = [Path(folder, name) for folder, folders, names in os.walk(root) for name in (*folders, *names)]
         latest = max(file.lstat().st_mtime_ns for file in files)
         for file in files:
             os.utime(file, ns=(latest, latest), follow_symlinks=False)
-        write_text(mark, str(description.stat().st_mtime))
-    except (OSError, InputError):  # of another user, say: Snakemake then makes again what looks older than its inputs
+        write_text(marker, str(description.stat().st_mtime))
+    except (OSError, InputError):  # such as files of another user: Snakemake reruns what looks older than its inputs
         return
 
 
-def _lock() -> FileLock:
-    RUNNING.parent.mkdir(parents=True, exist_ok=True)
-    return FileLock(RUNNING.with_name("running.lock"), timeout=0, fallback_to_soft=False)
+def _make_lock() -> FileLock:
+    """Make the lock that a run holds in the working folder."""
+    RUN_FILE.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(RUN_FILE.with_name("running.lock"), timeout=0, fallback_to_soft=False)

@@ -1,1 +1,1 @@
-"""With what each result was made: digests, records, and what compares them, explains them and packs them up."""
+"""Provenance of results: digests of code and files, records of jobs, their audit, and archives of studies."""

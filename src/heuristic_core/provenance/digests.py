@@ -1,4 +1,4 @@
-"""With what a result is made: digests of code and files, the commit, versions of packages."""
+"""What a result is made with: digests of code, the commit, versions of packages."""
 
 import ast
 import hashlib
@@ -13,9 +13,9 @@ from typing import NamedTuple
 from heuristic_core.provenance.lock import COMPUTING, DRAWING, locked
 
 PACKAGE = Path(__file__).parents[1]
-# Modules and folders that only bring values to a job or tell of it: the values are in a rule's params already.
+# Modules and folders that only pass values to a job or report on it: the values are in the rule's params already.
 DIGEST_EXCLUDES = (
-    "__init__.py",  # of the package: no job opens a study
+    "__init__.py",  # the package's own: no job opens a study
     "config",
     "experiments/heuristic_core/config",
     "common/errors.py",
@@ -30,15 +30,20 @@ DIGEST_LENGTH = 16  # hexadecimal digits of a digest: enough for a few thousand 
 
 
 def code_digest(*sources: str | Path, lock: str | Path | None = None) -> str:
-    """Return one digest of `sources`, of the modules of this package that they import, and of locked versions.
+    """Return a digest of source files, of the modules of this package that they import, and of locked versions.
 
-    The versions are those in `lock` of the packages that matter to these files.
+    Comments, docstrings and layout do not count, so that editing them reruns nothing. Imports, direct or not, are read
+    from the source; nothing is imported.
 
-    Comments, docstrings and layout do not count, so that editing them reruns nothing. What is imported (directly or
-    not) is read from the source, not by importing it.
+    Args:
+        sources: Paths of Python or other text files.
+        lock: Path of a lock file; if given, the versions of the packages that matter to these files count, too.
+
+    Returns:
+        `DIGEST_LENGTH` hexadecimal digits.
     """
     files = code_files(*sources)
-    parts = [_file_ast(path) if path.suffix == ".py" else path.read_text() for path in files]
+    parts = [_dump_file(path) if path.suffix == ".py" else path.read_text() for path in files]
     if lock:
         versions = locked(Path(lock).read_text(), imported(files))
         parts += [f"{name}=={versions[name]}" for name in sorted(versions)]
@@ -46,19 +51,20 @@ def code_digest(*sources: str | Path, lock: str | Path | None = None) -> str:
 
 
 def code_files(*sources: str | Path) -> list[Path]:
-    """`sources`, and every module of this package that the Python files among them import."""
+    """Return `sources` and every module of this package that the Python files among them import, directly or not."""
     paths = [Path(source) for source in sources]
-    return [*paths, *sorted({module for path in paths if path.suffix == ".py" for module in _closure(path)})]
+    modules = {module for path in paths if path.suffix == ".py" for module in _collect_modules(path)}
+    return [*paths, *sorted(modules)]
 
 
 def imported(files: Iterable[Path]) -> set[str]:
-    """The packages that the Python files among `files` import."""
-    return {package for path in files if path.suffix == ".py" for package in _packages(path)}
+    """Return the import names of all packages that the Python files among `files` import."""
+    return {package for path in files if path.suffix == ".py" for package in _top_level_packages(path)}
 
 
 @cache
 def versions() -> dict[str, str]:
-    """Name -> version of Python, of this project and of the packages that results depend on, as far as installed."""
+    """Return name -> version of Python, this project, Snakemake and the installed packages that results depend on."""
     by_package = {"python": platform.python_version()}
     for name in ("heuristic-core", "snakemake", *sorted(COMPUTING | DRAWING)):
         try:
@@ -69,7 +75,13 @@ def versions() -> dict[str, str]:
 
 
 class Commit(NamedTuple):
-    """The commit that code is at, and whether it was changed since, or why that is not known."""
+    """The git commit of code.
+
+    Attributes:
+        sha: Hash of the commit; None if unknown.
+        dirty: Whether tracked files differ from it; None if unknown.
+        why: Why the commit is unknown; None if it is known.
+    """
 
     sha: str | None
     dirty: bool | None
@@ -80,11 +92,12 @@ class Commit(NamedTuple):
 
 
 def commit(folder: str | Path = PACKAGE) -> Commit:
-    """The commit of the code in `folder`."""
+    """Return the commit of the code in `folder`, which is unknown without git or a repository."""
     try:
-        _git(folder, "ls-files", "--error-unmatch", ".")  # installed code may be inside a foreign repository
+        _run_git(folder, "ls-files", "--error-unmatch", ".")  # installed code may be inside another repository
         return Commit(
-            _git(folder, "rev-parse", "HEAD"), bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))
+            _run_git(folder, "rev-parse", "HEAD"),
+            bool(_run_git(folder, "status", "--porcelain", "--untracked-files=no")),
         )
     except OSError:
         return Commit(None, None, "git is not installed")
@@ -92,39 +105,42 @@ def commit(folder: str | Path = PACKAGE) -> Commit:
         return Commit(None, None, "this code is not in a git repository")
 
 
-def _git(folder: str | Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+def _run_git(folder: str | Path, *arguments: str) -> str:
+    """Return the output of a git command."""
+    process = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return process.stdout.strip()
 
 
 @cache  # many rules of a large study run the same script
-def _closure(script: Path) -> set[Path]:
+def _collect_modules(script: Path) -> set[Path]:
     """Return files of this package that `script` imports, directly or not, except `DIGEST_EXCLUDES`."""
     modules: set[Path] = set()
-    waiting = list(_imports(script))
-    while waiting:
-        module = waiting.pop()
-        if module not in modules and not any(module.is_relative_to(PACKAGE / carrier) for carrier in DIGEST_EXCLUDES):
+    queue = list(_imported_files(script))
+    while queue:
+        module = queue.pop()
+        if module not in modules and not any(module.is_relative_to(PACKAGE / exclude) for exclude in DIGEST_EXCLUDES):
             modules.add(module)
-            waiting += _imports(module)
+            queue += _imported_files(module)
     return modules
 
 
 @cache
-def _imports(path: Path) -> tuple[Path, ...]:
-    return tuple(file for name in _names(path) for file in _files(name, PACKAGE))
+def _imported_files(path: Path) -> tuple[Path, ...]:
+    """Return the files of this package that a source file imports directly."""
+    return tuple(file for name in _imported_names(path) for file in _module_files(name, PACKAGE))
 
 
 @cache
-def _packages(path: Path) -> set[str]:
-    return {name.partition(".")[0] for name in _names(path)}
+def _top_level_packages(path: Path) -> set[str]:
+    """Return the packages that a source file imports, such as `torch` for `torch.nn`."""
+    return {name.partition(".")[0] for name in _imported_names(path)}
 
 
 @cache
-def _names(path: Path) -> tuple[str, ...]:
-    """What a source file imports, or may: a name that comes from a module may be a module."""
+def _imported_names(path: Path) -> tuple[str, ...]:
+    """Return the dotted names that a source file imports; `from a import b` gives `a` and `a.b`, a possible module."""
     names = []
-    for node in _statements(_tree(path)):
+    for node in _iter_statements(_parse(path)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -133,8 +149,8 @@ def _names(path: Path) -> tuple[str, ...]:
 
 
 @cache
-def _files(module: str, package: Path) -> list[Path]:
-    """The source of a module of `package`, with the packages above it; nothing for other modules."""
+def _module_files(module: str, package: Path) -> list[Path]:
+    """Return the source of a module of `package` and `__init__.py` of its parents; empty for other modules."""
     first, *rest = module.split(".")
     if first != package.name:
         return []
@@ -148,27 +164,29 @@ def _files(module: str, package: Path) -> list[Path]:
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
+def _parse(path: Path) -> ast.Module:
+    """Return the syntax tree of a source file."""
     return ast.parse(path.read_text(), str(path))
 
 
 @cache
-def _file_ast(path: Path) -> str:
-    return meaning(_tree(path))
+def _dump_file(path: Path) -> str:
+    """Return the syntax tree of a source file as text."""
+    return meaning(_parse(path))
 
 
 def meaning(tree: ast.Module) -> str:
-    """What a source file says: its syntax tree without docstrings, which are removed from it."""
-    for node in _statements(tree):
+    """Return a syntax tree without docstrings as text. Docstrings are removed from `tree` in place."""
+    for node in _iter_statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
     return ast.dump(tree)
 
 
-def _statements(tree: ast.Module) -> Iterator[ast.AST]:
-    """The tree and the statements in it, at any depth. Expressions, most of a tree, hold none and are passed over."""
-    waiting: list[ast.AST] = [tree]
-    for node in waiting:
+def _iter_statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield the tree and the statements in it, at any depth, without visiting expressions, which are most of a tree."""
+    nodes: list[ast.AST] = [tree]
+    for node in nodes:
         yield node
         for name in ("body", "orelse", "handlers", "finalbody", "cases"):
-            waiting += getattr(node, name, ())
+            nodes += getattr(node, name, ())

@@ -1,4 +1,4 @@
-"""A job that leaves a record, as a dry run lists it, and what is other than its record says."""
+"""Jobs with records, as a dry run lists them, and what changed since a record was written."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -9,14 +9,18 @@ from typing import NamedTuple
 from heuristic_core.plan.jobs import Listed, dry_run
 from heuristic_core.provenance.record import files_of, named, settings, study_and_job
 
-MAX_SHOWN = 60  # characters of a value that are shown
+_MAX_VALUE_LENGTH = 60  # characters of a value in a list of changes
 
 
 @dataclass(frozen=True)
 class Job:
-    """One job with a record. script: its name. arguments: its command line. inputs, outputs: paths as it gives them.
+    """One job with a record.
 
-    What a job waits for without reading it is not on its command line, and no input.
+    Attributes:
+        script: Name of the script.
+        arguments: Command line of the job.
+        inputs: Paths on the command line that the job reads. Files that it only waits for are not among them.
+        outputs: Paths of its results.
     """
 
     script: str
@@ -26,12 +30,12 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Of its log below the study's logs."""
+        """Name of the job: path of its log in the study's folder of logs, without `.log`."""
         return study_and_job(self._option("--log"))[1]
 
     @property
     def root(self) -> Path:
-        """The study's folder."""
+        """Folder of the study."""
         return study_and_job(self._option("--log"))[0]
 
     @property
@@ -41,18 +45,23 @@ class Job:
 
     @property
     def settings(self) -> dict:
-        """Settings on its command line, by option."""
+        """Settings on its command line: option -> value."""
         return settings(self.arguments, {*self.inputs, *self.outputs})
 
     def _option(self, option: str) -> str:
+        """Return the value of an option on the command line."""
         return self.arguments[self.arguments.index(option) + 1]
 
 
 class Since(NamedTuple):
     """What changed since a job's record was written.
 
-    settings: a line for each, as `prune.learning_rate 0.2 -> 0.3`. code: whether it is other code. inputs: files with
-    other bytes, by their names in the record; gone, added: files that are no longer read, or were not read.
+    Attributes:
+        settings: One line per change, such as `prune.learning_rate 0.2 -> 0.3`.
+        code: Whether the digest of the code changed.
+        inputs: Input files whose content changed, by their names in the record.
+        gone: Input files that are no longer read.
+        added: Input files that were not read before.
     """
 
     settings: list[str]
@@ -63,21 +72,36 @@ class Since(NamedTuple):
 
 
 def recorded_job(listed: Listed) -> Job | None:
-    """The job, if it leaves a record."""
+    """Return the job with its command line parsed; None if it writes no record."""
     words = listed.words
     if "--code" not in words:
         return None
-    return Job(words[1], tuple(words[2:]), tuple(p for p in listed.inputs if p in words), tuple(listed.outputs))
+    inputs = tuple(path for path in listed.inputs if path in words)
+    return Job(words[1], tuple(words[2:]), inputs, tuple(listed.outputs))
 
 
 def expected_jobs(snakefile: Path, configfiles: Sequence[str]) -> list[Job]:
-    """All jobs of a configuration that leave a record. Raises InputError with Snakemake's words where it refuses."""
+    """Return all jobs of a configuration that write a record.
+
+    Args:
+        snakefile: Path of the Snakefile.
+        configfiles: Paths of the configuration files, which are merged.
+
+    Raises:
+        InputError: If Snakemake reports an error; the message quotes it.
+    """
     jobs = map(recorded_job, dry_run(snakefile, configfiles, "--forceall"))
     return [job for job in jobs if job is not None]
 
 
 def since(record: dict, job: Job, sha: Callable[[str], str]) -> Since:
-    """What changed since `record` was written by `job`. sha: SHA-256 of a file."""
+    """Compare a job with the record of its last run.
+
+    Args:
+        record: Record of the last run.
+        job: The job as it would run now.
+        sha: Function that returns the SHA-256 of a file.
+    """
     inputs, sources = named({file: sha(file) for path in job.inputs for file in files_of(path)}, job.root)
     now, before = inputs | sources, record["inputs"] | record["sources"]
     return Since(
@@ -90,9 +114,15 @@ def since(record: dict, job: Job, sha: Callable[[str], str]) -> Since:
 
 
 def compared(name: str, before: dict, now: dict) -> Iterator[str]:
-    """What differs between two nested settings called `name`, a line for each."""
+    """Yield a line for each difference between nested settings.
+
+    Args:
+        name: Dotted path of the settings; empty at the top.
+        before: Settings of the last run.
+        now: Settings of the next run.
+    """
     for key in [*now, *(key for key in before if key not in now)]:
-        path = f"{name}.{key}" if name not in ("", "settings") else key  # `settings` is the configuration itself
+        path = f"{name}.{key}" if name not in ("", "settings") else key  # option `settings` is the whole configuration
         if key not in now:
             yield f"{path} removed"
         elif key not in before:
@@ -104,5 +134,6 @@ def compared(name: str, before: dict, now: dict) -> Iterator[str]:
 
 
 def _shorten(value) -> str:
+    """Return a value as text, cut to `_MAX_VALUE_LENGTH` characters."""
     text = value if isinstance(value, str) else json.dumps(value)
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
+    return text if len(text) <= _MAX_VALUE_LENGTH else f"{text[: _MAX_VALUE_LENGTH - 3]}..."

@@ -1,39 +1,65 @@
-"""The locked environment: which of its packages results depend on, and how the environment here differs."""
+"""The lock file of the environment: packages that results depend on, and differences from the installed versions."""
 
 import re
 from collections.abc import Collection
 from importlib import metadata
 
-# Packages that numbers may depend on, also where one of them uses another. All others of the lock are tools of the
-# workflow and of developers, or parts of these.
+# Packages that may affect numbers, even if only imported by another package. All other packages of the lock are tools
+# of the workflow and of developers, or dependencies of these.
 COMPUTING = {"datasets", "huggingface-hub", "numpy", "pandas", "pyarrow", "pydantic", "pyyaml", "safetensors", "scipy"}
 COMPUTING |= {"protobuf", "sentencepiece", "tokenizers", "torch", "transformers"}
-# Packages that draw and lay out what was computed: they matter where they are imported.
+# Packages that only draw and lay out results: they affect files of modules that import them.
 DRAWING = {"jinja2", "markupsafe", "matplotlib", "pillow", "seaborn", "vl-convert-python"}
-# Of these, packages that are imported by another name.
-IMPORTED = {"PIL": "pillow", "vl_convert": "vl-convert-python"}
+# Import name -> package name, for drawing packages where they differ.
+_PACKAGE_NAMES = {"PIL": "pillow", "vl_convert": "vl-convert-python"}
 
 
 def pins(text: str) -> dict[str, str]:
-    """Package -> version, in the text of a lock. Names are normalised."""
+    """Return package -> pinned version.
+
+    Args:
+        text: Contents of a lock file, with lines `name==version`.
+
+    Returns:
+        Versions by package name, normalised: lower case, with hyphens.
+    """
     matches = re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE)
     return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in matches}
 
 
 def locked(text: str, imported: Collection[str]) -> dict[str, str]:
-    """Those pins in the text of a lock that matter to code that imports the packages `imported`."""
-    matter = COMPUTING | (DRAWING & {IMPORTED.get(name, name) for name in imported})
-    return {name: version for name, version in pins(text).items() if name in matter}
+    """Return the pins that matter to code.
+
+    Args:
+        text: Contents of a lock file.
+        imported: Import names of the packages that the code uses.
+
+    Returns:
+        Package -> version: all packages that compute, and the drawing packages among `imported`.
+    """
+    relevant = COMPUTING | (DRAWING & {_PACKAGE_NAMES.get(name, name) for name in imported})
+    return {name: version for name, version in pins(text).items() if name in relevant}
 
 
 def differences(text: str) -> list[str]:
-    """One line for each pin in the text of a lock that is here in another version or not at all."""
-    pairs = [(name, pinned, _installed(name)) for name, pinned in pins(text).items()]
-    return [f"{name} {here or 'is not installed'}, not {pinned}" for name, pinned, here in pairs if here != pinned]
+    """Describe each pin that is installed in another version or not at all.
+
+    Args:
+        text: Contents of a lock file.
+
+    Returns:
+        One line per package.
+    """
+    versions = [(name, pinned, _installed_version(name)) for name, pinned in pins(text).items()]
+    return [
+        f"{name} {installed or 'is not installed'}, not {pinned}"
+        for name, pinned, installed in versions
+        if installed != pinned
+    ]
 
 
-def _installed(name: str) -> str | None:
-    """The version without what names a build, such as +cpu."""
+def _installed_version(name: str) -> str | None:
+    """Return the installed version without a build label such as +cpu; None if the package is missing."""
     try:
         return metadata.version(name).partition("+")[0]
     except metadata.PackageNotFoundError:

@@ -1,7 +1,7 @@
-"""What each result was made from: a record of it, written by the job that made it, checked by those that read it.
+"""Provenance records: what each result was made from, written by its job and checked by jobs that read it.
 
-A result `<study>/tables/core.parquet` has the record `<study>/provenance/tables/core.parquet.json`. The record is the
-job's: results of one job have the same one. It holds no user name, host, secret or path outside the checkout.
+The result `<study>/tables/core.parquet` has the record `<study>/provenance/tables/core.parquet.json`. All results of a
+job have the same record. It contains no user name, host, secret or path outside the checkout.
 """
 
 import hashlib
@@ -26,52 +26,58 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.provenance.digests import versions
 
 LOGGER = logging.getLogger(__name__)
-COMMIT = "HEURISTIC_CORE_COMMIT"  # set by the workflow: the commit checked out, with a + where files differ from it
-NON_SETTINGS = ("--code", "--log")  # options that are no settings of the work
+COMMIT = "HEURISTIC_CORE_COMMIT"  # environment variable set by the workflow: the commit, then + if files differ from it
+NON_SETTINGS = ("--code", "--log")  # options that do not affect results
 FIELDS = {
     *("job", "script", "settings", "inputs", "sources", "outputs", "code", "commit", "dirty", "packages", "system"),
     *("seeds", "device", "processor", "precision", "arithmetic", "started", "seconds", "digest"),
 }
-# The option by which a rule says what its results depend on beside files, settings and code: when and where its job
-# ran, as a report that tells of this, or a network.
+# Option of a rule whose results depend on more than files, settings and code: on the run (a report with run times) or
+# on a network (a download).
 DEPENDS_ON = "depends-on"
 RUN, NETWORK = "run", "network"
-SEED = re.compile(r"(^|[-_])seeds?$")
+_SEED_PATTERN = re.compile(r"(^|[-_])seeds?$")
 
 
 class Record:
-    """The record of the job that this process is, from reading its arguments to its end.
+    """The record of this process's job. It is made when the job starts; inputs are hashed and checked.
 
-    inputs, outputs: paths of files or folders. log: of the job, below the study's logs. arguments: the command line.
-    arithmetic: what the job computes in, which is native where a processor cannot do what the study asks for.
+    Args:
+        code: Digest of the job's code.
+        inputs: Paths of files or folders that the job reads.
+        outputs: Paths of files or folders that it makes.
+        log: Path `<study>/logs/<job>.log`.
+        arguments: Command line of the job.
+        arithmetic: Arithmetic used; native if this processor lacks the one that the study asks for.
     """
 
     def __init__(self, code, inputs: Sequence[str], outputs: Sequence[str], log: str, arguments, arithmetic: str):
         self.root, job = study_and_job(log)
         self.outputs, self.arithmetic = outputs, arithmetic
-        self.started, self.clock = datetime.now(UTC), time.monotonic()
-        self.text = {
+        self.started, self.start_clock = datetime.now(UTC), time.monotonic()
+        self.fields = {
             "job": job,
             "script": Path(sys.argv[0]).stem,
             "settings": settings(arguments, {*inputs, *outputs}),
             "code": code,
         }
-        read = {path: digests(path) for path in inputs}
-        for path, found in read.items():
+        digests_by_input = {path: digests(path) for path in inputs}
+        for path, file_digests in digests_by_input.items():
             if Path(path).is_relative_to(self.root):
-                check(path, found, self.root)
-        files = {file: sha for found in read.values() for file, sha in found.items()}
-        self.text["inputs"], self.text["sources"] = named(files, self.root)
+                check(path, file_digests, self.root)
+        files = {file: sha for file_digests in digests_by_input.values() for file, sha in file_digests.items()}
+        self.fields["inputs"], self.fields["sources"] = named(files, self.root)
 
     def write(self) -> None:
-        """Write the record of the finished job, beside every result.
+        """Write the record of the finished job, once for every result.
 
-        Raises InputError where a library that was loaded meanwhile computes in another arithmetic.
+        Raises:
+            InputError: If a library that was loaded meanwhile computes in another arithmetic.
         """
         arithmetics.check(self.arithmetic)
-        chosen_settings = self.text["settings"]
+        chosen_settings = self.fields["settings"]
         device = chosen_settings.get("device", "cpu")
-        self.text |= {
+        self.fields |= {
             "outputs": named({file: sha for path in self.outputs for file, sha in digests(path).items()}, self.root)[0],
             "seeds": seeds(chosen_settings),
             "device": device,
@@ -79,25 +85,25 @@ class Record:
             "precision": precision(chosen_settings),
             "arithmetic": self.arithmetic,
             "started": self.started.isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "seconds": round(time.monotonic() - self.clock, 3),
+            "seconds": round(time.monotonic() - self.start_clock, 3),
         } | environment()
-        self.text["digest"] = digest(self.text)
+        self.fields["digest"] = digest(self.fields)
         for path in self.outputs:
-            write_text(record_of(path, self.root), json.dumps(self.text, indent=1, sort_keys=True) + "\n")
+            write_text(record_of(path, self.root), json.dumps(self.fields, indent=1, sort_keys=True) + "\n")
 
 
-_CURRENT: list[Record] = []
+_CURRENT: list[Record] = []  # at most one
 
 
 def begin(record: Record) -> None:
-    """Let `record` be the record of this process's job, once its arguments are read."""
+    """Set the record of this process's job; `recorded` writes it when the job has succeeded."""
     _CURRENT[:] = [record]
 
 
 def recorded(main: Callable, *arguments) -> None:
-    """Run a script's main; once it has succeeded, write the record that it began.
+    """Run a script's main function; if it succeeds, write the record that it set with `begin`.
 
-    A command without a record ends in peace when nobody reads on, as `head` does not.
+    A command without a record ends quietly when the reader of its output is gone, as after `| head`.
     """
     try:
         try:
@@ -107,38 +113,44 @@ def recorded(main: Callable, *arguments) -> None:
     except BrokenPipeError:
         if _CURRENT:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python still has to write
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes stdout again at exit
     for record in _CURRENT:
         record.write()
 
 
 def study_and_job(log: str) -> tuple[Path, str]:
-    """The study's folder, and the job's name, of the log `<study>/logs/<job>.log`."""
+    """Return the study's folder and the job's name for the log `<study>/logs/<job>.log`."""
     root, _, job = log.rpartition("/logs/")
     return Path(root), job.removesuffix(".log")
 
 
 def record_of(path: str | Path, root: Path) -> Path:
-    """The path of the record of the result `path` of the study `root`."""
+    """Return the path of the record of the result `path` in the study's folder `root`."""
     return root / "provenance" / f"{os.path.relpath(path, root)}.json"
 
 
 def files_of(path: str | Path) -> list[str]:
-    """The files that a result is: itself, or all below it but for hidden ones; none where it is missing."""
+    """Return the files of a result: the file, or all files in the folder except hidden ones; empty if it is missing."""
     if not os.path.isdir(path):
         return [str(path)] if os.path.exists(path) else []
     return sorted(str(file) for file in Path(path).rglob("*") if file.is_file() and not file.name.startswith("."))
 
 
 def digests(path: str | Path) -> dict[str, str]:
-    """SHA-256 of every file of a result, by path."""
+    """Return path -> SHA-256 of every file of a result."""
     return {file: file_digest(file) for file in files_of(path)}
 
 
 def named(files: dict[str, str], root: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """SHA-256 by path, as records have it: results by their path below the study's folder `root`, and other files.
+    """Separate results from other files, and name both as records do.
 
-    Those outside the working directory are named by their last part, and numbered where several have the same.
+    Args:
+        files: Path -> SHA-256.
+        root: Folder of the study; results are named by their path in it.
+
+    Returns:
+        SHA-256 by name of results and of other files. Those outside the working directory are named by the last part
+        of their path, numbered if it is not unique.
     """
     results, sources = {}, {}
     for path, sha in files.items():
@@ -153,61 +165,79 @@ def named(files: dict[str, str], root: Path) -> tuple[dict[str, str], dict[str, 
     return results, sources
 
 
-def check(path: str, found: dict[str, str], root: Path) -> None:
-    """Raise InputError unless the result `path`, whose files have the digests `found`, is what its record says."""
+def check(path: str, file_digests: dict[str, str], root: Path) -> None:
+    """Check a result against its record. A result without a record passes.
+
+    Args:
+        path: Path of the result.
+        file_digests: Path -> SHA-256 of its files.
+        root: Folder of the study.
+
+    Raises:
+        InputError: If the record is damaged, or a file was changed, added or removed since the result was made.
+    """
     file = record_of(path, root)
     if not file.exists():
         return LOGGER.info("%s has no record; not checked", path)
     record = read_record(file)
-    names = {os.path.relpath(file, root): sha for file, sha in found.items()}
-    inside = os.path.relpath(path, root)
-    recorded = {name: sha for name, sha in record["outputs"].items() if Path(name).is_relative_to(inside)}
-    for name in sorted(names.keys() | recorded.keys()):
-        if names.get(name) != recorded.get(name):
-            state = "is missing" if name not in names else "was added" if name not in recorded else "has changed"
+    current = {os.path.relpath(file, root): sha for file, sha in file_digests.items()}
+    prefix = os.path.relpath(path, root)
+    expected = {name: sha for name, sha in record["outputs"].items() if Path(name).is_relative_to(prefix)}
+    for name in sorted(current.keys() | expected.keys()):
+        if current.get(name) != expected.get(name):
+            state = "is missing" if name not in current else "was added" if name not in expected else "has changed"
             raise InputError(
-                f"{root / name} {state} since {record['script']} made it (SHA-256 {names.get(name)}, recorded "
-                f"{recorded.get(name)}). To make it again: rm -r {shlex.quote(path)}, and run again"
+                f"{root / name} {state} since {record['script']} made it (SHA-256 {current.get(name)}, recorded "
+                f"{expected.get(name)}). To make it again: rm -r {shlex.quote(path)}, and run again"
             )
 
 
 def digest(record: dict) -> str:
-    """SHA-256 of all that a record says, but for this digest itself."""
+    """Return the SHA-256 of a record's content without its field `digest`."""
     content = {key: value for key, value in record.items() if key != "digest"}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def read_record(file: str | Path) -> dict:
-    """A record. Raises InputError, naming the file, if it is none, or not as it was written."""
+    """Read a record.
+
+    Raises:
+        InputError: If the file is missing, damaged or edited.
+    """
     try:
         record = json.loads(Path(file).read_text())
-        fault = None if record["digest"] == digest(record) else "it was changed after it was written"
+        problem = None if record["digest"] == digest(record) else "it was changed after it was written"
         if missing := sorted(FIELDS - record.keys()):
-            fault = f"it lacks {', '.join(missing)}"
+            problem = f"it lacks {', '.join(missing)}"
     except (OSError, KeyError, TypeError, ValueError) as error:
-        fault = f"{type(error).__name__}: {error}"
-    if fault:
+        problem = f"{type(error).__name__}: {error}"
+    if problem:
         raise InputError(
-            f"{file} is no sound provenance record ({fault}). "
-            "To make it again: remove it and the result it is of, and run again"
+            f"{file} is not a valid provenance record ({problem}). "
+            "To make it again: remove it and its result, and run again"
         )
     return record
 
 
 def settings(arguments: Sequence[str], paths: Iterable[str]) -> dict:
-    """What a command line sets, by option, but for its files `paths`; JSON is read, and what is private is cut."""
+    """Return the settings on a command line, without private parts; `paths` (inputs and outputs) are left out.
+
+    Returns:
+        Option without `--` -> value, parsed as JSON if possible; a list if there are several.
+    """
     options: dict[str, list] = {}
     values: list = []
     for argument in arguments:
         if argument.startswith("--"):
             values = options.setdefault(argument, [])
         elif argument not in paths:
-            values.append(public(_parsed(argument)))
+            values.append(public(_parse_json(argument)))
     kept = {name: values for name, values in options.items() if values and name not in NON_SETTINGS}
     return {name[2:]: values[0] if len(values) == 1 else values for name, values in kept.items()}
 
 
-def _parsed(text: str):
+def _parse_json(text: str):
+    """Return the value of a JSON text; other text unchanged."""
     try:
         return json.loads(text)
     except ValueError:
@@ -215,7 +245,7 @@ def _parsed(text: str):
 
 
 def public(value):
-    """The same without what tells of a user: of a path outside the checkout its last part, of an address no query."""
+    """Return a value without private parts: of a path outside the checkout its last part, of an address no query."""
     if isinstance(value, dict):
         return {key: public(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -230,18 +260,18 @@ def public(value):
 
 
 def seeds(values: dict) -> dict:
-    """Every seed among settings, by the path of its keys."""
+    """Return every seed among nested settings, by the dotted path of its keys."""
     values_by_path = {}
     for key, value in values.items():
         if isinstance(value, dict):
             values_by_path |= {f"{key}.{inner}": seed for inner, seed in seeds(value).items()}
-        elif SEED.search(key):
+        elif _SEED_PATTERN.search(key):
             values_by_path[key] = value
     return values_by_path
 
 
 def precision(values: dict) -> str | None:
-    """The precision of the model that a job trained, or else ran; null of a job that ran none."""
+    """Return the precision of the model that a job with settings `values` trained or ran; None without a model."""
     blocks = [value for value in values.values() if isinstance(value, dict)]
     setting = next((block["precision"] for block in [*blocks, values] if block.get("precision")), None)
     if setting != "auto":
@@ -254,21 +284,22 @@ def precision(values: dict) -> str | None:
 
 
 def processor(device: str) -> str:
-    """The model name of the processor, or of the GPU for `device: cuda`."""
+    """Return the model name of the processor, or of the GPU for `cuda`."""
     if device == "cuda" and "torch" in sys.modules:
         return sys.modules["torch"].cuda.get_device_name()
-    return _cpu()
+    return _cpu_name()
 
 
 @cache
-def _cpu() -> str:
+def _cpu_name() -> str:
+    """Return the model name of the processor."""
     cpuinfo = Path("/proc/cpuinfo")
     names = re.findall(r"^model name\s*:\s*(.+)$", cpuinfo.read_text(), re.MULTILINE) if cpuinfo.exists() else []
     return names[0] if names else platform.processor() or platform.machine()
 
 
 def environment() -> dict:
-    """Commit, whether files differ from it, system and versions of the packages that matter."""
+    """Return the commit, whether files differ from it, the system and the versions of packages, as in a record."""
     commit = os.environ.get(COMMIT, "")
     return {
         "commit": commit.rstrip("+") or None,
@@ -279,18 +310,18 @@ def environment() -> dict:
 
 
 def records(root: str | Path) -> list[dict]:
-    """The record of every job of the study `root`, by name."""
+    """Return the record of every job of the study in folder `root`, sorted by the job's name."""
     files = Path(root).joinpath("provenance").rglob("*.json")
     jobs = {record["job"]: record for record in map(read_record, files)}
     return [jobs[job] for job in sorted(jobs)]
 
 
 def rows(root: str | Path) -> list[dict]:
-    """Rows of table `provenance` of the study `root`, one per job, by name."""
+    """Return the rows of table `provenance` of the study in folder `root`, one per job, sorted by name."""
     return [row_of(root, record) for record in records(root)]
 
 
 def row_of(root: str | Path, record: dict) -> dict:
-    """The row of one record."""
+    """Return the row of a record in table `provenance`: dictionaries become JSON."""
     cells = {key: json.dumps(cell, sort_keys=True) if isinstance(cell, dict) else cell for key, cell in record.items()}
     return {"study": Path(root).name} | cells

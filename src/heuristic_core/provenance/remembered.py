@@ -1,4 +1,4 @@
-"""Digests of code, remembered from one start of Snakemake to the next, since parsing all modules takes a second."""
+"""Code digests cached in a file between starts of Snakemake, since parsing all modules takes a second."""
 
 import atexit
 import contextlib
@@ -14,56 +14,61 @@ from heuristic_core.provenance.digests import PACKAGE, code_digest
 
 
 class Remembered:
-    """`code_digest` with the versions in `lock`; its answers stay in `file` until a module of this package changes.
+    """A cache of `code_digest`. It is discarded when a module of this package or the Python version changes.
 
-    write: whether what is new goes into the file when this process ends.
+    Args:
+        file: Path of the cache.
+        lock: Path of the lock file whose versions enter the digests.
+        write: Whether to save new digests when this process ends.
     """
 
     def __init__(self, file: str, lock: str, write: bool):
-        self._file, self._lock, self._new = Path(file), Path(lock), False
-        code = _sha(sys.version, *_contents(sorted(PACKAGE.rglob("*.py"))))
-        known = read(self._file)
-        self._known = known if known.get("code") == code else {"code": code}
+        self._file, self._lock, self._is_modified = Path(file), Path(lock), False
+        code = _sha256(sys.version, *_iter_contents(sorted(PACKAGE.rglob("*.py"))))
+        cached = read(self._file)
+        self._digests = cached if cached.get("code") == code else {"code": code}
         if write:
-            atexit.register(self._keep)
+            atexit.register(self._save)
 
     def digest(self, *sources: str | Path) -> str:
-        """The same as `code_digest(*sources, lock=lock)`."""
-        key = _sha(*_contents([self._lock, *sources]))
-        if key not in self._known:
-            self._known[key] = code_digest(*sources, lock=self._lock)
-            self._new = True
-        return self._known[key]
+        """Return `code_digest(*sources, lock=lock)`, from the cache if possible."""
+        key = _sha256(*_iter_contents([self._lock, *sources]))
+        if key not in self._digests:
+            self._digests[key] = code_digest(*sources, lock=self._lock)
+            self._is_modified = True
+        return self._digests[key]
 
-    def _keep(self) -> None:
-        if self._new:
-            with contextlib.suppress(OSError):  # a full disk makes the next start slower and nothing else
-                text = json.dumps(self._known)
-                write_text(self._file, f"{_sha(text)}\n{text}")
+    def _save(self) -> None:
+        """Write the cache if it has new digests."""
+        if self._is_modified:
+            with contextlib.suppress(OSError):  # without the file, the next start is slower, but works
+                text = json.dumps(self._digests)
+                write_text(self._file, f"{_sha256(text)}\n{text}")
 
 
-@cache  # the studies of one file share it
+@cache  # shared by the studies of one configuration file
 def remembered(file: str, lock: str, write: bool) -> Remembered:
-    """Return the cache in `file`, the same object for the same arguments."""
+    """Return the cache in `file`; the same object for the same arguments."""
     return Remembered(file, lock, write)
 
 
 def read(file: Path) -> dict[str, str]:
-    """What the file remembers; nothing where it is missing or damaged."""
+    """Read a cache: key -> digest; empty if the file is missing or damaged."""
     try:
-        check, _, text = file.read_text().partition("\n")
-        return json.loads(text) if check == _sha(text) else {}
+        checksum, _, text = file.read_text().partition("\n")
+        return json.loads(text) if checksum == _sha256(text) else {}
     except (OSError, ValueError):
         return {}
 
 
-def _contents(paths: Iterable[str | Path]) -> Iterator[str | bytes]:
+def _iter_contents(paths: Iterable[str | Path]) -> Iterator[str | bytes]:
+    """Yield path and content of each file."""
     for path in paths:
         yield from (str(path), Path(path).read_bytes())
 
 
-def _sha(*parts: str | bytes) -> str:
-    """One digest of parts, whose limits count."""
+def _sha256(*parts: str | bytes) -> str:
+    """Return one digest of all parts; their lengths enter it, so that ("ab", "c") and ("a", "bc") differ."""
     digest = hashlib.sha256()
     for part in parts:
         part = part.encode() if isinstance(part, str) else part

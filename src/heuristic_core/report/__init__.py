@@ -1,1 +1,1 @@
-"""Pages for reading in a browser: the report of one study, and the comparison of two. One file each, no network."""
+"""HTML pages: the report of one study, and the comparison of two. Each is one file that needs no network."""

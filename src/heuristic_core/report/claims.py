@@ -1,4 +1,4 @@
-"""The claims of a study as the page shows them: each under its study-wide verdict, with its fine-tuning seeds."""
+"""Claims of a study for a page: study-wide verdicts, and verdicts of each fine-tuning seed."""
 
 import re
 from collections import Counter
@@ -8,17 +8,20 @@ from typing import NamedTuple
 from heuristic_core.analysis.verdicts import VERDICTS
 from heuristic_core.report.render import is_number
 
-MARGIN = 0.06  # of the width of a plot, left free at each side
+MARGIN = 0.06  # fraction of a plot's width that stays free at each side
 
 
 class Claim(NamedTuple):
     """A claim with its verdicts.
 
     Attributes:
-        name: Name in table "claims", as are sentence, paper and family.
+        name: Name in claims.yaml.
+        sentence: What is claimed.
+        paper: Where the paper says it.
+        family: Claims whose p are adjusted together; None for a check.
         whole: Row of the study, or the only row.
         seeds: Rows by fine-tuning seed; empty if there is only `whole`.
-        plot: Positions of these rows, see `_plot`.
+        plot: Positions of these rows, see `_place_marks`.
     """
 
     name: str
@@ -36,42 +39,48 @@ class Claim(NamedTuple):
 
 
 def claims_of(rows: Sequence[dict]) -> list[Claim]:
-    """The rows of table "claims" (nulls as None), gathered by claim, in their order."""
+    """Group the rows of table "claims" (nulls as None) by claim, in their order."""
     by_name: dict[str, list[dict]] = {}
     for row in rows:
         by_name.setdefault(row["claim"], []).append(row)
-    return [_claim(name, claim_rows) for name, claim_rows in by_name.items()]
+    return [_make_claim(name, claim_rows) for name, claim_rows in by_name.items()]
 
 
-def _claim(name: str, rows: list[dict]) -> Claim:
-    whole = next((row for row in rows if row["ft_seed"] is None), rows[0])
-    seeds = sorted((row for row in rows if row is not whole), key=lambda row: row["ft_seed"])
-    seeds = seeds if len(seeds) > 1 else []  # a single run is the study
-    return Claim(name, whole["sentence"], whole["paper"], whole["family"], whole, seeds, _plot([whole, *seeds]))
+def _make_claim(name: str, rows: list[dict]) -> Claim:
+    """Make a claim of its rows. The row of a single seed is left out, since it repeats the study's."""
+    overall = next((row for row in rows if row["ft_seed"] is None), rows[0])
+    seeds = sorted((row for row in rows if row is not overall), key=lambda row: row["ft_seed"])
+    seeds = seeds if len(seeds) > 1 else []
+    plot = _place_marks([overall, *seeds])
+    return Claim(name, overall["sentence"], overall["paper"], overall["family"], overall, seeds, plot)
 
 
 def tally(claims: Sequence[Claim]) -> dict[str, int]:
-    """How many claims have each verdict, study-wide."""
-    return _count_verdicts(claim.whole for claim in claims)
+    """Return the number of claims with each study-wide verdict."""
+    return _count_rows(claim.whole for claim in claims)
 
 
 def tally_by_seed(claims: Sequence[Claim]) -> dict[int, dict[str, int]]:
-    """The same for each of several fine-tuning seeds by itself."""
+    """Return the number of claims with each verdict, by fine-tuning seed."""
     by_seed: dict[int, list[dict]] = {}
     for row in (row for claim in claims for row in claim.seeds):
         by_seed.setdefault(row["ft_seed"], []).append(row)
-    return {seed: _count_verdicts(rows) for seed, rows in by_seed.items()}
+    return {seed: _count_rows(rows) for seed, rows in by_seed.items()}
 
 
-def _count_verdicts(rows: Iterable[dict]) -> dict[str, int]:
+def _count_rows(rows: Iterable[dict]) -> dict[str, int]:
+    """Return the number of rows with each verdict, in the order of `VERDICTS`."""
     counts = Counter(row["verdict"] for row in rows)
     return {verdict: counts[verdict] for verdict in VERDICTS}
 
 
-def _plot(rows: Sequence[dict]) -> dict | None:
-    """Where estimates, interval ends and the threshold are between the edges of a plot, 0-100; None without estimate.
+def _place_marks(rows: Sequence[dict]) -> dict | None:
+    """Return positions of estimates, interval ends and threshold in a plot, in percent of its width.
 
-    The threshold is the first number of the column that states it; None where that has no number.
+    The threshold is the first number in its column; None without a number.
+
+    Returns:
+        "threshold" and "marks", one per row; None without an estimate.
     """
     match = re.search(r"[-−]?\d+(\.\d+)?(e-?\d+)?", rows[0]["threshold"] or "")
     threshold = float(match[0].replace("−", "-")) if match else None
@@ -81,8 +90,8 @@ def _plot(rows: Sequence[dict]) -> dict | None:
         return None
     start, width = min(values), max(values) - min(values)
 
-    def place(value):
+    def position(value):
         return round(100 * (MARGIN + (1 - 2 * MARGIN) * (value - start) / width), 2) if is_number(value) else None
 
-    marks = [{key: place(row[key]) for key in ("estimate", "low", "high")} | {"row": row} for row in rows]
-    return {"threshold": place(threshold), "marks": marks}
+    marks = [{key: position(row[key]) for key in ("estimate", "low", "high")} | {"row": row} for row in rows]
+    return {"threshold": position(threshold), "marks": marks}

@@ -1,4 +1,4 @@
-"""What the page of any two studies shows next to each other: differences, claims, figures."""
+"""Values of the page that compares two studies: differences, claims, figures."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -17,7 +17,12 @@ from heuristic_core.tables.parquet import as_table
 
 
 class Pair(NamedTuple):
-    """What both sides have of one drawing, or of one claim; None where a side lacks it."""
+    """One figure, table or claim of both studies.
+
+    Attributes:
+        a: That of study a; None if a lacks it.
+        b: That of study b; None if b lacks it.
+    """
 
     a: Exhibit | Claim | None
     b: Exhibit | Claim | None
@@ -31,12 +36,17 @@ def comparison_values(
     figures: Sequence[Pair],
     folder: Path,
 ) -> dict:
-    """The values of template comparison.html.j2, by its names.
+    """Return the variables of template comparison.html.j2.
 
-    roots, names: of both sides. differences: table "differences". claims: of each side, the rows of its claims.
-    folder: of the page, from which it links to the studies.
+    Args:
+        roots: Folders of both studies.
+        names: Names of both studies.
+        differences: Table "differences".
+        claims: Rows of table "claims" of each study.
+        figures: Figures and tables of both studies.
+        folder: Folder of the page, for relative links to the studies.
     """
-    rows = [_plain(row) for row in as_table("differences", differences).to_pylist()]
+    rows = [_make_page_row(row) for row in as_table("differences", differences).to_pylist()]
     settings = [read_study(root / "study.json")["settings"] for root in roots]
     return {
         "names": names,
@@ -51,14 +61,14 @@ def comparison_values(
     }
 
 
-def _plain(row: dict) -> dict:
-    """A row with NaN as None, and whether its interval leaves out zero."""
+def _make_page_row(row: dict) -> dict:
+    """Replace NaN in a row by None, and add whether its interval excludes zero."""
     row = {key: value if not isinstance(value, float) or is_number(value) else None for key, value in row.items()}
     return row | {"apart": row["low"] is not None and (row["low"] > 0 or row["high"] < 0)}
 
 
 def pair_claims(a: Sequence[Claim], b: Sequence[Claim]) -> list[Pair]:
-    """Claims of the same name together, in the order of a, then the claims of b alone."""
+    """Pair claims of the same name, in the order of a, then the claims that only b has."""
     claims_a, claims_b = ({claim.name: claim for claim in claims} for claims in (a, b))
     return [Pair(claims_a.get(name), claims_b.get(name)) for name in claims_a | claims_b]
 
@@ -66,16 +76,25 @@ def pair_claims(a: Sequence[Claim], b: Sequence[Claim]) -> list[Pair]:
 def pair_figures(
     roots: Sequence[Path], drawings: Sequence[Sequence[str]], exhibit_of: Callable[[Path, str], Exhibit]
 ) -> list[Pair]:
-    """What both sides have of each drawing. drawings: names of the targets that show it, of which a side has one."""
+    """Pair the figures and tables of both studies.
 
-    def first(root: Path, names: Sequence[str]) -> Exhibit | None:
+    Args:
+        roots: Folders of both studies.
+        drawings: For each figure or table, the names of targets that show it. A study may have any one of them.
+        exhibit_of: Function that loads a target from a study's folder.
+
+    Returns:
+        Pairs in the order of `drawings`, without those that neither study has.
+    """
+
+    def load_first(root: Path, names: Sequence[str]) -> Exhibit | None:
         available = (name for name in names if all(Path(path).is_file() for path in outputs(str(root), name)))
         return next((exhibit_of(root, name) for name in available), None)
 
-    pairs = [Pair(*(first(root, names) for root in roots)) for names in drawings]
+    pairs = [Pair(*(load_first(root, names) for root in roots)) for names in drawings]
     return [pair for pair in pairs if pair.a or pair.b]
 
 
 def link(path: Path, folder: Path) -> str:
-    """From the page's folder to `path`."""
+    """Return the relative link from the page's folder to `path`."""
     return Path(os.path.relpath(path, folder)).as_posix()

@@ -1,4 +1,4 @@
-"""Figures and tables of a study as a page shows them: everything inside the page but the formats for printing."""
+"""Figures and tables of a study for a page, which contains them; formats for printing are linked."""
 
 import io
 from collections.abc import Callable, Mapping, Sequence
@@ -14,11 +14,11 @@ from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.targets import outputs
 from heuristic_core.report.render import data_uri
 
-LARGEST = 1 << 21  # bytes of values that are put into a page; more are linked
+LARGEST = 1 << 21  # bytes of a CSV file that a page contains; larger files are linked
 
 
 class Exhibit(NamedTuple):
-    """One target as a page shows it. A figure has an image, a table has sheets.
+    """One target on a page. A figure has an image, a table has sheets.
 
     Attributes:
         name: Name of the target.
@@ -29,8 +29,8 @@ class Exhibit(NamedTuple):
         csv_name: File name for saving them.
         links: Other formats by name, relative to the page.
         image: Data URI.
-        width: Of the image, pixels.
-        height: Of the image, pixels.
+        width: Width of the image, pixels.
+        height: Height of the image, pixels.
         sheets: Tables for reading.
         view: Interactive view, see :func:`heuristic_core.report.views.view`.
     """
@@ -58,15 +58,24 @@ def exhibit(
     prefix: str = "",
     view: Callable[[pd.DataFrame], dict | None] | None = None,
 ) -> Exhibit:
-    """Target `name` from its files under `root`.
+    """Load a target from its files.
 
-    sheets: from a table target's marks to the tables for reading. prefix: from the page's folder to `root`, such as
-    "../other/". view: from a figure's marks to its view, where it has one.
+    Args:
+        root: Folder of the study.
+        name: Name of the target.
+        title: Title of the target.
+        caption: Caption of the target.
+        sheets: Function from the marks of a table to tables for reading.
+        prefix: Relative link from the page's folder to `root`, such as "../other/".
+        view: Function from the marks of a figure to its interactive view, or None.
+
+    Raises:
+        InputError: If a file is missing.
     """
     files = {Path(path).suffix[1:]: path for path in outputs("", name)}
     files = {suffix: path.lstrip("/") for suffix, path in files.items()}
     if absent := [path for path in files.values() if not (root / path).is_file()]:
-        raise InputError(f"{root / absent[0]}: no such file, but {name} is asked for; draw it first")
+        raise InputError(f"{root / absent[0]}: no such file; draw {name} first")
     values = (root / files["csv"]).read_bytes()
     common = {
         "name": name,
@@ -80,14 +89,14 @@ def exhibit(
     if "parquet" in files:
         return Exhibit(**common, sheets=tuple(sheets(pd.read_parquet(root / files["parquet"]))))
     image, width, height = picture((root / files["png"]).read_bytes())
-    shown = view(_marks(root / files["csv"])) if view and len(values) <= LARGEST else None
-    return Exhibit(**common, image=image, width=width, height=height, view=shown)
+    figure_view = view(_read_marks(root / files["csv"])) if view and len(values) <= LARGEST else None
+    return Exhibit(**common, image=image, width=width, height=height, view=figure_view)
 
 
-def _marks(path: Path) -> pd.DataFrame:
-    """The values behind the marks of a figure. A subset may be called 1, or null."""
-    names = dict.fromkeys(("subset", "family"), str)
-    return pd.read_csv(path, dtype=names, keep_default_na=False, na_values=[""])
+def _read_marks(path: Path) -> pd.DataFrame:
+    """Read the values behind the marks of a figure. Names are text, even "1" or "null"."""
+    dtypes = dict.fromkeys(("subset", "family"), str)
+    return pd.read_csv(path, dtype=dtypes, keep_default_na=False, na_values=[""])
 
 
 def label(name: str) -> str:
@@ -98,9 +107,10 @@ def label(name: str) -> str:
 
 
 def picture(png: bytes) -> tuple[str, int, int]:
-    """A PNG as an address that holds it, and its width and height in pixels.
+    """Convert a PNG to a data URI of lossless WebP, which is less than half as large.
 
-    The address holds the same pixels as lossless WebP, which takes less than half of the bytes.
+    Returns:
+        The data URI, and width and height in pixels.
     """
     image = Image.open(io.BytesIO(png))
     if image.mode == "RGBA" and image.getextrema()[3] == (255, 255):
@@ -111,14 +121,19 @@ def picture(png: bytes) -> tuple[str, int, int]:
 
 
 def caption_of(names: Sequence[str], captions: Mapping[str, str], settings: Mapping | None) -> str:
-    """The caption of a target: its own, else the caption of the target whose drawing it repeats.
+    """Render the caption of a target.
 
-    names: of both. captions: by target, templates as Snakemake's report fills them in. settings: the study's checked
-    configuration, which is `snakemake.config` in them; None for imported results.
+    Args:
+        names: Name of the target, then of targets whose captions fit, too.
+        captions: Target -> template in the form of Snakemake's report.
+        settings: Checked configuration of the study, `snakemake.config` in templates; None for imported results.
+
+    Raises:
+        InputError: If no target has a caption.
     """
     for name in names:
         if name in captions:
             text = jinja2.Template(captions[name]).render(snakemake={"config": settings or {}})
             return " ".join(text.split())
-    wanted = " or ".join(f"{name}.rst" for name in dict.fromkeys(names))
-    raise InputError(f"--captions: none for {names[0]}; give {wanted}")
+    files = " or ".join(f"{name}.rst" for name in dict.fromkeys(names))
+    raise InputError(f"--captions: none for {names[0]}; give {files}")

@@ -1,4 +1,4 @@
-"""The results of a study as one object, whichever experiment it is of."""
+"""Results of a study of any experiment as one object."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ FOLDER_HINT = "give the folder of a study's results, such as results/miniature, 
 
 @dataclass(frozen=True)
 class Results:
-    """What is in a folder of results, read when it is asked for.
+    """Results in a folder. Tables are read on access.
 
-    settings: the checked configuration; what imported results have instead, which may be nothing.
+    Attributes:
+        folder: Folder of the study.
+        settings: Checked configuration; empty if imported results have none.
     """
 
     folder: Path
@@ -27,20 +29,25 @@ class Results:
 
     @property
     def tables(self) -> list[str]:
-        """Names of the tables that are there."""
+        """Names of the tables in the folder."""
         root = self.folder / "tables"
         return sorted(path.relative_to(root).with_suffix("").as_posix() for path in root.rglob("*.parquet"))
 
     def table(self, name: str) -> pd.DataFrame:
-        """A table; integers that may be missing are pandas' nullable Int32. Raises InputError where it is not there."""
+        """Read a table; integers are pandas' nullable Int32.
+
+        Raises:
+            InputError: If the folder lacks the table.
+        """
         from heuristic_core.tables.parquet import read_table
 
         return read_table(self._path(name))
 
     def columns(self, name: str) -> pd.DataFrame:
-        """By column of a table: its type, and its meaning with the unit, None in tables for reading.
+        """Return type and meaning, with the unit, of each column of a table. Tables for reading have no meanings.
 
-        Raises InputError where the table is not there.
+        Raises:
+            InputError: If the folder lacks the table.
         """
         import pandas as pd
         import pyarrow.parquet as pq
@@ -53,13 +60,18 @@ class Results:
         )
 
     def _path(self, name: str) -> Path:
+        """Return the path of a table; InputError if it is missing."""
         if name not in self.tables:
             raise InputError(f"{self.folder} has no table {name!r}; it has {', '.join(self.tables) or 'none'}")
         return self.folder / "tables" / f"{name}.parquet"
 
 
 def open_results(folder: str | Path) -> Results:
-    """The results in `folder`. Raises InputError where it is no folder of a study."""
+    """Open the results in a folder.
+
+    Raises:
+        InputError: If it is not the folder of a study.
+    """
     folder = Path(folder)
     if folder.is_file():
         raise InputError(f"{folder} is a file; unpack it if it is an archive, and {FOLDER_HINT}")
@@ -67,8 +79,8 @@ def open_results(folder: str | Path) -> Results:
         raise InputError(f"{folder}: no such folder; {FOLDER_HINT}")
     path = folder / "study.json"
     if not path.is_file():
-        inside = ", ".join(sorted(str(path.parent) for path in folder.glob("*/study.json")))
+        studies = ", ".join(sorted(str(path.parent) for path in folder.glob("*/study.json")))
         raise InputError(
-            f"{folder} has no study.json; " + (f"it holds the studies {inside}" if inside else FOLDER_HINT)
+            f"{folder} has no study.json; " + (f"choose from the studies in it: {studies}" if studies else FOLDER_HINT)
         )
     return Results(folder, read_study(path)["settings"] or {})

@@ -1,11 +1,18 @@
-"""What ran and for how long, from the records of all jobs."""
+"""Run times by script, from the records of all jobs."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 
 class Script(NamedTuple):
-    """The jobs of one script. total, longest: seconds; jobs that run at the same time add up."""
+    """Run times of one script's jobs.
+
+    Attributes:
+        name: Name of the script.
+        jobs: Number of jobs.
+        total: Sum of their run times, seconds, also of jobs that ran at the same time.
+        longest: Longest run time, seconds.
+    """
 
     name: str
     jobs: int
@@ -14,9 +21,13 @@ class Script(NamedTuple):
 
 
 def scripts(records: Iterable[Mapping]) -> list[Script]:
-    """The scripts that made a study's results, longest first. records: of its jobs, one of each."""
+    """Summarise run times by script, longest total first.
+
+    Args:
+        records: One record for each job.
+    """
     seconds: dict[str, list[float]] = {}
     for record in records:
         seconds.setdefault(record["script"], []).append(record["seconds"])
-    totals = [Script(name, len(lengths), sum(lengths), max(lengths)) for name, lengths in seconds.items()]
-    return sorted(totals, key=lambda script: (-script.total, script.name))
+    summaries = [Script(name, len(times), sum(times), max(times)) for name, times in seconds.items()]
+    return sorted(summaries, key=lambda script: (-script.total, script.name))

@@ -1,4 +1,4 @@
-"""A study's study.json, and its settings as lines of key and value."""
+"""The file study.json of a study, and its settings as lines of key and value."""
 
 import json
 from pathlib import Path
@@ -12,12 +12,12 @@ Json = Annotated[dict, Read(json.loads)]
 
 
 def describe_study(settings: Json, description: Output, context: Json | None = None) -> None:
-    """Write study.json: a study's checked settings, and what analysis knows of the study.
+    """Write study.json: a study's checked settings, and its context for analysis.
 
     Args:
         settings: The study's checked settings, as JSON.
         description: Where to write both (JSON).
-        context: What analysis knows, as JSON; default: nothing.
+        context: What analysis needs to know of the study, as JSON; default: nothing.
     """
     write_text(Path(description), json.dumps({"context": context, "settings": settings}, indent=1) + "\n")
 
@@ -27,6 +27,9 @@ def read_study(path: str | Path) -> dict:
 
     Returns:
         "context": what analysis needs to know of the study, or None; "settings": its checked configuration.
+
+    Raises:
+        InputError: If the file is missing or has another form.
     """
     try:
         values = json.loads(Path(path).read_text())
@@ -38,33 +41,40 @@ def read_study(path: str | Path) -> dict:
 
 
 def settings_by_block(settings: dict) -> dict[str, list[tuple[str, str]]]:
-    """Block -> (key, value as text); nested keys are joined by points. Plain values are in the block "study"."""
+    """Group settings by block.
+
+    Returns:
+        Block -> list of (dotted key, value as text). Values outside blocks are in "study"; empty blocks are left out.
+    """
     blocks: dict[str, list[tuple[str, str]]] = {"study": []}
     for name, value in settings.items():
         if isinstance(value, dict):
-            blocks[name] = list(_lines(value))
+            blocks[name] = list(_flatten(value))
         else:
-            blocks["study"].append((name, _text(value)))
+            blocks["study"].append((name, _format_value(value)))
     return {name: lines for name, lines in blocks.items() if lines}
 
 
 def differing(a: dict, b: dict) -> list[tuple[str, str | None, str | None]]:
-    """(key, value in a, value in b) of every setting in which two checked configurations differ, but for their names.
+    """Return the settings in which two checked configurations differ, except their names.
 
-    None where a side does not have the key.
+    Returns:
+        List of (dotted key, value in a, value in b); a value is None if the configuration lacks the key.
     """
-    lines_a, lines_b = (dict(_lines(values)) for values in (a, b))
-    pairs = [(key, lines_a.get(key), lines_b.get(key)) for key in lines_a | lines_b if key != "study"]
-    return [(key, value_a, value_b) for key, value_a, value_b in pairs if value_a != value_b]
+    values_a, values_b = (dict(_flatten(settings)) for settings in (a, b))
+    rows = [(key, values_a.get(key), values_b.get(key)) for key in values_a | values_b if key != "study"]
+    return [(key, value_a, value_b) for key, value_a, value_b in rows if value_a != value_b]
 
 
-def _lines(values: dict, prefix: str = ""):
+def _flatten(values: dict, prefix: str = ""):
+    """Yield (dotted key, value as text) of nested settings."""
     for key, value in values.items():
         if isinstance(value, dict) and value:
-            yield from _lines(value, f"{prefix}{key}.")
+            yield from _flatten(value, f"{prefix}{key}.")
         else:
-            yield f"{prefix}{key}", _text(value)
+            yield f"{prefix}{key}", _format_value(value)
 
 
-def _text(value) -> str:
+def _format_value(value) -> str:
+    """Return a value as text: JSON, except strings."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The folders of two studies that are compared, as a user names them."""
+"""Folders of two studies that a user asks to compare."""
 
 import re
 import shlex
@@ -11,16 +11,24 @@ from heuristic_core.config.blocks import NAME
 
 
 class Side(Protocol):
-    """A study, or a part of it, that is compared. inputs: every file that a comparison reads."""
+    """A study, or a part of it, that is compared.
+
+    Attributes:
+        name: Name in the comparison.
+        inputs: All files that the comparison reads.
+    """
 
     name: str
     inputs: Sequence[Path]
 
 
 class Comparison(NamedTuple):
-    """How an experiment compares studies. script: that does it. usage: what to give; sides: from this to both sides.
+    """How an experiment compares studies.
 
-    sides raises InputError where the text does not name two finished studies of the experiment.
+    Attributes:
+        script: Name of the script.
+        usage: What a user has to give, for messages.
+        sides: Function from the user's text to both sides; InputError if it does not name two finished studies.
     """
 
     script: str
@@ -29,10 +37,18 @@ class Comparison(NamedTuple):
 
 
 def two_studies(text: str, usage: str) -> list[str]:
-    """The two words of "results/a results/b". Raises InputError where there are not two, which says `usage`."""
+    """Split a text such as "results/a results/b" into two words.
+
+    Args:
+        text: Value of `compare` in the configuration.
+        usage: What a user has to give, for the message.
+
+    Raises:
+        InputError: If there are not two words.
+    """
     try:
         words = shlex.split(text) if isinstance(text, str) else []
-    except ValueError:  # a quotation that does not end
+    except ValueError:  # a quotation mark without its counterpart
         words = []
     if len(words) != 2:
         raise InputError(f"compare = {text!r}: expected two studies; give {usage}")
@@ -40,11 +56,19 @@ def two_studies(text: str, usage: str) -> list[str]:
 
 
 def study_folder(path: str, usage: str) -> Path:
-    """The folder of a finished study, from the working directory if it is below it. Raises InputError otherwise."""
+    """Return the folder of a finished study, relative to the working directory if it is inside.
+
+    Args:
+        path: Path given by the user.
+        usage: What a user has to give, for the message.
+
+    Raises:
+        InputError: If the folder is missing, has no finished study, or has special characters in its name.
+    """
     if "\0" in path or not Path(path).is_dir():
-        raise InputError(f"compare: {path} is no folder; give {usage}")
+        raise InputError(f"compare: {path} is not a folder; give {usage}")
     root = Path(path).resolve()
-    if not re.fullmatch(NAME, root.name):  # it becomes part of a path, and of a command
+    if not re.fullmatch(NAME, root.name):  # the name becomes part of paths and commands
         raise InputError(f"compare: {path!r}: a study's folder must have a name of letters, digits, `_`, `.` and `-`")
     root = root.relative_to(Path.cwd()) if root.is_relative_to(Path.cwd()) else Path(path)
     if not (root / "study.json").is_file():
@@ -53,6 +77,6 @@ def study_folder(path: str, usage: str) -> Path:
 
 
 def present(root: Path, tables: Iterable[str]) -> list[Path]:
-    """study.json and those of `tables` that the study has."""
+    """Return the paths of study.json and of `tables`, as far as they exist in the study's folder `root`."""
     paths = [root / "study.json", *(root / "tables" / f"{name}.parquet" for name in tables)]
     return [path for path in paths if path.is_file()]

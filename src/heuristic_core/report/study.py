@@ -1,4 +1,4 @@
-"""What the report of any study shows: its claims first, then figures, tables, and how all of it came about."""
+"""Values of a study's report: claims, figures, tables, settings and run times."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,21 +21,25 @@ def study_values(
     made_with: Mapping[str, str],
     absent: Sequence[str] = (),
 ) -> dict:
-    """The values of template study.html.j2, by its names.
+    """Return the variables of template study.html.j2.
 
-    root: the study's results. settings: the checked configuration, None for imported results. claims: rows of the
-    table of claims. exhibits: figures and tables, in order. records: of its jobs, one of each.
-    made_with: name -> version, of what the results are made with.
-    absent: of each figure and table that the study cannot have, why, and which setting would give it.
+    Args:
+        root: Folder of the study.
+        settings: Checked configuration; None for imported results.
+        claims: Rows of table "claims".
+        exhibits: Figures and tables, in order.
+        records: One record for each job.
+        made_with: Name -> version of the software that made the results.
+        absent: Sentences on figures and tables that the study lacks: why, and which setting would give them.
     """
-    judged = claims_of(claims)
-    run = [claim for claim in judged if not _undecidable(claim)]
-    primary = [claim for claim in run if claim.family is not None]
+    all_claims = claims_of(claims)
+    judged = [claim for claim in all_claims if not _undecidable(claim)]
+    primary = [claim for claim in judged if claim.family is not None]
     return {
         "study": root.name,
         "claims": primary,
-        "checks": [claim for claim in run if claim.family is None],
-        "undecidable": [claim for claim in judged if _undecidable(claim)],
+        "checks": [claim for claim in judged if claim.family is None],
+        "undecidable": [claim for claim in all_claims if _undecidable(claim)],
         "meanings": MEANINGS,
         "tally": tally(primary),
         "tally_by_seed": tally_by_seed(primary),

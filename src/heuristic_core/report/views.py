@@ -1,7 +1,7 @@
-"""Figures to play with: values and a Vega-Lite specification beside a static figure, and the library that draws them.
+"""Interactive views beside static figures: values, Vega-Lite specifications, and the library that draws them.
 
-A page holds the library and the values, so that it needs no network. Expressions of the specifications are interpreted:
-no text becomes code, and the page's content security policy stays as it is.
+A page contains the library and the values, so that it needs no network. Expressions of the specifications are
+interpreted, not compiled, which the page's content security policy would forbid.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ import pandas as pd
 from heuristic_core.figures.roles import Role
 
 VEGA_LITE = "6.4"
-ALL = "all"
-DIGITS = 2  # of values in views
-INK = "var(--ink)"  # the page's colours, which follow light and dark
+_ALL_ROWS = "all"
+DIGITS = 2  # decimals of values in views
+INK = "var(--ink)"  # colour of the page, for light and dark mode
 SHAPES = {"o": "circle", "^": "triangle-up", "s": "square", "D": "diamond", "v": "triangle-down", "P": "cross"}
 DASHES = {"-": [], "--": [6, 3], "-.": [8, 3, 2, 3], ":": [2, 2]}
 AXIS = {"domainColor": "var(--soft)", "tickColor": "var(--soft)", "gridColor": "var(--line)", "grid": False}
@@ -37,9 +37,14 @@ CONFIG = {
 
 
 class Switch(NamedTuple):
-    """A choice of the rows that are shown: those whose `column` has the value chosen, first the first of `values`.
+    """A menu that selects the rows with one value of a column.
 
-    labels: what the reader chooses among. whole: whether all rows can be chosen, too, which then comes first.
+    Attributes:
+        column: Column of the rows.
+        name: Label of the menu.
+        values: Values of the column, the default first.
+        labels: Labels of the values.
+        whole: Whether the menu begins with a choice of all rows, which is then the default.
     """
 
     column: str
@@ -51,7 +56,7 @@ class Switch(NamedTuple):
 
 @cache
 def library() -> str:
-    """JavaScript of Vega, Vega-Lite and Vega-Embed, minified, that gives the page one name: vegaEmbed."""
+    """Return minified JavaScript of Vega, Vega-Lite and Vega-Embed, which defines only `vegaEmbed`."""
     from vl_convert import javascript_bundle
 
     bundle = javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
@@ -59,9 +64,16 @@ def library() -> str:
 
 
 def view(rows: pd.DataFrame, switches: Sequence[Switch], layers: Sequence[dict], height: int = 320) -> dict:
-    """A figure of `rows` with `switches` that have something to choose. layers: Vega-Lite's, drawn over each other.
+    """Make an interactive view.
 
-    columns: the values by column, from which the page makes rows. spec: all else.
+    Args:
+        rows: Values.
+        switches: Menus; those with fewer than two values are left out.
+        layers: Vega-Lite layers, drawn over each other.
+        height: Height, pixels.
+
+    Returns:
+        "columns": values by column, from which the page makes rows; "spec": Vega-Lite specification without values.
     """
     switches = [switch for switch in switches if len(switch.values) > 1]
     spec = {
@@ -75,13 +87,19 @@ def view(rows: pd.DataFrame, switches: Sequence[Switch], layers: Sequence[dict],
 
 
 def columns(rows: pd.DataFrame) -> dict[str, list]:
-    """Values by column for JSON: real numbers to `DIGITS` decimals, None for what is missing."""
+    """Return values by column for JSON: real numbers rounded to `DIGITS` decimals, None for nulls."""
     rounded = rows.round(DIGITS).astype(object)
     return {name: values.tolist() for name, values in rounded.where(rows.notna(), None).items()}
 
 
 def coloured(field: str, looks: dict[str, Role], channel: str = "color") -> dict:
-    """An encoding of `field`, whose values are the labels of `looks`, by colour, shape or strokeDash."""
+    """Return the Vega-Lite encoding of a field by the looks of its values.
+
+    Args:
+        field: Field whose values are the labels of `looks`.
+        looks: Looks, by any key.
+        channel: "color", "shape" or "strokeDash".
+    """
     encoders = {"color": lambda role: colour(role.colour), "shape": lambda role: SHAPES[role.marker]}
     encoders["strokeDash"] = lambda role: DASHES[role.line]
     scale = {
@@ -92,30 +110,34 @@ def coloured(field: str, looks: dict[str, Role], channel: str = "color") -> dict
 
 
 def colour(name: str) -> str:
-    """A role's colour as the page writes it. Black is the page's ink; a number between 0 and 1 is a grey."""
+    """Convert a role's colour to CSS. Black becomes the page's text colour, "0" to "1" a grey."""
     if name == "black":
         return INK
-    return (
-        name if name.startswith("#") else f"rgb({100 * float(name):g}% {100 * float(name):g}% {100 * float(name):g}%)"
-    )
+    if name.startswith("#"):
+        return name
+    grey = f"{100 * float(name):g}%"
+    return f"rgb({grey} {grey} {grey})"
 
 
 def tooltip(**titles: str) -> list[dict]:
-    """What is told of a mark under the pointer: the fields and their titles."""
+    """Return the Vega-Lite tooltip of a mark: field -> title."""
     return [{"field": field, "title": title} for field, title in titles.items()]
 
 
-def _chosen(switch: Switch) -> str:
+def _param_name(switch: Switch) -> str:
+    """Return the name of a menu's Vega-Lite parameter."""
     return f"chosen_{switch.column}"
 
 
 def _param(switch: Switch) -> dict:
-    whole = [ALL] if switch.whole else []
-    options, labels = [*whole, *switch.values], [*whole, *switch.labels]
+    """Return the Vega-Lite parameter of a menu."""
+    all_rows = [_ALL_ROWS] if switch.whole else []
+    options, labels = [*all_rows, *switch.values], [*all_rows, *switch.labels]
     bind = {"input": "select", "options": options, "labels": labels, "name": switch.name}
-    return {"name": _chosen(switch), "value": options[0], "bind": bind}
+    return {"name": _param_name(switch), "value": options[0], "bind": bind}
 
 
 def _filter(switch: Switch) -> str:
-    this = f"datum.{switch.column} === {_chosen(switch)}"
-    return f"{_chosen(switch)} === '{ALL}' || {this}" if switch.whole else this
+    """Return the Vega expression of the rows that a menu selects."""
+    condition = f"datum.{switch.column} === {_param_name(switch)}"
+    return f"{_param_name(switch)} === '{_ALL_ROWS}' || {condition}" if switch.whole else condition

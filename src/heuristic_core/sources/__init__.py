@@ -1,1 +1,1 @@
-"""Where files come from: the Hugging Face hub and its cache, and addresses. Only `fetch` needs a network."""
+"""Files from the Hugging Face hub, its cache, and other addresses. Only `fetch` needs a network."""

@@ -1,4 +1,4 @@
-"""What the environment says of connections, where the hub's client cannot even be made of it."""
+"""Errors in environment variables of proxies and certificates, with which the hub's HTTP client cannot be made."""
 
 import contextlib
 import os
@@ -7,43 +7,46 @@ from collections.abc import Iterator
 
 from heuristic_core.common.errors import InputError
 
-PROXIES = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
-CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+_PROXY_VARIABLES = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+_CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
 
 @contextlib.contextmanager
 def checked_connection() -> Iterator[None]:
-    """Raise InputError that names the variables at fault, if what fails within it fails for want of a client.
+    """Replace an error of the block if invalid environment variables caused it.
 
-    What needs no connection needs no client.
+    The variables are tested only after an error, since cached files need no client.
+
+    Raises:
+        InputError: If the HTTP client cannot be made; the message names the variables.
     """
     try:
         yield
     except Exception:
-        if message := _fault():
+        if message := _diagnose():
             raise InputError(message) from None
         raise
 
 
-def _fault() -> str | None:
-    """Why there can be no client with these variables; None where there is one."""
-    error = _error()
+def _diagnose() -> str | None:
+    """Return which variables prevent an HTTP client, and a remedy; None if it can be made."""
+    error = _try_client()
     if error is None:
         return None
-    names = [name for name in os.environ if name.upper() in PROXIES or name in CERTIFICATES]
-    invalid = [name for name in names if _error(without=name) is None] or names
-    assignments = ", ".join(f"{name}={_public(os.environ[name])!r}" for name in invalid)
+    names = [name for name in os.environ if name.upper() in _PROXY_VARIABLES or name in _CERTIFICATE_VARIABLES]
+    invalid = [name for name in names if _try_client(without=name) is None] or names
+    assignments = ", ".join(f"{name}={_redact(os.environ[name])!r}" for name in invalid)
     if isinstance(error, ImportError):
         remedy = (
             f"unset {' and '.join(invalid)}, name an HTTP proxy, or install the package socksio: pip install socksio"
         )
     else:
         remedy = f"correct or unset {' and '.join(invalid)}"
-    return f"{assignments}: nothing can be downloaded with it ({type(error).__name__}: {_public(str(error))}); {remedy}"
+    return f"{assignments}: nothing can be downloaded with it ({type(error).__name__}: {_redact(str(error))}); {remedy}"
 
 
-def _error(without: str | None = None) -> Exception | None:
-    """What making a client raises, with all variables or `without` one of them."""
+def _try_client(without: str | None = None) -> Exception | None:
+    """Return the error of making an HTTP client, with all environment variables or `without` one of them."""
     from huggingface_hub.utils import close_session, get_session
 
     removed = {without: os.environ.pop(without)} if without else {}
@@ -58,6 +61,6 @@ def _error(without: str | None = None) -> Exception | None:
     return None
 
 
-def _public(text: str) -> str:
-    """The same without users and passwords of addresses."""
+def _redact(text: str) -> str:
+    """Remove users and passwords of addresses from a text."""
     return re.sub(r"[^/@\s'\"]+@", "", text)

@@ -1,6 +1,6 @@
-"""Files of addresses that a study gives with their SHA-256, downloaded to where their splits are read.
+"""Download of files whose address and SHA-256 a study gives, into the task's folder.
 
-Why not by pooch: docs/decisions/own-code.md.
+docs/decisions/own-code.md explains why pooch is not used.
 """
 
 import logging
@@ -15,14 +15,19 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
 
 LOGGER = logging.getLogger(__name__)
-TIMEOUT_SECONDS = 60  # of silence after which a server is given up
+TIMEOUT_SECONDS = 60  # without any data from the server
 
 
 @dataclass(frozen=True)
 class Download:
-    """A file that a study needs.
+    """A file to download.
 
-    key: the configuration's block that names it, such as ``task.evaluation.hans``. folder, file: where it is kept.
+    Attributes:
+        key: Block of the configuration that names it, such as ``task.evaluation.hans``.
+        url: Address.
+        sha256: SHA-256 that the file must have.
+        folder: Folder of the task.
+        file: Path of the local file in it.
     """
 
     key: str
@@ -38,61 +43,73 @@ class Download:
 
     @property
     def address(self) -> str:
-        """Key and address as messages name them: without user, password and query, which may be secrets."""
+        """Key and address for messages, without user, password and query, which may be secrets."""
         parts = urlsplit(self.url)
-        plain = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
-        return f"{self.key}.url = {plain!r}"
+        public_url = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+        return f"{self.key}.url = {public_url!r}"
 
 
 def downloads(task: GeneratedTask | FilesTask) -> list[Download]:
-    """All that a task takes from addresses, each file once."""
+    """List the files of a task that have an address, each once."""
     splits = task.splits if isinstance(task, FilesTask) else {}
     items = [Download(key, s.url, s.sha256, task.folder_of(s), s.file) for key, s in splits.items() if s.url]
     return list({os.path.normpath(item.path): item for item in items}.values())
 
 
-def download(wanted: Download) -> dict:
-    """Download a file unless it is there with the right bytes.
+def download(item: Download) -> dict:
+    """Download a file unless it exists with the right SHA-256.
 
-    Returns its row: kind, url, path, bytes, sha256. Raises InputError that names key and value where the address does
-    not give the file, or gives other bytes, of which nothing is kept.
+    Returns:
+        A row with kind, url, path, bytes and sha256.
+
+    Raises:
+        InputError: If the address cannot be reached, or its file has another SHA-256 and is deleted.
     """
-    path = wanted.path
-    if not path.is_file() or file_digest(path) != wanted.sha256:
+    path = item.path
+    if not path.is_file() or file_digest(path) != item.sha256:
         if path.is_file():
-            LOGGER.warning("%s has not the SHA-256 of %s: it is downloaded again", path, wanted.key)
-        _get(wanted)
+            LOGGER.warning("SHA-256 of %s differs from %s.sha256: downloading it again", path, item.key)
+        _download_checked(item)
     size = path.stat().st_size
-    return {"kind": "url", "url": wanted.url, "path": wanted.file, "bytes": size, "sha256": wanted.sha256}
+    return {"kind": "url", "url": item.url, "path": item.file, "bytes": size, "sha256": item.sha256}
 
 
-def _get(wanted: Download) -> None:
-    address = wanted.address
+def _download_checked(item: Download) -> None:
+    """Download a file and check its SHA-256.
+
+    Raises:
+        InputError: If this fails.
+    """
+    address = item.address
     LOGGER.info("downloading %s", address)
     try:
-        with replacing(wanted.path) as partial:
-            _write(wanted.url, partial)
-            if (sha256 := file_digest(partial)) != wanted.sha256:
+        with replacing(item.path) as partial:
+            _write_response(item.url, partial)
+            if (sha256 := file_digest(partial)) != item.sha256:
                 raise InputError(
-                    f"{address} gave a file whose SHA-256 is {sha256}, where {wanted.key}.sha256 = {wanted.sha256!r}; "
-                    "it was not kept. Correct the address, or the hash if you trust what it gives"
+                    f"{address} gave a file whose SHA-256 is {sha256}, where {item.key}.sha256 = {item.sha256!r}; "
+                    "it was not kept. Correct the address, or the hash if you trust the file"
                 )
     except ConnectionError as error:
-        raise InputError(f"{address}: {error}; put the file there as {wanted.path}, or run `fetch` again") from None
+        raise InputError(f"{address}: {error}; save the file as {item.path}, or run `fetch` again") from None
     except OSError as error:
-        raise InputError(f"{address} cannot be kept as {wanted.path}: {error}") from None
+        raise InputError(f"{address} cannot be saved as {item.path}: {error}") from None
 
 
-def _write(url: str, path: Path) -> None:
-    """Write what an address gives. Raises ConnectionError that says what happened instead."""
-    # The hub's client: the same proxies, certificates and HF_HUB_OFFLINE as for the rest of a study's files.
+def _write_response(url: str, path: Path) -> None:
+    """Write the response of an address to a file.
+
+    Raises:
+        ConnectionError: If there is none.
+    """
+    # The hub's client has the same proxies, certificates and HF_HUB_OFFLINE as other downloads.
     from huggingface_hub.errors import HTTPError
     from huggingface_hub.utils import get_session
 
-    plain = {"Accept-Encoding": "identity"}  # a .gz stays one
+    headers = {"Accept-Encoding": "identity"}  # do not decompress .gz files
     try:
         with (
-            get_session().stream("GET", url, headers=plain, timeout=TIMEOUT_SECONDS) as response,
+            get_session().stream("GET", url, headers=headers, timeout=TIMEOUT_SECONDS) as response,
             open(path, "wb") as file,
         ):
             if not response.is_success:
@@ -100,4 +117,4 @@ def _write(url: str, path: Path) -> None:
             for block in response.iter_bytes():
                 file.write(block)
     except HTTPError as error:
-        raise ConnectionError(f"it cannot be reached, or broke off ({type(error).__name__}: {error})") from None
+        raise ConnectionError(f"connection failed ({type(error).__name__}: {error})") from None

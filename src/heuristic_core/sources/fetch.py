@@ -1,7 +1,7 @@
 """Download and check the files that a study needs.
 
-Files of the Hugging Face hub go into its cache and are checked against the hub's hashes; files of other addresses go
-into the task's folder.
+Files of the Hugging Face hub are stored in its cache and compared with the hub's hashes. Files of other addresses are
+stored in the task's folder.
 """
 
 import contextlib
@@ -20,28 +20,35 @@ from heuristic_core.sources.download import Download, download
 from heuristic_core.sources.hub import CONFIG, SHARDS, WEIGHTS, Source, matching, model_files
 
 LOGGER = logging.getLogger(__name__)
-ATTEMPTS = 2  # a file whose bytes are wrong is downloaded once more
-LOCK_TIMEOUT = 0.1  # seconds after which a lock counts as held
+ATTEMPTS = 2  # downloads of a file before its hash is reported as wrong
+LOCK_TIMEOUT = 0.1  # seconds after which a lock counts as held by another process
 
 
 def fetch(sources: Iterable[Source], downloads: Iterable[Download] = ()) -> list[dict]:
-    """Download what is not there yet, and check all of it, also what was there before.
+    """Download missing files, and check all files.
 
-    Returns one row per file: kind, repository, revision, path, bytes, sha256; of an address its row of
-    :func:`heuristic_core.sources.download.download`. Raises InputError that names key and value where the hub or an
-    address cannot be reached, does not have or does not give the files, or gives other bytes.
+    Args:
+        sources: Files of the hub.
+        downloads: Files of other addresses.
+
+    Returns:
+        One row per file: kind, repository, revision, path, bytes and sha256 for the hub, and the row of
+        :func:`heuristic_core.sources.download.download` for an address.
+
+    Raises:
+        InputError: If a server cannot be reached, or lacks or refuses a file, or if its content has another hash.
     """
     rows = {}
     with _lock_cache(), checked_connection():
         for source in sources:
-            for row in _fetch(source):
+            for row in _fetch_source(source):
                 rows[row["kind"], row["repository"], row["revision"], row["path"]] = row
         return [*rows.values(), *map(download, downloads)]
 
 
 @contextlib.contextmanager
 def _lock_cache() -> Iterator[None]:
-    """Hold off other fetches that use the same cache: they would delete and download what this one checks."""
+    """Wait for other fetches with the same cache: they might delete a file that this one checks."""
     from filelock import Timeout
     from huggingface_hub.constants import HF_HUB_CACHE
     from huggingface_hub.utils import WeakFileLock
@@ -51,35 +58,36 @@ def _lock_cache() -> Iterator[None]:
         try:
             stack.enter_context(WeakFileLock(path, timeout=LOCK_TIMEOUT))
         except Timeout:
-            LOGGER.info("another fetch is running: waiting until it is done")
+            LOGGER.info("waiting for another fetch")
             stack.enter_context(WeakFileLock(path))
-        except OSError:  # a cache that nobody may write to is one that nobody changes
-            LOGGER.info("%s cannot be written, so this fetch does not hold off others", path)
+        except OSError:  # the cache is read-only, so other fetches do not change it
+            LOGGER.info("%s cannot be written: fetching without a lock", path)
         yield
 
 
-def _fetch(source: Source) -> list[dict]:
+def _fetch_source(source: Source) -> list[dict]:
+    """Download and check the files of one repository; return their rows."""
     from huggingface_hub import snapshot_download
 
     with _explain_errors(source):
-        _sweep(source)
-        names = _wanted(source, _listing(source))
+        _remove_partial_downloads(source)
+        names = _select_files(source, _list_repository(source))
         LOGGER.info("%s: %d files of %s %s", source.key, len(names), source.kind, source.repository)
-        # Files that the cache has are not asked for; others are resumed where the connection breaks.
+        # Does not request files in the cache, and resumes others if the connection breaks.
         folder = snapshot_download(
             source.repository, **_commit(source), allow_patterns=[glob.escape(name) for name in names]
         )
         progress, rows = Progress(f"{source.key}: checked", len(names), unit="files"), []
         for name in names:
-            rows.append(_checked(source, Path(folder), name))
+            rows.append(_check_file(source, Path(folder), name))
             progress.at(len(rows))
     return rows
 
 
-def _sweep(source: Source) -> None:
-    """Remove what killed downloads left: parts of files that nobody is downloading, since nobody holds their lock.
+def _remove_partial_downloads(source: Source) -> None:
+    """Remove partial files of killed downloads: those whose lock is free.
 
-    `hf cache prune` would also remove parts that somebody is downloading, and commits that no branch names: ours.
+    `hf cache prune` would also remove files of running downloads, and commits that no branch names, such as a study's.
     """
     from filelock import Timeout
     from huggingface_hub.constants import HF_HUB_CACHE
@@ -93,8 +101,8 @@ def _sweep(source: Source) -> None:
             part.unlink(missing_ok=True)
 
 
-def _listing(source: Source) -> list[str]:
-    """All files of the commit, from the cache or, before anything is downloaded, from the hub."""
+def _list_repository(source: Source) -> list[str]:
+    """Return the names of all files of the commit, from the cache or else from the hub."""
     from huggingface_hub import HfApi, RepoFile, get_cached_repo_tree
     from huggingface_hub.errors import CachedRepoTreeNotFoundError
 
@@ -105,8 +113,12 @@ def _listing(source: Source) -> list[str]:
     return [file.path for file in tree if isinstance(file, RepoFile)]
 
 
-def _wanted(source: Source, names: list[str]) -> list[str]:
-    """The files that the study needs. Raises InputError where the repository does not have them."""
+def _select_files(source: Source, names: list[str]) -> list[str]:
+    """Select the files that the study needs.
+
+    Raises:
+        InputError: If the repository lacks them.
+    """
     if source.pattern is not None:
         if selected := matching(names, source.pattern):
             return selected
@@ -117,48 +129,53 @@ def _wanted(source: Source, names: list[str]) -> list[str]:
     selected = model_files(names)
     if CONFIG not in names:
         raise InputError(
-            f"{source.key}.hub = {source.repository!r} has no {CONFIG} at commit {source.revision}, so it is no model "
-            f"that transformers loads; it has {_list_names(names)}"
+            f"{source.key}.hub = {source.repository!r} has no {CONFIG} at commit {source.revision}, so transformers "
+            f"cannot load it; it has {_list_names(names)}"
         )
     if WEIGHTS not in selected and SHARDS[0] not in selected:
         raise InputError(
             f"{source.key}.hub = {source.repository!r} has no weights as {WEIGHTS} at commit {source.revision} (it has "
-            f"{_list_names(names)}), and other formats are not loaded; name a later commit that has them, or load the "
-            f"model elsewhere, write it with save_pretrained, and give {source.key}.folder"
+            f"{_list_names(names)}), and other formats are not loaded; choose a later commit that has them, or load "
+            f"the model elsewhere, save it with save_pretrained, and set {source.key}.folder"
         )
     return selected
 
 
 def _list_names(names: list[str]) -> str:
+    """Return up to ten names as text."""
     return ", ".join(sorted(names)[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
 
 
-def _checked(source: Source, folder: Path, name: str) -> dict:
-    """A row for file `name`, whose bytes are what the hub says; downloads it again where they are not."""
+def _check_file(source: Source, folder: Path, name: str) -> dict:
+    """Compare a file with the hub's hash, and return its row. A damaged file is downloaded again.
+
+    Raises:
+        InputError: If it is still damaged after `ATTEMPTS` downloads.
+    """
     from huggingface_hub import hf_hub_download
 
     path = folder / name
     for attempt in range(1, ATTEMPTS + 1):
-        expected, sha256 = _expected(source, path, name), file_digest(path)
+        expected, sha256 = _expected_hash(source, path, name), file_digest(path)
         if expected == (sha256 if len(expected) == len(sha256) else _git_digest(path)):
             columns = (source.kind, source.repository, source.revision, name, path.stat().st_size, sha256)
             return dict(zip(("kind", "repository", "revision", "path", "bytes", "sha256"), columns, strict=True))
         path.resolve().unlink()
         path.unlink(missing_ok=True)
         if attempt < ATTEMPTS:
-            LOGGER.warning("%s of %s is damaged: it is downloaded again", name, source.repository)
+            LOGGER.warning("%s of %s is damaged: downloading it again", name, source.repository)
             hf_hub_download(source.repository, name, **_commit(source))
     raise InputError(
         f"{source.key}.hub = {source.repository!r}: {name} was downloaded twice and is not what the hub lists: its "
-        f"hash should be {expected}, its SHA-256 is {sha256}. It was deleted; try another connection, and see whether "
+        f"hash should be {expected}, its SHA-256 is {sha256}. It was deleted; try another connection, and check that "
         "HF_ENDPOINT names a server that you trust"
     )
 
 
-def _expected(source: Source, path: Path, name: str) -> str:
-    """The hub's hash of a file: SHA-256 of a large one, git's SHA-1 of a small one.
+def _expected_hash(source: Source, path: Path, name: str) -> str:
+    """Return the hub's hash of a file: SHA-256 for a large file, git's SHA-1 for a small one.
 
-    The cache names what it downloaded so and links to it; where it cannot make links, the hub is asked.
+    In the cache, `path` is a link to a file named by the hash. Where links are impossible, the hub is asked.
     """
     if path.is_symlink():
         return Path(os.readlink(path)).name
@@ -169,7 +186,7 @@ def _expected(source: Source, path: Path, name: str) -> str:
 
 
 def _git_digest(path: Path) -> str:
-    """What git calls a file of these bytes."""
+    """Return git's SHA-1 of a file."""
     digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size)
     with open(path, "rb") as file:
         while block := file.read(1 << 20):
@@ -178,12 +195,13 @@ def _git_digest(path: Path) -> str:
 
 
 def _commit(source: Source) -> dict[str, str]:
+    """Return arguments of the hub's client that identify the commit."""
     return {"repo_type": source.kind, "revision": source.revision}
 
 
 @contextlib.contextmanager
 def _explain_errors(source: Source) -> Iterator[None]:
-    """Turn what the hub's client raises into an InputError that names key and value."""
+    """Replace errors of the hub's client by an InputError that names key and value."""
     from huggingface_hub import errors
     from huggingface_hub.constants import ENDPOINT
 
@@ -192,13 +210,13 @@ def _explain_errors(source: Source) -> Iterator[None]:
         yield
     except errors.GatedRepoError:
         raise InputError(
-            f"{hub}: {ENDPOINT} gives it only to those who were granted access; accept its terms on its page there, "
-            "and name yourself with `hf auth login` or in HF_TOKEN"
+            f"{hub}: access at {ENDPOINT} is restricted; accept the terms on its page there, and log in with "
+            "`hf auth login` or set HF_TOKEN"
         ) from None
     except errors.RepositoryNotFoundError:
         raise InputError(
             f"{hub}: {ENDPOINT} has no {source.kind} of this name, or it is private; correct the name, as in "
-            "'openai-community/gpt2', or name yourself with `hf auth login` or in HF_TOKEN"
+            "'openai-community/gpt2', or log in with `hf auth login` or set HF_TOKEN"
         ) from None
     except errors.RevisionNotFoundError:
         raise InputError(
@@ -211,9 +229,9 @@ def _explain_errors(source: Source) -> Iterator[None]:
         raise InputError(f"{hub}: {ENDPOINT} answered {error}{hint}") from None
     except (errors.HTTPError, errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as error:
         raise InputError(
-            f"{hub}: {ENDPOINT} cannot be reached ({type(error).__name__}: {error}); run `fetch` where there is a "
-            "network and HF_HUB_OFFLINE is not set. Everything after it needs none: the cache, which HF_HOME or "
-            "HF_HUB_CACHE names, may be copied to another machine"
+            f"{hub}: {ENDPOINT} cannot be reached ({type(error).__name__}: {error}); run `fetch` on a machine with a "
+            "network, without HF_HUB_OFFLINE. Other jobs need no network: the cache (HF_HOME or HF_HUB_CACHE) can be "
+            "copied to another machine"
         ) from None
     except OSError as error:
-        raise InputError(f"{hub}: download failed: {error}; what was complete is kept, run `fetch` again") from None
+        raise InputError(f"{hub}: download failed: {error}; complete files are kept, run `fetch` again") from None

@@ -1,7 +1,7 @@
-"""What a study takes from the Hugging Face hub, as it is in the hub's cache. Nothing here touches the network.
+"""Files of the Hugging Face hub that a study needs, in the hub's cache. Nothing here uses the network.
 
-A repository is always named with a commit: the same names give the same bytes. :mod:`heuristic_core.sources.fetch`
-downloads.
+Every repository is given with a commit, so that the same configuration gives the same bytes. The download is in
+:mod:`heuristic_core.sources.fetch`.
 """
 
 import glob
@@ -17,7 +17,7 @@ from heuristic_core.config.tasks import FilesTask, GeneratedTask
 
 Kind = Literal["model", "dataset"]
 
-# What transformers loads of a model: its configuration, its tokenizer, and one of the two forms of its weights.
+# Files of a model that transformers loads: configuration, tokenizer, and weights in one file or in shards.
 CONFIG = "config.json"
 TOKENIZER = (
     "tokenizer.json",
@@ -37,8 +37,12 @@ SHARDS = ("model.safetensors.index.json", "model-*-of-*.safetensors")
 class Source:
     """Files of one commit that a study needs.
 
-    key: the configuration's block that names it, such as ``task.train.0``. pattern: of a data set's files; None for a
-    model, which needs those of :func:`model_files`.
+    Attributes:
+        key: Block of the configuration that names it, such as ``task.train.0``.
+        kind: "model" or "dataset".
+        repository: Name on the hub, such as ``openai-community/gpt2``.
+        revision: Commit.
+        pattern: Pattern of a data set's files; None for a model, which needs the files of :func:`model_files`.
     """
 
     key: str
@@ -49,7 +53,7 @@ class Source:
 
 
 def sources(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask) -> list[Source]:
-    """All that a study takes from the hub."""
+    """List the files that a study needs from the hub."""
     items = []
     if isinstance(model, PretrainedModel) and model.hub:
         items.append(Source("model", "model", model.hub, model.revision))
@@ -59,46 +63,60 @@ def sources(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask) 
 
 
 def cached_files(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -> list[Path]:
-    """The files in the cache that match `patterns`, pattern by pattern; ``*`` matches any part of a name.
+    """Find files of a repository in the cache.
 
-    Raises InputError where a pattern has no file there, or not all that the commit has on the hub.
+    Args:
+        repository: Name on the hub.
+        revision: Commit.
+        patterns: Patterns of paths in the repository; ``*`` matches any part of a name.
+        kind: "model" or "dataset".
+
+    Returns:
+        Distinct paths, in the order of the patterns, then sorted.
+
+    Raises:
+        InputError: If no file matches a pattern, or the cache lacks a file that does.
     """
-    folder, names = _snapshot(repository, revision, kind)
+    folder, names = _find_snapshot(repository, revision, kind)
     paths = []
     for pattern in patterns:
-        wanted = matching(names, pattern)
-        if not wanted or not all((folder / name).is_file() for name in wanted):
-            raise _missing(repository, revision, kind, pattern)
-        paths += [folder / name for name in wanted]
+        matches = matching(names, pattern)
+        if not matches or not all((folder / name).is_file() for name in matches):
+            raise _missing_error(repository, revision, kind, pattern)
+        paths += [folder / name for name in matches]
     return list(dict.fromkeys(paths))
 
 
 def cached_model(repository: str, revision: str) -> Path:
-    """The folder in the cache that holds a model and its tokenizer. Raises InputError where a file is missing."""
-    folder, names = _snapshot(repository, revision, "model")
-    for wanted in (CONFIG, WEIGHTS) if CONFIG not in names else model_files(names):
-        if not (folder / wanted).is_file():
-            raise _missing(repository, revision, "model", wanted)
+    """Return the folder of a model and its tokenizer in the cache.
+
+    Raises:
+        InputError: If a file is missing.
+    """
+    folder, names = _find_snapshot(repository, revision, "model")
+    for name in (CONFIG, WEIGHTS) if CONFIG not in names else model_files(names):
+        if not (folder / name).is_file():
+            raise _missing_error(repository, revision, "model", name)
     return folder
 
 
 def model_files(names: Iterable[str]) -> list[str]:
-    """Which of a repository's files a model needs. No weights are among them where it has none as safetensors."""
+    """Select the files that a model needs; without weights if the repository has none as safetensors."""
     names = list(names)
     weights = [WEIGHTS] if WEIGHTS in names else [name for shard in SHARDS for name in matching(names, shard)]
     return [CONFIG, *(name for pattern in TOKENIZER for name in matching(names, pattern)), *weights]
 
 
 def matching(names: Iterable[str], pattern: str) -> list[str]:
-    """Names that `pattern` matches, folder by folder: no ``*`` crosses a ``/``, and nothing else is special."""
+    """Return the sorted names that match a pattern. ``*`` does not match ``/``; other characters match themselves."""
     parts = glob.escape(pattern).replace("[*]", "*").split("/")
     return sorted(
         name for name in names if len(name.split("/")) == len(parts) and all(map(fnmatchcase, name.split("/"), parts))
     )
 
 
-def _snapshot(repository: str, revision: str, kind: Kind) -> tuple[Path, list[str]]:
-    """A commit's folder in the cache, and its files: all that the hub lists or, where no list is, what is there."""
+def _find_snapshot(repository: str, revision: str, kind: Kind) -> tuple[Path, list[str]]:
+    """Return a commit's folder in the cache and its files on the hub; without a cached list, files in the folder."""
     from huggingface_hub import get_cached_repo_tree, snapshot_download
     from huggingface_hub.errors import CachedRepoTreeNotFoundError, LocalEntryNotFoundError
 
@@ -106,7 +124,7 @@ def _snapshot(repository: str, revision: str, kind: Kind) -> tuple[Path, list[st
     try:
         folder = Path(snapshot_download(repository, **commit, allow_patterns=[], local_files_only=True))
     except LocalEntryNotFoundError:
-        raise _missing(repository, revision, kind) from None
+        raise _missing_error(repository, revision, kind) from None
     try:
         return folder, [file.path for file in get_cached_repo_tree(repository, **commit)]
     except CachedRepoTreeNotFoundError:
@@ -114,12 +132,13 @@ def _snapshot(repository: str, revision: str, kind: Kind) -> tuple[Path, list[st
         return folder, [path.relative_to(folder).as_posix() for path in files]
 
 
-def _missing(repository: str, revision: str, kind: Kind, pattern: str | None = None) -> InputError:
+def _missing_error(repository: str, revision: str, kind: Kind, pattern: str | None = None) -> InputError:
+    """Return an error about a repository, or files in it, that the cache lacks."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    what = f"{pattern} of {kind} {repository}" if pattern else f"{kind} {repository}"
+    files = f"{pattern} of {kind} {repository}" if pattern else f"{kind} {repository}"
     return InputError(
-        f"{what}, commit {revision}, is not (or not wholly) in the Hugging Face cache, {HF_HUB_CACHE}; "
+        f"{files}, commit {revision}, is not (or only partly) in the Hugging Face cache, {HF_HUB_CACHE}; "
         "download it with `make fetch CONFIG=FILE` or `snakemake --cores 1 fetch --configfile FILE`, "
-        "where FILE is the study's configuration, or let HF_HOME or HF_HUB_CACHE name the cache that has it"
+        "where FILE is the study's configuration, or set HF_HOME or HF_HUB_CACHE to the cache that has it"
     )

@@ -1,1 +1,1 @@
-"""Every Parquet table: its columns with units and meaning, the identity of its rows, reading and writing."""
+"""Parquet tables: columns with units and meaning, identity of rows, reading and writing."""

@@ -1,4 +1,4 @@
-"""Groups of columns that the schemas of many tables share: name -> type, and meaning with its unit."""
+"""Groups of columns shared by the schemas of several tables: name -> type, and description with unit."""
 
 import pyarrow as pa
 

@@ -1,12 +1,20 @@
-"""Which run a row is about."""
+"""Identity of the run that a row describes."""
 
 from typing import NamedTuple
 
 
 class Identity(NamedTuple):
-    """Which subnetwork: the columns that every table of subnetworks begins with.
+    """Identity of a subnetwork: the first columns of every table of subnetworks.
 
-    The full model is the cell with sparsity 0 and no seed. repeat: 0; runs of the same cell again count from 1.
+    Attributes:
+        study: Name of the study.
+        model: Name of the model.
+        task: Name of the task.
+        ft_seed: Fine-tuning seed.
+        step: Fine-tuning step of the checkpoint.
+        sparsity: Target sparsity; 0 for the full model.
+        seed: Pruning seed; None for the full model.
+        repeat: 0; repeated runs of the same seed and sparsity count from 1.
     """
 
     study: str
@@ -19,6 +27,6 @@ class Identity(NamedTuple):
     repeat: int = 0
 
     def columns(self, rows: int, last: str = "repeat") -> dict[str, list]:
-        """The identity, up to its field `last`, as columns of a table with this number of rows."""
+        """Return the fields up to `last` as columns of a table, repeated in all `rows`."""
         names = self._fields[: self._fields.index(last) + 1]
         return {name: [getattr(self, name)] * rows for name in names}

@@ -1,8 +1,8 @@
-"""The schemas of the Parquet tables: those of data, training and records here; an experiment adds its own to `SCHEMAS`.
+"""Schemas of the Parquet tables on data, training and records. Experiments add their own to `SCHEMAS`.
 
-Tables are tidy: one row per observation. Each begins with the identity columns of what was observed; the meaning and
-unit of every column are in the file's own metadata (``pyarrow.parquet.read_schema(file).field(name).metadata``).
-Accuracies are in percent, 0-100. A missing or undefined value is a null, never a number.
+Tables are tidy: one row per observation, identity columns first. The meaning and unit of every column are in the file's
+metadata (``pyarrow.parquet.read_schema(file).field(name).metadata``). Accuracies are in percent, 0-100. A missing or
+undefined value is null.
 """
 
 import pyarrow as pa
@@ -153,5 +153,5 @@ SCHEMAS = {
 
 
 def schema(name: str) -> pa.Schema:
-    """The Arrow schema of table `name`, with each column's meaning as metadata."""
+    """Return the Arrow schema of table `name`, with the description of each column as metadata."""
     return pa.schema([pa.field(c, t, metadata={"description": d}) for c, (t, d) in SCHEMAS[name].items()])

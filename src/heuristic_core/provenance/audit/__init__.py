@@ -1,1 +1,1 @@
-"""Whether results are what their records say, what the configuration asks for, and what computing them again gives."""
+"""Check results against their records and the configuration, and recompute a sample of them."""

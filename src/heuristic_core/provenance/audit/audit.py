@@ -1,4 +1,4 @@
-"""One audit of one study: all checks, a sample computed again, and both as JSON and as a page."""
+"""Audit of a study: checks, recomputation of a sample of jobs, and the report on both as JSON and HTML."""
 
 import json
 from collections import Counter
@@ -25,8 +25,8 @@ class Audit:
     Attributes:
         root: Folder of the study.
         jobs: Number of jobs of the configuration.
-        made: Number of jobs that have all their results.
-        able: Number of jobs that could be computed again.
+        made: Number of jobs whose results and records all exist.
+        able: Number of jobs that can be computed again.
         files: Number of results hashed.
         seed: Seed of the sample `again`.
         findings: Findings, causes first.
@@ -44,45 +44,57 @@ class Audit:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Findings by kind, for kinds that there are."""
+        """Number of findings by kind, without kinds that have none."""
         counter = Counter(finding.kind for finding in self.findings)
         return {kind: counter[kind] for kind in KINDS if counter[kind]}
 
 
 def audit(root: Path, jobs: Sequence[Job], scripts: Path, count: int | None, share: float, seed: int) -> Audit:
-    """Check the study in `root` against `jobs`; compute `count` or a `share` of the sound ones again by `scripts`."""
+    """Check a study, and compute a sample of its jobs without findings again.
+
+    Args:
+        root: Folder of the study.
+        jobs: Jobs of its configuration.
+        scripts: Folder of the workflow's scripts.
+        count: Number of jobs to compute again; None to use `share`.
+        share: Fraction of the jobs to compute again.
+        seed: Seed of the sample.
+    """
     findings = check(root, jobs)
-    done = [job for job in jobs if made(root, job)]
-    able = computable(done, findings)
-    chosen = sample(able, count, share, seed)
-    progress, results = Progress("computing again", len(chosen), unit="jobs"), []
-    for job in chosen:
-        results.append(again(job, scripts))
-        progress.at(len(results))
-    findings += [Finding("irreproducible", path, why) for result in results for path, why in result.faults.items()]
-    files = sum(len(files_of(path)) for job in done for path in job.outputs)
-    return Audit(root, len(jobs), len(done), len(able), files, seed, tuple(findings), tuple(results))
+    complete_jobs = [job for job in jobs if made(root, job)]
+    candidates = computable(complete_jobs, findings)
+    sampled_jobs = sample(candidates, count, share, seed)
+    progress, recomputations = Progress("computing again", len(sampled_jobs), unit="jobs"), []
+    for job in sampled_jobs:
+        recomputations.append(again(job, scripts))
+        progress.at(len(recomputations))
+    faults = [(path, fault) for result in recomputations for path, fault in result.faults.items()]
+    findings += [Finding("irreproducible", path, fault) for path, fault in faults]
+    files = sum(len(files_of(path)) for job in complete_jobs for path in job.outputs)
+    return Audit(
+        root, len(jobs), len(complete_jobs), len(candidates), files, seed, tuple(findings), tuple(recomputations)
+    )
 
 
-def write(found: Audit) -> None:
+def write(result: Audit) -> None:
     """Write `audit.json` and `audit.html` into the study's folder."""
     made_with = {"python and packages": versions(), "commit": str(commit()), "processor": processor("cpu")}
     tolerance = {"absolute": ABSOLUTE, "relative": RELATIVE}
-    text = asdict(found) | {
-        "root": found.root.name,
-        "counts": found.counts,
+    content = asdict(result) | {
+        "root": result.root.name,
+        "counts": result.counts,
         "tolerance": tolerance,
         "made_with": made_with,
     }
-    write_text(found.root / "audit.json", json.dumps(text, indent=1) + "\n")
+    write_text(result.root / "audit.json", json.dumps(content, indent=1) + "\n")
     page = render(
         "audit.html.j2",
-        **{key: value for key, value in vars(found).items() if key != "root"},
-        study=found.root.name,
-        counts=found.counts,
+        **{key: value for key, value in vars(result).items() if key != "root"},
+        study=result.root.name,
+        counts=result.counts,
         kinds=KINDS,
         absolute=ABSOLUTE,
         relative=RELATIVE,
         versions={**versions(), "processor": made_with["processor"], "commit": made_with["commit"]},
     )
-    write_text(found.root / "audit.html", page)
+    write_text(result.root / "audit.html", page)

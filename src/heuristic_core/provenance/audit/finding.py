@@ -1,8 +1,8 @@
-"""What an audit finds."""
+"""Findings of an audit."""
 
 from dataclasses import dataclass
 
-# What each kind means, and what helps.
+# Kind of finding -> its meaning and remedy. Causes precede kinds that follow from them.
 KINDS = {
     "tampered": "a result or a record is not what was written: remove both, and run the study again",
     "missing": "a result that was made is not there: run the study again",
@@ -17,7 +17,13 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """kind: one of `KINDS`. path: the result or record, as seen from the working directory. detail: what and since."""
+    """One finding of an audit.
+
+    Attributes:
+        kind: Key of `KINDS`.
+        path: Path of the result or record, relative to the working directory.
+        detail: What is wrong.
+    """
 
     kind: str
     path: str

@@ -1,4 +1,4 @@
-"""Jobs computed again in a scratch folder, and compared with what they gave."""
+"""Compute jobs again in a temporary folder and compare their results."""
 
 import math
 import os
@@ -18,13 +18,20 @@ from heuristic_core.provenance.digests import versions
 from heuristic_core.provenance.job import Job
 from heuristic_core.provenance.record import DEPENDS_ON, files_of, processor, read_record, record_of
 
-STUDY_FOLDER = ".audited"  # in the place of the study's folder
-DEPTH = 8  # folders between the scratch folder and a job's working directory: inputs at ../../x stay inside
+_STUDY_FOLDER = ".audited"  # replaces the study's folder
+_DEPTH = 8  # folders between the temporary folder and the working directory, so that inputs at ../../x stay inside
 
 
 @dataclass(frozen=True)
 class Again:
-    """One job computed again. exact: every byte had to be the same. faults: what differs, by result."""
+    """One job that was computed again. Attributes are keys of audit.json.
+
+    Attributes:
+        job: Name of the job.
+        seconds: Run time.
+        exact: Whether results had to be the same byte for byte.
+        faults: Path of a result -> how it differs.
+    """
 
     job: str
     seconds: float
@@ -33,7 +40,15 @@ class Again:
 
 
 def computable(jobs: Iterable[Job], findings: Iterable[Finding]) -> list[Job]:
-    """Those of the jobs whose results tell of themselves alone, and that no finding is about."""
+    """Return jobs that can be computed again.
+
+    Args:
+        jobs: Jobs whose results exist.
+        findings: Findings of the audit so far.
+
+    Returns:
+        Jobs without findings on their inputs and results, whose results depend on neither run nor network.
+    """
     faulty = {finding.path for finding in findings}
 
     def sound(path: str, root: Path) -> bool:
@@ -47,24 +62,39 @@ def computable(jobs: Iterable[Job], findings: Iterable[Finding]) -> list[Job]:
 
 
 def sample(jobs: Sequence[Job], count: int | None, share: float, seed: int) -> list[Job]:
-    """Some of the jobs, drawn by `seed`: `count` of them, or else that share, rounded up."""
-    wanted = math.ceil(len(jobs) * share) if count is None else min(count, len(jobs))
-    drawn = random.Random(seed).sample(sorted(jobs, key=lambda job: job.name), wanted)
-    return sorted(drawn, key=lambda job: job.name)
+    """Draw jobs to compute again.
+
+    Args:
+        jobs: Jobs to choose from.
+        count: Number of jobs; None to use `share`.
+        share: Fraction of the jobs, rounded up.
+        seed: Seed of the draw.
+
+    Returns:
+        Jobs sorted by name.
+    """
+    size = math.ceil(len(jobs) * share) if count is None else min(count, len(jobs))
+    sampled_jobs = random.Random(seed).sample(sorted(jobs, key=lambda job: job.name), size)
+    return sorted(sampled_jobs, key=lambda job: job.name)
 
 
 def again(job: Job, scripts: Path) -> Again:
-    """Compute a job again, on links to its inputs, and compare."""
+    """Compute a job again from links to its inputs and compare its results.
+
+    Args:
+        job: The job.
+        scripts: Folder of the workflow's scripts.
+    """
     record = read_record(record_of(job.outputs[0], job.root))
-    exact = comparable(record)
+    exact = _requires_same_bytes(record)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="heuristic-core-audit-") as folder:
-        here = Path(folder, *["_"] * DEPTH)
-        here.mkdir(parents=True)
-        for path in os.listdir():  # data that are in the working directory, and that a job may find there by itself
-            here.joinpath(path).symlink_to(os.path.abspath(path))
+        working_dir = Path(folder, *["_"] * _DEPTH)
+        working_dir.mkdir(parents=True)
+        for path in os.listdir():  # a job may read data in the working directory that are not among its inputs
+            working_dir.joinpath(path).symlink_to(os.path.abspath(path))
         for path in job.inputs:
-            link = Path(os.path.normpath(here / _relocate(path, job.root)))
+            link = Path(os.path.normpath(working_dir / _relocate(path, job.root)))
             if link.is_relative_to(folder) and not link.exists():
                 link.parent.mkdir(parents=True, exist_ok=True)
                 link.symlink_to(os.path.abspath(path))
@@ -75,26 +105,27 @@ def again(job: Job, scripts: Path) -> Again:
             str(scripts / f"{job.script}.py"),
             *arguments,
         ]
-        done = subprocess.run(command, cwd=here, capture_output=True, text=True)
-        if done.returncode:
-            faults = {job.outputs[0]: f"could not be computed again: {done.stderr.strip()[-500:]}"}
+        process = subprocess.run(command, cwd=working_dir, capture_output=True, text=True)
+        if process.returncode:
+            faults = {job.outputs[0]: f"could not be computed again: {process.stderr.strip()[-500:]}"}
         else:
             files = [file for path in job.outputs for file in files_of(path)]
-            differences = {file: difference(Path(file), here / _relocate(file, job.root), exact) for file in files}
+            recomputed = {file: working_dir / _relocate(file, job.root) for file in files}
+            differences = {file: difference(Path(file), recomputed[file], exact) for file in files}
             faults = {file: fault for file, fault in differences.items() if fault}
     return Again(job.name, time.monotonic() - started, exact, faults)
 
 
 def _relocate(path: str, root: Path) -> str:
-    """A path of the study as one below the working directory, wherever the study's folder `root` is."""
-    return f"{STUDY_FOLDER}/{os.path.relpath(path, root)}" if Path(path).is_relative_to(root) else path
+    """Return a path in the study's folder `root` as a path in the temporary copy; other paths unchanged."""
+    return f"{_STUDY_FOLDER}/{os.path.relpath(path, root)}" if Path(path).is_relative_to(root) else path
 
 
-def comparable(record: dict) -> bool:
-    """Return whether a job must reproduce every byte here.
+def _requires_same_bytes(record: dict) -> bool:
+    """Return whether a job must give the same bytes here.
 
     It must with the same packages, on a CPU of the same model or in portable arithmetic.
     """
-    anywhere = record["arithmetic"] == PORTABLE and available()
-    alike = record["device"] == "cpu" and record["processor"] == processor("cpu")
-    return record["packages"] == versions() and (anywhere or alike)
+    is_portable = record["arithmetic"] == PORTABLE and available()
+    has_same_cpu = record["device"] == "cpu" and record["processor"] == processor("cpu")
+    return record["packages"] == versions() and (is_portable or has_same_cpu)

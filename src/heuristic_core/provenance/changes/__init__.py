@@ -1,1 +1,1 @@
-"""Why jobs would run, told to a person."""
+"""Reasons why jobs would run, for `make changes`."""

@@ -1,4 +1,4 @@
-"""Why the jobs of a dry run would run: what they would do against the records of the results that are there."""
+"""Causes of the jobs of a dry run, from the records of existing results."""
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -8,48 +8,55 @@ from heuristic_core.plan.jobs import Listed
 from heuristic_core.provenance.job import Job, recorded_job, since
 from heuristic_core.provenance.record import read_record, record_of
 
-Code = Callable[[Job, dict], list[str]]  # what of a job's code changed since its record was written
-Digest = Callable[[str], str]  # SHA-256 of a file
+Code = Callable[[Job, dict], list[str]]  # (job, record) -> lines on what changed in the job's code since the record
+Digest = Callable[[str], str]  # path -> SHA-256 of the file
 
 
 def causes(
-    listed: Listed, made: Collection[str], code: Code, sha: Digest, keys: Mapping[str, str] | None = None
+    listed: Listed, pending: Collection[str], code: Code, sha: Digest, keys: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Why a job would run of its own, a line for each cause; none where it follows from other jobs.
+    """Return why a job would run, apart from other jobs that would run before it.
 
-    made: the results of all jobs that would run. A job that reads one of these is asked for no further causes.
-    keys: of settings that jobs have by another name than the configuration has -> its key there.
-    Where no record tells, the cause is what Snakemake says.
+    Args:
+        listed: The job.
+        pending: Paths of the results of all jobs that would run. A job that reads one of these has no further causes.
+        code: Function that describes changes of the job's code.
+        sha: Function that returns the SHA-256 of a file.
+        keys: Name of a setting on command lines -> its key in the configuration, where they differ.
+
+    Returns:
+        One line per cause; Snakemake's reason if records show none; empty if the job only follows from other jobs.
     """
     if not all(map(os.path.exists, listed.outputs)):
         return ["no result yet"]
-    if not made.isdisjoint(listed.inputs):
+    if not pending.isdisjoint(listed.inputs):
         return []
     job = recorded_job(listed)
     if job is None:
         return [listed.reason]
     file = record_of(job.outputs[0], job.root)
     if not file.exists():
-        return ["was cut off, or is of a version without records"]
+        return ["no record: the job was interrupted, or ran in a version without records"]
     try:
         record = read_record(file)
-    except InputError as fault:
-        return [str(fault)]
-    return list(dict.fromkeys(_changes(job, record, code, sha, keys or {}))) or [listed.reason]
+    except InputError as error:
+        return [str(error)]
+    return list(dict.fromkeys(_iter_causes(job, record, code, sha, keys or {}))) or [listed.reason]
 
 
-def _changes(job: Job, record: dict, code: Code, sha: Digest, keys: Mapping[str, str]) -> Iterator[str]:
+def _iter_causes(job: Job, record: dict, code: Code, sha: Digest, keys: Mapping[str, str]) -> Iterator[str]:
+    """Yield one line for each change since a record was written."""
     changes = since(record, job, sha)
     yield from (f"input changed: {name}" for name in changes.inputs)
     if changes.gone or changes.added:
-        yield "other input files than before"
-    yield from (f"setting changed: {_config_key(line, keys)}" for line in changes.settings)
+        yield "list of input files changed"
+    yield from (f"setting changed: {_use_config_key(line, keys)}" for line in changes.settings)
     if changes.code:
         yield from (f"code changed: {line}" for line in code(job, record))
 
 
-def _config_key(line: str, keys: Mapping[str, str]) -> str:
-    """What is said of a setting, with its key in the configuration."""
+def _use_config_key(line: str, keys: Mapping[str, str]) -> str:
+    """Replace the name of a setting at the beginning of a line by its key in the configuration."""
     for name, key in keys.items():
         if line.startswith((f"{name}.", f"{name} ")):
             return f"{key}{line.removeprefix(name)}".removeprefix(".")

@@ -1,4 +1,4 @@
-"""Which code, and which locked packages, are other than when a result was made."""
+"""Code and locked packages that changed since a result was made, according to git."""
 
 import ast
 import subprocess
@@ -13,34 +13,41 @@ from heuristic_core.provenance.lock import locked
 LOCK = Path("envs/requirements.txt")
 
 
-class Unknown(Exception):
-    """Nothing tells what the code was."""
+class _UnknownCodeError(Exception):
+    """The record names no commit, or git cannot read it."""
 
 
 def changed_code(
     checkout: Path, job: Job, record: dict, drawing: Callable[[Job], Sequence[Path]] = lambda job: ()
 ) -> list[str]:
-    """What of a job's code changed since its record was written: paths in the checkout, and packages.
+    """Return what changed in a job's code since its record was written.
 
-    drawing: modules that a job loads by name, as those that draw.
-    Where the record, or git, cannot tell: what it may be.
+    Args:
+        checkout: Folder of the repository.
+        job: The job.
+        record: Its record.
+        drawing: Function that returns the modules that a job loads by name, such as modules of figures.
+
+    Returns:
+        Paths in the checkout, and packages with both versions; what may have changed if the old code is unknown.
     """
     script, commit = Path("workflow/scripts") / f"{job.script}.py", record["commit"]
     try:
         if not commit:
-            raise Unknown
-        files = _sources(checkout / script, *drawing(job))
+            raise _UnknownCodeError
+        files = _source_files(checkout / script, *drawing(job))
         changes = [str(file) for file in _changed_files(checkout, commit) if checkout / file in files]
-        changes = [file for file in changes if _differs(checkout, commit, file)] + _packages(checkout, commit, files)
-    except Unknown:
+        changes = [file for file in changes if _differs(checkout, commit, file)]
+        changes += _changed_packages(checkout, commit, files)
+    except _UnknownCodeError:
         return [f"{script}, or what it imports, or a locked package"]
-    if record["dirty"]:  # the commit was not all that there was
-        changes.append(f"or what differed from commit {commit[:8]} when {job.outputs[0]} was made")
+    if record["dirty"]:
+        changes.append(f"or files that differed from commit {commit[:8]} when {job.outputs[0]} was made")
     return changes or [f"{script}, or what it imports"]
 
 
-def _sources(*roots: Path) -> list[Path]:
-    """The files that a job's code digest covers, and other files beside them that their modules read."""
+def _source_files(*roots: Path) -> list[Path]:
+    """Return the files of a job's code digest, and the YAML files and templates beside them."""
     files = code_files(*roots)
     folders = {file.parent for file in files}
     return [
@@ -51,33 +58,37 @@ def _sources(*roots: Path) -> list[Path]:
 
 @cache
 def _changed_files(checkout: Path, commit: str) -> list[Path]:
-    """Files that differ from the commit, new ones too."""
-    names = _git(checkout, "diff", "--name-only", "--relative", commit) + _git(
-        checkout, "ls-files", "--others", "--exclude-standard"
-    )
-    return [Path(name) for name in names.splitlines()]
+    """Return files that differ from the commit, including new files."""
+    changed = _run_git(checkout, "diff", "--name-only", "--relative", commit)
+    untracked = _run_git(checkout, "ls-files", "--others", "--exclude-standard")
+    return [Path(name) for name in (changed + untracked).splitlines()]
 
 
 @cache
 def _differs(checkout: Path, commit: str, file: str) -> bool:
-    """Whether a file means something else than in the commit. Comments and docstrings of Python mean nothing."""
+    """Return whether a file differs from the commit, apart from comments and docstrings of Python."""
     try:
-        before, now = _git(checkout, "show", f"{commit}:./{file}"), (checkout / file).read_text()
-    except (Unknown, OSError):  # it is new, or was removed
+        before, now = _run_git(checkout, "show", f"{commit}:./{file}"), (checkout / file).read_text()
+    except (_UnknownCodeError, OSError):  # added or removed since the commit
         return True
     return not file.endswith(".py") or meaning(ast.parse(before)) != meaning(ast.parse(now))
 
 
-def _packages(checkout: Path, commit: str, files: Sequence[Path]) -> list[str]:
-    """Packages that these files depend on whose pinned version changed, as `numpy 2.4.6 -> 2.5.0`."""
-    texts = _git(checkout, "show", f"{commit}:./{LOCK}"), (checkout / LOCK).read_text()
+def _changed_packages(checkout: Path, commit: str, files: Sequence[Path]) -> list[str]:
+    """Return packages of these files whose pinned version changed, such as `numpy 2.4.6 -> 2.5.0`."""
+    texts = _run_git(checkout, "show", f"{commit}:./{LOCK}"), (checkout / LOCK).read_text()
     before, now = (locked(text, imported(files)) for text in texts)
     names = [name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name)]
     return [f"{name} {before.get(name)} -> {now.get(name)}" for name in names]
 
 
-def _git(checkout: Path, *arguments: str) -> str:
+def _run_git(checkout: Path, *arguments: str) -> str:
+    """Return the output of a git command.
+
+    Raises:
+        _UnknownCodeError: If git is missing or fails.
+    """
     try:
         return subprocess.run(["git", *arguments], cwd=checkout, capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
-        raise Unknown from None
+        raise _UnknownCodeError from None

@@ -1,4 +1,4 @@
-"""The jobs of a dry run grouped by what makes them run, as text: causes first, then what follows from them."""
+"""Text of `make changes`: jobs grouped by their causes, then jobs that only follow from other jobs."""
 
 import textwrap
 from collections import Counter, defaultdict
@@ -7,65 +7,78 @@ from collections.abc import Callable, Sequence
 from heuristic_core.plan.jobs import Listed, family
 
 NOTHING = "Nothing would run: every result is up to date."
-MAX_CAUSES = 5  # causes of one rule's jobs that are shown
+MAX_CAUSES = 5  # causes shown for one rule
 
 
 def explain(jobs: Sequence[Listed], causes_of: Callable[[Listed, set[str]], list[str]]) -> str:
-    """Why these jobs would run. causes_of: of one job, given the results of all; none where it follows from others."""
+    """Explain why jobs would run.
+
+    Args:
+        jobs: All jobs of a dry run.
+        causes_of: Function of a job and the results of all jobs that returns one line per cause of the job; empty if
+            it only follows from other jobs.
+
+    Returns:
+        Text of several paragraphs, upstream rules first.
+    """
     if not jobs:
         return NOTHING
     causes: dict[str, Counter] = defaultdict(Counter)
     following: Counter = Counter()
-    made = {path for job in jobs for path in job.outputs}
+    results = {path for job in jobs for path in job.outputs}
     for job in jobs:
-        job_causes = causes_of(job, made)
+        job_causes = causes_of(job, results)
         causes[family(job.rule)].update(job_causes)
         following[family(job.rule)] += not job_causes
-    order = _upstream_first(jobs)
+    order = _sort_rules(jobs)
     total = Counter(family(job.rule) for job in jobs)
-    rules_by_causes: dict[str, list[str]] = defaultdict(list)  # rules that the same causes let run
+    rules_by_causes: dict[str, list[str]] = defaultdict(list)
     for rule in order:
         if causes[rule]:
-            rules_by_causes[_lines(causes[rule], total[rule])].append(_format_rule(rule, total[rule]))
-    parts = [_format_jobs(len(jobs)) + " would run. In brackets: how many of one rule."]
-    parts += [f"{_wrap(', '.join(rules))}:\n{lines}" for lines, rules in rules_by_causes.items()]
-    if rest := [_format_rule(rule, following[rule]) for rule in order if following[rule]]:
-        parts.append(_wrap(f"Because of these: {', '.join(rest)}."))
-    return "\n\n".join(parts)
+            rules_by_causes[_format_causes(causes[rule], total[rule])].append(_format_rule(rule, total[rule]))
+    paragraphs = [_format_jobs(len(jobs)) + " would run. In parentheses: number of jobs of a rule."]
+    paragraphs += [f"{_wrap(', '.join(rules))}:\n{lines}" for lines, rules in rules_by_causes.items()]
+    if downstream := [_format_rule(rule, following[rule]) for rule in order if following[rule]]:
+        paragraphs.append(_wrap(f"Because of these: {', '.join(downstream)}."))
+    return "\n\n".join(paragraphs)
 
 
-def _lines(causes: Counter, total: int) -> str:
+def _format_causes(causes: Counter, total: int) -> str:
+    """Return indented lines on the causes of a rule's `total` jobs."""
     lines = [cause if count == total else f"{cause} ({_format_jobs(count)})" for cause, count in causes.items()]
     if len(lines) > MAX_CAUSES:
-        lines[MAX_CAUSES:] = [f"and {len(lines) - MAX_CAUSES} causes more"]
+        lines[MAX_CAUSES:] = [f"and {len(lines) - MAX_CAUSES} more causes"]
     return "\n".join(f"    {line}" for line in lines)
 
 
 def _format_rule(rule: str, count: int) -> str:
+    """Return the rule with its number of jobs, if more than one."""
     return f"{rule} ({count})" if count > 1 else rule
 
 
 def _wrap(text: str) -> str:
+    """Wrap text at 100 characters."""
     return textwrap.fill(text, 100, break_long_words=False)
 
 
 def _format_jobs(count: int) -> str:
+    """Return a number of jobs as text."""
     return "1 job" if count == 1 else f"{count} jobs"
 
 
-def _upstream_first(jobs: Sequence[Listed]) -> list[str]:
-    """The rules in the order in which the last of their jobs could run."""
+def _sort_rules(jobs: Sequence[Listed]) -> list[str]:
+    """Return rules in topological order: by the largest depth of their jobs, then by name."""
     makers = {path: job for job in jobs for path in job.outputs}
     depths: dict[int, int] = {}
 
     def depth(job: Listed) -> int:
         if id(job) not in depths:
-            before = [depth(makers[path]) for path in job.inputs if path in makers]
-            depths[id(job)] = 1 + max(before, default=0)
+            input_depths = [depth(makers[path]) for path in job.inputs if path in makers]
+            depths[id(job)] = 1 + max(input_depths, default=0)
         return depths[id(job)]
 
-    deepest: dict[str, int] = {}
+    rule_depths: dict[str, int] = {}
     for job in jobs:
         rule = family(job.rule)
-        deepest[rule] = max(deepest.get(rule, 0), depth(job))
-    return sorted(deepest, key=lambda rule: (deepest[rule], rule))
+        rule_depths[rule] = max(rule_depths.get(rule, 0), depth(job))
+    return sorted(rule_depths, key=lambda rule: (rule_depths[rule], rule))

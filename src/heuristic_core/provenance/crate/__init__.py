@@ -1,1 +1,1 @@
-"""One archive per study, as an RO-Crate: written by `export`, drawn again by `redraw`."""
+"""One RO-Crate archive per study: `export` writes it, `redraw` draws figures from it."""

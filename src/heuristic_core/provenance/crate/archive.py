@@ -1,4 +1,4 @@
-"""Writing an archive: the same members give the same bytes."""
+"""Reproducible zip archives: the same members give the same bytes."""
 
 import zipfile
 from collections.abc import Mapping
@@ -6,20 +6,25 @@ from pathlib import Path
 
 from heuristic_core.common.atomic import replacing
 
-EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can name; no member's time is told
+_MEMBER_TIME = (1980, 1, 1, 0, 0, 0)  # of all members: the earliest time that a zip file can hold
 
 
 def write_archive(path: str | Path, members: Mapping[str, Path | bytes]) -> None:
-    """A zip file of `members`, each a file or its contents, by name in the archive."""
+    """Write a zip file.
+
+    Args:
+        path: Path of the archive.
+        members: Name in the archive -> path of a file, or its content.
+    """
     with replacing(path) as partial, zipfile.ZipFile(partial, "w") as archive:
         for name in sorted(members):
-            info = zipfile.ZipInfo(name, EARLIEST)
+            info = zipfile.ZipInfo(name, _MEMBER_TIME)
             info.compress_type = zipfile.ZIP_DEFLATED
-            info.create_system = 3  # Unix, also where it is written on another system
+            info.create_system = 3  # Unix, whatever the system here
             info.external_attr = 0o644 << 16
             archive.writestr(info, content(members[name]))
 
 
 def content(member: Path | bytes) -> bytes:
-    """A member's bytes."""
+    """Return the bytes of a member of an archive, which is a path or its content."""
     return member if isinstance(member, bytes) else member.read_bytes()

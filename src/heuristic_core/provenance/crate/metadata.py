@@ -1,4 +1,4 @@
-"""An archive's ro-crate-metadata.json: what each file is, what made it, and by whom it may be used."""
+"""The file ro-crate-metadata.json of an archive: description of each file, run, authors and licence."""
 
 import hashlib
 import json
@@ -15,14 +15,14 @@ from heuristic_core.provenance.crate.archive import content
 from heuristic_core.provenance.crate.records import RECORDS
 from heuristic_core.provenance.crate.subject import Subject
 
-VERSION = "1.3"  # of the RO-Crate specification
+_CRATE_VERSION = "1.3"  # of the RO-Crate specification
 NAME = "ro-crate-metadata.json"
-UNKNOWN = "1970-01-01"  # the date of results that have no records
+_UNKNOWN_DATE = "1970-01-01"  # date of results without records
 WORKFLOW, CONFIGURATION, CLAIMS, LOCK, CITATION = (
     "Snakefile", "config.yaml", "claims.yaml", "envs/requirements.txt", "CITATION.cff",
 )  # fmt: skip
 INPUT_FILES = (CONFIGURATION, CLAIMS, LOCK)
-FORMATS = {
+_MEDIA_TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".csv": "text/csv",
     ".md": "text/markdown",
@@ -49,7 +49,13 @@ DESCRIPTIONS = {
 
 
 class WorkflowRun(NamedTuple):
-    """started, ended: ISO 8601, None where no records tell. commit: of the code that ran, or None."""
+    """When a study ran, and with what code.
+
+    Attributes:
+        started: ISO 8601 start of the first job; None without records.
+        ended: ISO 8601 end of the last job; None without records.
+        commit: Commit of the code; None if unknown or changed.
+    """
 
     started: str | None
     ended: str | None
@@ -57,9 +63,9 @@ class WorkflowRun(NamedTuple):
 
 
 def run_of(records: Iterable[Mapping]) -> WorkflowRun:
-    """When a study ran, and the commit of the job that ended last, from its provenance records.
+    """Summarise provenance records: start, end, and the commit of the job that ended last.
 
-    A job whose code differed from its commit has none.
+    The commit of a job whose code differed from it does not count.
     """
     jobs = []
     for record in records:
@@ -76,22 +82,25 @@ def run_of(records: Iterable[Mapping]) -> WorkflowRun:
 def metadata(
     study: str, subject: Subject, members: Mapping[str, Path | bytes], citation: Mapping, run: WorkflowRun
 ) -> bytes:
-    """ro-crate-metadata.json of the archive of `study` that holds `members`.
+    """Build the content of ro-crate-metadata.json.
 
-    citation: what CITATION.cff holds.
+    Args:
+        study: Name of the study.
+        subject: Descriptions of its archive.
+        members: Name in the archive -> path of a file, or its content.
+        citation: Content of CITATION.cff.
+        run: When the study ran.
     """
-    crate = ROCrate(version=VERSION)
-    files = {name: _file(crate, name, content(member), subject) for name, member in sorted(members.items())}
-    licence, authors, paper = (
-        _licence(crate, citation),
-        _authors(crate, citation),
-        _paper(crate, citation, subject.paper),
-    )
+    crate = ROCrate(version=_CRATE_VERSION)
+    files = {name: _add_file(crate, name, content(member), subject) for name, member in sorted(members.items())}
+    licence = _add_licence(crate, citation)
+    authors = _add_authors(crate, citation)
+    paper = _add_paper(crate, citation, subject.paper)
     workflow = files[WORKFLOW]
-    _set(workflow, author=authors, programmingLanguage=_snakemake(crate), softwareRequirements=files[LOCK])
+    _set(workflow, author=authors, programmingLanguage=_add_snakemake(crate), softwareRequirements=files[LOCK])
     _set(workflow, version=citation["version"])
     if run.commit:
-        _set(workflow, identifier=f"swh:1:rev:{run.commit}")  # of Software Heritage, which is the git commit's own
+        _set(workflow, identifier=f"swh:1:rev:{run.commit}")  # Software Heritage identifies a revision by its git hash
     action = crate.add(ContextEntity(crate, "#run", {"@type": "CreateAction"}))
     _set(
         action,
@@ -107,7 +116,7 @@ def metadata(
         crate.root_dataset,
         name=f"{study}: results of {citation['title']}",
         description=subject.results,
-        datePublished=(run.ended or UNKNOWN)[:10],
+        datePublished=(run.ended or _UNKNOWN_DATE)[:10],
         license=licence,
         author=authors,
         citation=paper,
@@ -117,20 +126,21 @@ def metadata(
     return (json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
 
 
-def _file(crate: ROCrate, name: str, member: bytes, subject: Subject) -> File:
-    kind = ComputationalWorkflow if name == WORKFLOW else File
+def _add_file(crate: ROCrate, name: str, member: bytes, subject: Subject) -> File:
+    """Add a member of the archive to the crate."""
+    entity_class = ComputationalWorkflow if name == WORKFLOW else File
     properties = {
         "name": name,
         "description": _describe(Path(name), subject),
-        "encodingFormat": FORMATS[Path(name).suffix],
+        "encodingFormat": _MEDIA_TYPES[Path(name).suffix],
         "contentSize": str(len(member)),
         "sha256": hashlib.sha256(member).hexdigest(),
     }
-    return crate.add(kind(crate, dest_path=name, properties=properties))
+    return crate.add(entity_class(crate, dest_path=name, properties=properties))
 
 
 def _describe(path: Path, subject: Subject) -> str:
-    """One line on what the file is."""
+    """Return a description of a file in one line."""
     if str(path) in DESCRIPTIONS:
         return DESCRIPTIONS[str(path)]
     if path.parts[0] == RECORDS:
@@ -139,33 +149,36 @@ def _describe(path: Path, subject: Subject) -> str:
     return description or f"Table {path.stem}, one row per observation; the file's own metadata explain its columns"
 
 
-def _licence(crate: ROCrate, citation: Mapping) -> ContextEntity:
+def _add_licence(crate: ROCrate, citation: Mapping) -> ContextEntity:
+    """Add the licence of the software."""
     name = citation["license"]
     properties = {"@type": "CreativeWork", "name": name, "description": f"The licence that SPDX lists as {name}"}
     return crate.add(ContextEntity(crate, f"https://spdx.org/licenses/{name}", properties))
 
 
-def _authors(crate: ROCrate, citation: Mapping) -> list[ContextEntity] | ContextEntity:
-    """Those of the software, or the only one: whole names are of organisations or groups, others of persons."""
+def _add_authors(crate: ROCrate, citation: Mapping) -> list[ContextEntity] | ContextEntity:
+    """Add the authors of the software; return one entity for a single author. In CITATION.cff, `name` means a group."""
     authors = []
     for number, author in enumerate(citation["authors"], start=1):
-        properties = {"@type": "Organization" if "name" in author else "Person", "name": _name(author)}
+        properties = {"@type": "Organization" if "name" in author else "Person", "name": _format_name(author)}
         authors.append(crate.add(ContextEntity(crate, f"#author-{number}", properties)))
     return authors if len(authors) > 1 else authors[0]
 
 
-def _paper(crate: ROCrate, citation: Mapping, identifier: str) -> ContextEntity:
-    """The paper whose study the software implements."""
+def _add_paper(crate: ROCrate, citation: Mapping, identifier: str) -> ContextEntity:
+    """Add the paper whose study the software implements."""
     (paper,) = [reference for reference in citation["references"] if reference["identifiers"][0]["value"] == identifier]
+    authors = ", ".join(map(_format_name, paper["authors"]))
     properties = {
         "@type": "ScholarlyArticle",
         "name": paper["title"],
-        "description": f"{', '.join(map(_name, paper['authors']))}. {paper['collection-title']}, {paper['year']}",
+        "description": f"{authors}. {paper['collection-title']}, {paper['year']}",
     }
     return crate.add(ContextEntity(crate, f"https://arxiv.org/abs/{identifier.removeprefix('arXiv:')}", properties))
 
 
-def _snakemake(crate: ROCrate) -> ContextEntity:
+def _add_snakemake(crate: ROCrate) -> ContextEntity:
+    """Add the language of the workflow."""
     properties = {
         "@type": "ComputerLanguage",
         "name": "Snakemake",
@@ -175,10 +188,12 @@ def _snakemake(crate: ROCrate) -> ContextEntity:
     return crate.add(ContextEntity(crate, "https://w3id.org/workflowhub/workflow-ro-crate#snakemake", properties))
 
 
-def _name(author: Mapping) -> str:
+def _format_name(author: Mapping) -> str:
+    """Return the name of an author or a group."""
     return author.get("name") or f"{author['given-names']} {author['family-names']}"
 
 
 def _set(entity, **values) -> None:
+    """Set properties of an entity."""
     for key, value in values.items():
         entity[key] = value

@@ -1,4 +1,4 @@
-"""Which provenance records go into an archive."""
+"""Provenance records in an archive."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,16 +9,21 @@ RECORDS = "provenance"
 
 
 def records(root: Path, names: Iterable[str]) -> list[str]:
-    """The provenance records of the files `names` below `root`, of what these were made from, and so on.
+    """Return the records of files, of the files that these were made from, and so on.
 
-    A file in a folder that a job wrote whole has the record of the folder.
+    Args:
+        root: Folder of the study.
+        names: Paths of files in it. The record of a file may be the record of a folder that contains it.
+
+    Returns:
+        Sorted paths of records in `root`.
     """
     paths: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = Path(waiting.pop())
+    queue = list(names)
+    while queue:
+        name = Path(queue.pop())
         for path in (f"{RECORDS}/{part}.json" for part in (name, *name.parents)):
             if path not in paths and (root / path).is_file():
                 paths.add(path)
-                waiting += read_record(root / path)["inputs"]
+                queue += read_record(root / path)["inputs"]
     return sorted(paths)

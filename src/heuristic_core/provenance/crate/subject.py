@@ -1,4 +1,4 @@
-"""What an experiment says of the archive of a study."""
+"""Descriptions that an experiment gives for the archive of a study."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,7 +22,12 @@ class Subject(NamedTuple):
 
 
 def about_target(path: Path, titles: Mapping[str, str]) -> str | None:
-    """One line on a file of a figure or a table for reading; None for other files. titles: by target."""
+    """Describe a file of a figure or of a table for reading in one line; None for other files.
+
+    Args:
+        path: Path of the file in the archive.
+        titles: Target, such as figure05 -> its title.
+    """
     if path.stem not in titles:
         return None
     values = ": the values behind its marks" if path.parts[0] == "figures" and path.suffix == ".csv" else ""
