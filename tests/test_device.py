@@ -5,7 +5,7 @@ import torch
 
 from heuristic_core.models.device import dtype_on, precision_on
 from heuristic_core.models.implementation import load_model
-from heuristic_core.provenance.record import precision
+from heuristic_core.provenance.settings import precision
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 PROCESSORS = [

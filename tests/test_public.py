@@ -1,7 +1,7 @@
 """What of settings and pages goes into an archive."""
 
 from heuristic_core.provenance.crate.public import public_page
-from heuristic_core.provenance.record import public
+from heuristic_core.provenance.settings import public
 
 
 def test_settings_keep_what_is_not_private():

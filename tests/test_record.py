@@ -7,20 +7,8 @@ from pathlib import Path
 import pytest
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.provenance.record import (
-    FIELDS,
-    Record,
-    check,
-    digest,
-    digests,
-    precision,
-    public,
-    read_record,
-    recorded,
-    rows,
-    seeds,
-    settings,
-)
+from heuristic_core.provenance.record import FIELDS, Record, check, digest, digests, read_record, recorded, rows
+from heuristic_core.provenance.settings import precision, public, seeds, settings
 from heuristic_core.tables.schemas import SCHEMAS
 
 BARE = json.dumps({"outputs": {}, "digest": digest({"outputs": {}})})  # a right digest, and nothing else

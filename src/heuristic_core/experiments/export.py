@@ -21,7 +21,8 @@ from heuristic_core.provenance.crate.metadata import (
 )
 from heuristic_core.provenance.crate.public import public_page
 from heuristic_core.provenance.crate.records import records
-from heuristic_core.provenance.record import check, digests, public, read_record
+from heuristic_core.provenance.record import check, digests, read_record
+from heuristic_core.provenance.settings import public
 from heuristic_core.report.settings import read_study
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from heuristic_core.plan.jobs import Listed, dry_run
-from heuristic_core.provenance.record import files_of, named, settings, study_and_job
+from heuristic_core.provenance.record import files_of, named, study_and_job
+from heuristic_core.provenance.settings import settings
 
 _MAX_VALUE_LENGTH = 60  # characters of a value in a list of changes
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from markupsafe import escape
 
-from heuristic_core.provenance.record import public
+from heuristic_core.provenance.settings import public
 
 
 def public_page(html: str, settings: dict) -> str:

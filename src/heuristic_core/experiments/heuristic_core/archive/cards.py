@@ -10,7 +10,7 @@ from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, MEASURED
 from heuristic_core.figures.sheets import Formatted, Sheet, to_markdown
 from heuristic_core.figures.text import bracket, number, percent
-from heuristic_core.provenance.record import public
+from heuristic_core.provenance.settings import public
 from heuristic_core.pruning.subnetwork import Subnetwork
 
 ACCURACY_TEXT = """\
