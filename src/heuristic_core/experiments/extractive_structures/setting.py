@@ -1,8 +1,7 @@
-"""What the jobs of one seed share: the seed's world as sentences and tokens, arguments, device and saved states."""
+"""What the jobs of one seed share: the seed's world as sentences and tokens, on the job's device."""
 
 import contextlib
-from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,8 +10,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from heuristic_core.common.atomic import replacing
-from heuristic_core.common.hashing import file_digest
-from heuristic_core.common.threads import use_threads
+from heuristic_core.config.blocks import AskedPrecision, Device
 from heuristic_core.experiments.extractive_structures.config import Data
 from heuristic_core.experiments.extractive_structures.data import (
     Hop,
@@ -35,10 +33,7 @@ from heuristic_core.experiments.extractive_structures.tokens import (
     examples,
 )
 from heuristic_core.experiments.extractive_structures.world import world
-from heuristic_core.jobs.arguments import Arguments
-from heuristic_core.jobs.scratch import scratch
-from heuristic_core.models.device import dtype_on, precision_on, usable_device
-from heuristic_core.provenance.digests import code_digest
+from heuristic_core.models.device import dtype_on, usable_device
 
 HOP_FUNCTIONS = {"first": first_hop, "second": second_hop}
 HOPS = tuple(HOP_FUNCTIONS)
@@ -107,57 +102,34 @@ class Setting:
         return made_up(self.world, self.data, self.names.taught, self.seed)
 
 
-def of_seed(description: str) -> Arguments:
-    """Return a parser with the arguments that all jobs of a seed share."""
-    parser = Arguments(description)
-    parser.settings("data", Data)
-    parser.add_argument("--study", required=True, help="name of the study")
-    parser.add_argument("--seed", type=int, required=True, help="of the world, of first weights and of the order")
-    parser.device()
-    parser.reads("*", tokenizer="files of the tokenizer of a model that is not made here, tokenizer.json first")
-    return parser
-
-
 @contextlib.contextmanager
-def begun(args: Namespace) -> Iterator[Setting]:
+def open_setting(
+    data: Data,
+    seed: int,
+    tokenizer: Sequence[str] = (),
+    device: Device = "cpu",
+    precision: AskedPrecision = "float32",
+) -> Iterator[Setting]:
     """Yield the setting of a job, with the job's device as torch's default and autocast to its precision.
 
     Weights, their optimizer and sums stay float32.
 
     Args:
-        args: Arguments of :func:`of_seed`.
+        data: Who and what facts are about.
+        seed: Of all draws.
+        tokenizer: Files of a tokenizer, tokenizer.json first; default: the embedded model's vocabulary.
+        device: Where the model runs.
+        precision: Of products of matrices.
     """
-    use_threads(1)
-    device = usable_device(args.device)
-    dtype = dtype_on(device, args.precision)
+    usable = usable_device(device)
+    dtype = dtype_on(usable, precision)
     with contextlib.ExitStack() as stack:
-        if device.type != "cpu":
-            stack.enter_context(device)
+        if usable.type != "cpu":
+            stack.enter_context(usable)
         if dtype != torch.float32:
             # Weights change during the job, so casts must not be cached.
-            stack.enter_context(torch.autocast(device.type, dtype, cache_enabled=False))
-        yield Setting(args.data, args.seed, Path(args.tokenizer[0]).parent if args.tokenizer else None)
-
-
-def unfinished(args: Namespace, result: str, script: str) -> Path | None:
-    """Return the folder of a job's saved states, or None if the study saves none.
-
-    Args:
-        args: Arguments of the job.
-        result: Path of a result of the job; the folder is beside it.
-        script: Path of the job's script.
-    """
-    if args.finetuning.save_every is None:
-        return None
-    inputs = [
-        args.data.model_dump_json(),
-        args.finetuning.model_dump_json(),
-        str(args.seed),
-        args.device,
-        precision_on(usable_device(args.device), args.precision),
-    ]
-    fingerprint = "\n".join([*inputs, file_digest(args.checkpoint), code_digest(script), torch.__version__])
-    return scratch(Path(result).with_name(f".unfinished-{Path(result).stem}"), fingerprint)
+            stack.enter_context(torch.autocast(usable.type, dtype, cache_enabled=False))
+        yield Setting(data, seed, Path(tokenizer[0]).parent if tokenizer else None)
 
 
 def write_weights(path: str | Path, weights: dict[str, Tensor]) -> None:

@@ -122,7 +122,7 @@ def teach(
         order: Purpose, which names the stage, and seed of the order of examples.
         trained: Names of the trained parameters; default: all except constants.
         after_epoch: Called after each epoch with the number of epochs, from 1, and the parameters.
-        unfinished: Where to save and resume; default: nowhere.
+        unfinished: Where to save and resume, if `settings.save_every` says how often; default: nowhere.
     """
     epoch_steps = -(-len(examples.length) // settings.batch_size)
 
@@ -130,7 +130,8 @@ def teach(
         if after_epoch is not None and step % epoch_steps == 0:
             after_epoch(step // epoch_steps, current)
 
-    saving = unfinished and unfinished.stage_saving(order[0], epoch_steps * (settings.save_every or settings.epochs))
+    resumable = unfinished and settings.save_every
+    saving = unfinished.stage_saving(order[0], epoch_steps * settings.save_every) if resumable else None
     return learn(
         parameters, examples, settings, settings.epochs * epoch_steps, order, trained, after, saving
     ).parameters

@@ -1,0 +1,79 @@
+"""Extractive scores of components, and effects of replacing and removing them."""
+
+from safetensors.torch import load_file
+
+from heuristic_core.common.roles import Input, Output
+from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.experiments.extractive_structures.config import FEW, Data, Scores
+from heuristic_core.experiments.extractive_structures.patching import patched
+from heuristic_core.experiments.extractive_structures.removal import (
+    agreement_rows,
+    component_rows,
+    removal_rows,
+    score_rows,
+)
+from heuristic_core.experiments.extractive_structures.scores import contrast
+from heuristic_core.experiments.extractive_structures.scores import scores as compute_scores
+from heuristic_core.experiments.extractive_structures.setting import open_setting
+from heuristic_core.tables.parquet import write_table
+
+
+def score_components(
+    checkpoint: Input,
+    first: Input,
+    second: Input,
+    data: Data,
+    scores: Scores,
+    study: str,
+    seed: int,
+    scores_table: Output,
+    components_table: Output,
+    agreement_table: Output,
+    removal_table: Output,
+    tokenizer: list[Input] = (),
+    device: Device = "cpu",
+    precision: AskedPrecision = "float32",
+) -> None:
+    """Compute extractive scores, and compare them with the effects of replacing and removing components.
+
+    Args:
+        checkpoint: Weights after pre-training (safetensors).
+        first: Weights after the facts of the first hop.
+        second: Weights after the facts of the second hop.
+        data: Who and what facts are about.
+        scores: Settings of scores.
+        study: Name of the study.
+        seed: Of the world, of first weights and of the order.
+        scores_table: Where to write table extractive_scores.
+        components_table: Where to write table extractive_components.
+        agreement_table: Where to write table extractive_agreement.
+        removal_table: Where to write table extractive_removal.
+        tokenizer: Files of the tokenizer of a model that is not made here, tokenizer.json first.
+        device: Where the model runs.
+        precision: Of products of matrices.
+    """
+    paths = {
+        "extractive_scores": scores_table,
+        "extractive_components": components_table,
+        "extractive_agreement": agreement_table,
+        "extractive_removal": removal_table,
+    }
+    tables: dict[str, list[dict]] = {table: [] for table in paths}
+    with open_setting(data, seed, tokenizer, device, precision) as setting:
+        old = load_file(checkpoint, device)
+        for hop, path in {"first": first, "second": second}.items():
+            new, taught = load_file(path, device), setting.taught(hop)
+            comparison = contrast(old, new, taught.parts["implications"], scores.counterfactuals, seed)
+            by_kind = compute_scores(comparison, scores.path_steps)
+            components = component_rows(comparison, by_kind)
+            full = patched(comparison) if len(components) <= FEW else None
+            hop_rows = {
+                "extractive_scores": score_rows(by_kind, taught.hop.implications.sentences),
+                "extractive_components": components,
+                "extractive_agreement": agreement_rows(by_kind, full),
+                "extractive_removal": removal_rows(components),
+            }
+            for table, rows in hop_rows.items():
+                tables[table] += [{"study": study, "seed": seed, "hop": hop} | row for row in rows]
+    for table, path in paths.items():
+        write_table(table, tables[table], path)
