@@ -19,7 +19,7 @@ from pathlib import Path
 
 from heuristic_core.common.arithmetic import NATIVE, OPTION, PORTABLE
 from heuristic_core.provenance.audit.recompute import again
-from heuristic_core.provenance.job import Job, expected_jobs
+from heuristic_core.provenance.job import Job, list_recorded_jobs
 
 ROOT = Path(__file__).parent.parent
 SCRIPTS = ROOT / "workflow" / "scripts"
@@ -33,7 +33,7 @@ def main():
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="scripts; default: all")
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
-    jobs = expected_jobs(ROOT / "Snakefile", [args.config])
+    jobs = list_recorded_jobs(ROOT / "Snakefile", [args.config])
     for kind in args.kinds:
         job = next(job for job in jobs if job.script == kind)
         print(json.dumps({"job": job.name} | measure(job, args.repeats)), flush=True)

@@ -24,7 +24,7 @@ from heuristic_core.common.threads import use_threads
 from heuristic_core.experiments.extractive_structures.config import Data, Model
 from heuristic_core.experiments.extractive_structures.model import initial
 from heuristic_core.experiments.extractive_structures.patching import patched
-from heuristic_core.experiments.extractive_structures.scores import Contrast, contrast, first_order
+from heuristic_core.experiments.extractive_structures.scores import Contrast, compute_first_order, contrast
 from heuristic_core.experiments.extractive_structures.setting import Setting
 
 CLOSE = 0.01  # difference, as a share of the largest score, that is let pass
@@ -42,7 +42,9 @@ def main():
     used = arithmetic.settle(args.arithmetic, by_hand=False)
     of = made(args.cities, args.counterfactuals)
     check(of)
-    times = interleaved({"scores": lambda turn: first_order(of), "replacement": lambda turn: patched(of)}, args.turns)
+    times = interleaved(
+        {"scores": lambda turn: compute_first_order(of), "replacement": lambda turn: patched(of)}, args.turns
+    )
     result = {
         "arithmetic": used,
         "prompts": args.cities,
@@ -65,7 +67,7 @@ def check(of: Contrast) -> None:
     """Stop where replacement does not agree with scores."""
     double = of._replace(**{which: {n: v.double() for n, v in getattr(of, which).items()} for which in ("old", "new")})
     full = patched(double)
-    for kind, value in first_order(double).items():
+    for kind, value in compute_first_order(double).items():
         if kind == "upstream":  # replaced outputs are far, so that it is right to first order alone
             continue
         error = float((value - full[kind]).nan_to_num().abs().max() / value.nan_to_num().abs().max())

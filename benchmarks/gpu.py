@@ -39,8 +39,8 @@ from heuristic_core.models.components import kept_count
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.pruning.inputs import PruningInputs
 from heuristic_core.pruning.learner import Learner, PruningRun
-from heuristic_core.pruning.prune import objective_of
-from heuristic_core.tasks.encoded import Encoded, from_lists
+from heuristic_core.pruning.prune import make_objective
+from heuristic_core.tasks.encoded import Encoded, pack_lists
 
 PAPER_STEPS = 9300
 CLOSE = {"float32": 5e-3, "bfloat16": 0.15}  # relative error of the gradient that is let pass; of logits the same
@@ -261,7 +261,7 @@ def stepping(inputs: PruningInputs, engine: str, seeds: int, size: Size):
     )  # fmt: skip
     runs = [PruningRun(0.5, seed) for seed in range(seeds)]
     learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
-    return learner, objective_of(inputs, runs, settings)
+    return learner, make_objective(inputs, runs, settings)
 
 
 def one_step(inputs: PruningInputs, engine: str, seeds: int, size: Size) -> tuple[Tensor, Tensor]:
@@ -315,7 +315,7 @@ def random_pairs(size: Size, count: int, seed: int) -> Encoded:
     lengths = draw.lognormal(LOG_LENGTH, DEVIATION, count).round().astype(int).clip(7, size.longest)
     ids = [draw.integers(5, size.vocabulary, length).tolist() for length in lengths]
     types = [[int(k >= length // 2) for k in range(length)] for length in lengths]
-    return from_lists(ids, types, [[0] * int(length) for length in lengths], draw.integers(0, 3, count).tolist())
+    return pack_lists(ids, types, [[0] * int(length) for length in lengths], draw.integers(0, 3, count).tolist())
 
 
 def machine(device: str) -> dict:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, set_table
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, compute_ablation_sets
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.tables.schemas import SCHEMAS  # noqa: F401  registers them
 from heuristic_core.pruning.subnetwork import Subnetwork
@@ -119,7 +119,9 @@ class Made:
             self._write("ablation_predictions", columns, name := f"runs/ablation{number}.parquet")
             parts.append(self._folder / name)
         write_joined("ablation_predictions", parts, self._folder / "ablated.parquet")
-        write_table("ablation_sets", set_table(sets, ["mean"], Identity(**RUN)), self._folder / "sets.parquet")
+        write_table(
+            "ablation_sets", compute_ablation_sets(sets, ["mean"], Identity(**RUN)), self._folder / "sets.parquet"
+        )
 
 
 def commands(folder: Path, count: int) -> list[tuple[str, list[str]]]:

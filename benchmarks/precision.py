@@ -22,7 +22,7 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
 from heuristic_core.models.implementation import load_model
 from heuristic_core.pruning.hard_concrete import keep_largest
-from heuristic_core.pruning.inputs import pruning_inputs
+from heuristic_core.pruning.inputs import make_pruning_inputs
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.prune import prune
 from heuristic_core.tasks.encoded import Encoded
@@ -53,7 +53,7 @@ def subnetworks(step: Path, settings, sparsities, precision: str, device: str) -
     model = load_model(step / "checkpoint", device, precision)
     means, logits = ComponentMeans.load(step / "means.safetensors"), load_file(step / "logits.safetensors")["logits"]
     train = Encoded.load(step.parents[1] / "data/encoded/train.safetensors")
-    inputs, _ = pruning_inputs(model, means, train, logits, settings)
+    inputs, _ = make_pruning_inputs(model, means, train, logits, settings)
     found = [
         one for sparsity in sparsities for one in prune(inputs, [PruningRun(sparsity, s) for s in SEEDS], settings)
     ]

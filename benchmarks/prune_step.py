@@ -56,7 +56,7 @@ from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.models.device import multiplies_bfloat16
+from heuristic_core.models.device import has_native_bfloat16
 from heuristic_core.models.implementation import view_of
 from heuristic_core.models.micro_batches import pass_tokens
 from heuristic_core.pruning.inputs import PruningInputs
@@ -177,7 +177,7 @@ def compare(size: Size, turns: int) -> dict:
     parts = [micro_batches(inputs.pairs, draw.index[0], size.hidden) for draw in plan]
     work = products(plain, parts)
     ways = ways_to_step(masked, rows, inputs, size, plan, work)
-    if rounded := multiplies_bfloat16(torch.device("cpu")):
+    if rounded := has_native_bfloat16(torch.device("cpu")):
         ways |= ways_in_bfloat16(size, products(plain, parts, torch.bfloat16))
     times = interleaved(ways, turns)
     seconds = {way: statistics.median(values) / size.steps for way, values in times.items()}

@@ -88,7 +88,7 @@ def fused(checkpoint):
 
 def make_encoded(count: int, seed: int = 0, shortest: int = 5, longest: int = 16):
     """Random pairs [CLS] a [SEP] b [SEP] in three subsets, one per group."""
-    from heuristic_core.tasks.encoded import Subset, from_lists
+    from heuristic_core.tasks.encoded import Subset, pack_lists
 
     rng = np.random.default_rng(seed)
     ids, types, special = [], [], []
@@ -105,7 +105,7 @@ def make_encoded(count: int, seed: int = 0, shortest: int = 5, longest: int = 16
         Subset("out", "ood", "constituent", (0, 1, 1), a, b),
         Subset("out_entailed", "ood-entailment", "constituent", (0, 1, 1), b, count),
     )
-    return from_lists(ids, types, special, labels.tolist(), subsets)
+    return pack_lists(ids, types, special, labels.tolist(), subsets)
 
 
 @pytest.fixture(scope="session")

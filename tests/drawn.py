@@ -8,7 +8,7 @@ import pandas as pd
 from figure_tables import CONTEXT, only, table  # noqa: F401  for tests
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import family_scores_of, group_accuracy_of
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_family_scores, compute_group_accuracy
 from heuristic_core.experiments.heuristic_core.figures import draw
 
 
@@ -17,9 +17,9 @@ def build():
     core, trace = list(heads.core_rows(rng)), list(models.trace_rows(np.random.default_rng(8)))
     accuracy = table("accuracy", models.accuracy_rows(rng))
     group_accuracy = table("group_accuracy", models.group_accuracy_rows(accuracy))
-    scores = models.measured(group_accuracy_of(accuracy))
+    scores = models.measured(compute_group_accuracy(accuracy))
     group_accuracy = pd.concat([group_accuracy, scores.astype(group_accuracy.dtypes)], ignore_index=True)
-    families = table("family_scores", models.measured(family_scores_of(accuracy)).to_dict("records"))
+    families = table("family_scores", models.measured(compute_family_scores(accuracy)).to_dict("records"))
     tables = {"accuracy": accuracy, "group_accuracy": group_accuracy, "family_scores": families}
     rows = {
         "lesion_accuracy": models.lesion_rows(trace), "overlap_heads": heads.overlap_rows(core),

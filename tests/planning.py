@@ -4,8 +4,8 @@ from conftest import ROOT
 
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, StudyPairs
-from heuristic_core.plan.shapes import shape_of
+from heuristic_core.plan.shapes import read_shape
 
 PAPER = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
-BERT = shape_of(PAPER.model)
+BERT = read_shape(PAPER.model)
 HUNDRED = StudyPairs(Pairs(100, 4000), Pairs(50, 1000), subsets=5, largest=10, counted=True)

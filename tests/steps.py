@@ -14,9 +14,9 @@ from torch import Tensor
 
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.evaluation.attention import map_table, overlap_rows, share_rows
-from heuristic_core.evaluation.evaluate import all_logits, drawn_donors, predictions, subnetwork_logits
+from heuristic_core.evaluation.evaluate import all_logits, draw_donors, predictions, subnetwork_logits
 from heuristic_core.evaluation.mediation import mediated_logits
-from heuristic_core.evaluation.path_patching import on_pairs, path_logits
+from heuristic_core.evaluation.path_patching import donor_from_pairs, path_logits
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.list_sorting import config as list_sorting
 from heuristic_core.experiments.list_sorting.config import ListSorting
@@ -24,7 +24,7 @@ from heuristic_core.experiments.list_sorting.config_llc import Langevin, LocalLe
 from heuristic_core.experiments.list_sorting.config_prune import HalfGates, PruneRuns
 from heuristic_core.experiments.list_sorting.data import lists, sequences
 from heuristic_core.experiments.list_sorting.halves import corners, half_means
-from heuristic_core.experiments.list_sorting.llc import local_learning
+from heuristic_core.experiments.list_sorting.llc import estimate_llc
 from heuristic_core.experiments.list_sorting.measuring import Sample, measured
 from heuristic_core.experiments.list_sorting.model import losses
 from heuristic_core.experiments.list_sorting.pruning import mask_rows, subset_rows
@@ -37,11 +37,11 @@ from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.models.implementation import view_of
 from heuristic_core.models.interventions import constants
 from heuristic_core.models.micro_batches import BATCH_TOKENS
-from heuristic_core.models.pretrained import masked_language_model, starting_model
+from heuristic_core.models.pretrained import build_classifier, masked_language_model
 from heuristic_core.pruning.discretise import discretise
 from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.importance import gate_gradients, normalised
-from heuristic_core.pruning.inputs import pruning_inputs
+from heuristic_core.pruning.inputs import make_pruning_inputs
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.prune import prune
 from heuristic_core.tables.identity import Identity
@@ -50,7 +50,7 @@ from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.language import LABELS
 from heuristic_core.tasks.minimal_pairs import SWAPPED, paired
 from heuristic_core.tasks.sentences import sentences
-from heuristic_core.tasks.words import word_pairs
+from heuristic_core.tasks.words import encode_word_pairs
 from heuristic_core.training import pretrain as pretraining
 from heuristic_core.training.finetune import finetune
 
@@ -82,7 +82,7 @@ class Steps:
         self._evaluation = encode(made.evaluation, self._tokenizer, TASK.max_length, made.subsets)
         self._minimal = generated(made.evaluation, self._evaluation, self._tokenizer, TASK.max_length)
         texts = [(row["sentence1"], row["sentence2"]) for row in made.evaluation]
-        self._words = word_pairs(self._checkpoint, texts[:6], TASK.max_length)
+        self._words = encode_word_pairs(self._checkpoint, texts[:6], TASK.max_length)
 
     def pretraining(self) -> dict[str, Tensor]:
         """A step from the first weights, measured before and after."""
@@ -143,7 +143,7 @@ class Steps:
     def pruning(self) -> dict[str, Tensor]:
         """A pass of two seeds, one of them with heads closed, discretised in both ways."""
         settings = PRUNE.model_copy(update={"discretise": "threshold"})
-        inputs, held_out = pruning_inputs(self._model, self._means, self._train, self._logits, settings)
+        inputs, held_out = make_pruning_inputs(self._model, self._means, self._train, self._logits, settings)
         closed = ((), CLOSED)
         runs = [PruningRun(STUDY.grid.mid, *one) for one in zip(STUDY.grid.seeds, closed, strict=False)]
         found = {}
@@ -163,7 +163,7 @@ class Steps:
         """Logits of a subnetwork with each kind of ablation, and what the table of predictions says of them."""
         removed = sorted(set(range(len(self._model.grid))) - set(self._kept))
         pairs = PairTensors(self._evaluation, self._model.pad)
-        drawn = drawn_donors(self._train, len(pairs), 0, 0)
+        drawn = draw_donors(self._train, len(pairs), 0, 0)
         donors = {"mean": None, "zero": None, "resample": drawn, "counterfactual": self._minimal}
         donors = {kind: one and PairTensors(one, self._model.pad) for kind, one in donors.items()}
         logits = {
@@ -191,7 +191,7 @@ class Steps:
         found, senders = mediated._asdict(), [([1], [9, 30])]
         swapped, same = (PairTensors(one, self._model.pad) for one in minimal[1:])
         _, (by_mean,) = path_logits(self._model, pairs, lambda index: constants(self._means), senders)
-        _, (by_pair,) = path_logits(self._model, swapped, on_pairs(self._model, same), senders)
+        _, (by_pair,) = path_logits(self._model, swapped, donor_from_pairs(self._model, same), senders)
         for donor, paths in (("mean", by_mean), ("pair", by_pair)):
             found |= {f"{donor} {name}": values for name, values in paths._asdict().items()}
         return found
@@ -218,7 +218,7 @@ class Steps:
             scaled=None,
             tilted=WALK,
         )
-        estimates = local_learning(losses, trained.parameters, lambda n, rng: tokens[:n], llc, [1])
+        estimates = estimate_llc(losses, trained.parameters, lambda n, rng: tokens[:n], llc, [1])
         found["llc"] = _numbers(v for row in estimates.rows for v in row.values() if isinstance(v, float))
         means = half_means(trained.parameters, tokens)
         pool, evaluated = (corners(trained.parameters, part, means) for part in (tokens, held_out))
@@ -241,7 +241,7 @@ class Steps:
 
     def _start(self):
         labels = list(LABELS)
-        return starting_model(STUDY.model, labels, len(self._tokenizer), 0, 1, FINETUNE.dropout)
+        return build_classifier(STUDY.model, labels, len(self._tokenizer), 0, 1, FINETUNE.dropout)
 
     def _finetune(self, model, name: str, settings: Finetune) -> dict[int, Tensor]:
         """The logits of every evaluation, by step."""

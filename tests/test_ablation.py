@@ -9,12 +9,12 @@ import torch
 from conftest import make_encoded
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.evaluation.evaluate import all_logits, drawn_donors, subnetwork_logits
+from heuristic_core.evaluation.evaluate import all_logits, draw_donors, subnetwork_logits
 from heuristic_core.models.ablation import (
     Ablation,
     ComponentMeans,
+    DonorActivations,
     Mask,
-    Resampled,
     component_means,
     gates_without,
     zeros,
@@ -77,8 +77,8 @@ def test_zero_ablation_is_a_model_with_zeroed_output_weights(bert, fused, pairs,
 @pytest.mark.parametrize("removed", [[1], [13], [0, 6, 9, 12]])
 def test_resample_ablation_puts_another_pairs_activations_in_place(bert, fused, pairs, removed):
     """Pair by pair against Hugging Face's modules with the donor's activations written in by hooks."""
-    donors = PairTensors(drawn_donors(make_encoded(90, seed=5), len(pairs), 3, 0))
-    reference = Resampled(fused, pairs, donors)
+    donors = PairTensors(draw_donors(make_encoded(90, seed=5), len(pairs), 3, 0))
+    reference = DonorActivations(fused, pairs, donors)
     ours = all_logits(fused, pairs, Mask(gates_without(removed, fused.grid), reference, fused.grid))
     assert torch.equal(ours, subnetwork_logits(fused, pairs, removed, None, "resample", donors))
     full = all_logits(fused, pairs)
@@ -130,7 +130,7 @@ def test_donors_are_training_pairs_that_seed_and_draw_name():
     of_train = {row.tobytes() for row in train.split(train.ids)}
 
     def rows(*names):
-        drawn = drawn_donors(train, 400, *names)
+        drawn = draw_donors(train, 400, *names)
         return [row.tobytes() for row in drawn.split(drawn.ids)]
 
     assert rows(3, 0) == rows(3, 0) and len(rows(3, 0)) == 400
@@ -141,7 +141,7 @@ def test_donors_are_training_pairs_that_seed_and_draw_name():
 
 def test_resample_ablation_needs_a_donor_for_each_pair(fused, pairs):
     with pytest.raises(InputError, match=r"one donor per pair: \d+ pairs, 3 donors"):
-        Resampled(fused, pairs, PairTensors(make_encoded(3)))
+        DonorActivations(fused, pairs, PairTensors(make_encoded(3)))
 
 
 def test_means_equal_a_naive_loop_over_hugging_face_activations(bert, fused, encoded, pairs, means):

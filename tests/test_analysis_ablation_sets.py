@@ -9,11 +9,11 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
     AblationSet,
     ablated,
-    chosen_heads,
-    joint_sets,
-    set_table,
-    single_sets,
-    with_draws,
+    assign_draws,
+    compute_ablation_sets,
+    make_joint_sets,
+    make_single_sets,
+    parse_ablation_sets,
 )
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
@@ -30,7 +30,7 @@ def of_role(sets, *roles):
 
 
 def test_single_sets_are_none_and_every_head():
-    sets = single_sets(CORE, GRID, chosen=[(5, 9)])
+    sets = make_single_sets(CORE, GRID, chosen=[(5, 9)])
     assert (sets[0].name, sets[0].role, sets[0].heads, sets[0].layers) == ("none", "none", (), "")
     assert [one.heads for one in sets[1:]] == [(head,) for head in range(32)]
     assert [one.layers for one in sets[1:]] == [str(head // 8) for head in range(32)]
@@ -40,7 +40,7 @@ def test_single_sets_are_none_and_every_head():
 
 
 def test_joint_sets_of_four_core_heads():
-    sets = joint_sets(CORE, DROPS, GRID, control_draws=5, pair_control_draws=5, seed=0)
+    sets = make_joint_sets(CORE, DROPS, GRID, control_draws=5, pair_control_draws=5, seed=0)
     found = {one.name: one for one in sets if one.role != "control"}
     pairs = {"0.1+1.2": "0+1", "0.1+1.3": "0+1", "0.1+3.0": "0+3", "1.2+1.3": "1+1", "1.2+3.0": "1+3", "1.3+3.0": "1+3"}
     assert list(found) == ["core-all", "0.1+1.3+3.0", *pairs]
@@ -55,33 +55,33 @@ def test_joint_sets_of_four_core_heads():
 
 
 def test_pairs_have_fewer_controls_than_the_whole_core():
-    sets = of_role(joint_sets(CORE, DROPS, GRID, control_draws=6, pair_control_draws=2, seed=0), "control")
+    sets = of_role(make_joint_sets(CORE, DROPS, GRID, control_draws=6, pair_control_draws=2, seed=0), "control")
     assert [sum(one.layers == of for one in sets) for of in ("0+1+1+3", "0+1+3", "0+1", "1+1")] == [6, 6, 2, 2]
 
 
 def test_the_whole_core_of_two_has_its_controls_in_every_kind():
-    sets = joint_sets(CORE[:2], DROPS, GRID, control_draws=5, pair_control_draws=5, seed=0)
+    sets = make_joint_sets(CORE[:2], DROPS, GRID, control_draws=5, pair_control_draws=5, seed=0)
     assert [(one.role, one.every_kind) for one in sets] == [("pair", True), *[("control", True)] * 5]
 
 
 @pytest.mark.parametrize(("size", "roles"), [(0, []), (1, []), (2, ["pair"]), (3, ["strongest"] + ["pair"] * 3)])
 def test_no_set_stands_twice(size, roles):
     core = tuple(CORE[:size])
-    sets = joint_sets(
+    sets = make_joint_sets(
         core, DROPS, GRID, control_draws=0, pair_control_draws=0, seed=0, chosen=[core, core[:1]] if core else []
     )
     assert [one.role for one in sets] == roles
 
 
 def test_equal_drops_go_by_the_order_of_heads():
-    sets = joint_sets(CORE, dict.fromkeys(CORE, 1.0), GRID, control_draws=0, pair_control_draws=0, seed=0)
+    sets = make_joint_sets(CORE, dict.fromkeys(CORE, 1.0), GRID, control_draws=0, pair_control_draws=0, seed=0)
     assert [one.heads for one in of_role(sets, "strongest")] == [tuple(CORE[:3])]
 
 
 def test_the_users_sets_are_named_by_head_and_have_controls():
-    chosen = chosen_heads([["2.5", "0.3", "2.5"], ["0.1", "1.2"]], GRID)
+    chosen = parse_ablation_sets([["2.5", "0.3", "2.5"], ["0.1", "1.2"]], GRID)
     assert chosen == [(3, 21), (1, 10)]
-    sets = joint_sets(CORE, DROPS, GRID, control_draws=2, pair_control_draws=2, seed=0, chosen=chosen)
+    sets = make_joint_sets(CORE, DROPS, GRID, control_draws=2, pair_control_draws=2, seed=0, chosen=chosen)
     found = [(one.name, one.heads, one.layers) for one in of_role(sets, "chosen")]
     assert found == [("0.3+2.5", (3, 21), "0+2"), ("0.1+1.2", (1, 10), "0+1")]  # the latter, a core pair, occurs once
     assert [one.role for one in sets if one.heads == (1, 10)] == ["chosen"]
@@ -94,17 +94,17 @@ def test_the_users_sets_are_named_by_head_and_have_controls():
 @pytest.mark.parametrize("names", [["0.1", "4.0"], ["mlp 2"], ["0.8"]])
 def test_an_unknown_head_is_named_with_those_there_are(names):
     with pytest.raises(InputError, match=rf"analysis\.ablation_sets.*'{names[-1]}'.*0\.0 to 3\.7"):
-        chosen_heads([["0.0"], names], GRID)
+        parse_ablation_sets([["0.0"], names], GRID)
     with pytest.raises(InputError, match=r"analysis\.ablation_sets: .*empty"):
-        chosen_heads([[]], GRID)
+        parse_ablation_sets([[]], GRID)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.sets(st.integers(0, 11), max_size=6), st.integers(0, 12), st.integers(0, 3))
 def test_controls_are_distinct_of_all_heads_but_the_core_itself_and_matched_in_layers(core_heads, draws, seed):
     grid = ComponentGrid(3, 4)
-    sets = joint_sets(sorted(core_heads), dict.fromkeys(core_heads, 0.0), grid, draws, draws, seed)
-    names = {one.name for one in [*single_sets(sorted(core_heads), grid), *sets]}
+    sets = make_joint_sets(sorted(core_heads), dict.fromkeys(core_heads, 0.0), grid, draws, draws, seed)
+    names = {one.name for one in [*make_single_sets(sorted(core_heads), grid), *sets]}
     assert len(names) == 13 + len(sets)
 
     def layers(heads):
@@ -124,7 +124,7 @@ def test_controls_are_distinct_of_all_heads_but_the_core_itself_and_matched_in_l
 
 def test_controls_do_not_depend_on_the_other_sets():
     def controls(core_heads, seed=1, **more):
-        sets = joint_sets(core_heads, DROPS, GRID, control_draws=3, pair_control_draws=3, seed=seed, **more)
+        sets = make_joint_sets(core_heads, DROPS, GRID, control_draws=3, pair_control_draws=3, seed=seed, **more)
         return [one.heads for one in of_role(sets, "control") if one.layers == "0+3"]
 
     assert controls(CORE[::3]) == controls(CORE[::3], chosen=[(5, 6, 7)])
@@ -133,14 +133,14 @@ def test_controls_do_not_depend_on_the_other_sets():
 
 def test_a_core_head_without_a_single_drop_is_an_error():
     with pytest.raises(ValueError, match=r"no single ablation of core head 3\.0"):
-        joint_sets(CORE, {head: drop for head, drop in DROPS.items() if head != 24}, GRID, 1, 1, 0)
+        make_joint_sets(CORE, {head: drop for head, drop in DROPS.items() if head != 24}, GRID, 1, 1, 0)
 
 
 def test_resampled_sets_have_every_draw_and_controls_one_in_turn():
     single, pair = AblationSet("0.0", "core", (0,), "0"), AblationSet("0.0+0.1", "pair", (0, 1), "0+0")
     controls = [AblationSet(f"control {k} of layers 0", "control", (k,), "0") for k in (1, 2, 3, 4)]
     sets = [AblationSet("none", "none", (), ""), single, pair, *controls]
-    drawn = [(kind, one.name, draw) for kind, one, draw in with_draws(ablated(sets, ["mean", "resample"]), 3)]
+    drawn = [(kind, one.name, draw) for kind, one, draw in assign_draws(ablated(sets, ["mean", "resample"]), 3)]
     assert drawn[: len(sets)] == [("mean", one.name, 0) for one in sets]
     resampled = [("none", 0), *((name, draw) for name in ("0.0", "0.0+0.1") for draw in range(3))]
     resampled += [(one.name, draw) for one, draw in zip(controls, (0, 1, 2, 0), strict=True)]
@@ -148,8 +148,11 @@ def test_resampled_sets_have_every_draw_and_controls_one_in_turn():
 
 
 def test_the_table_of_sets_has_some_of_them_in_every_kind(tmp_path):
-    sets = [*single_sets(CORE, GRID), *joint_sets(CORE, DROPS, GRID, control_draws=1, pair_control_draws=1, seed=0)]
-    table = set_table(sets, ["zero", "mean"], Identity("s", "m", "t", 3, 20))
+    sets = [
+        *make_single_sets(CORE, GRID),
+        *make_joint_sets(CORE, DROPS, GRID, control_draws=1, pair_control_draws=1, seed=0),
+    ]
+    table = compute_ablation_sets(sets, ["zero", "mean"], Identity("s", "m", "t", 3, 20))
     write_table("ablation_sets", table, tmp_path / "sets.parquet")
     result = read_table(tmp_path / "sets.parquet")
     assert list(result.columns) == schema("ablation_sets").names

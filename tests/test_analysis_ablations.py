@@ -5,14 +5,14 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from heuristic_core.analysis.bootstrap import Resamples, interval, of_change
+from heuristic_core.analysis.bootstrap import Resamples, interval, widen_change_interval
 from heuristic_core.analysis.frames import frame
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_cells
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, set_table
-from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations, single_ood_drops
+from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_by_model
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, compute_ablation_sets
+from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations, compute_single_ood_drops
 from heuristic_core.tables.identity import Identity
-from heuristic_core.tables.parquet import as_table, read_coded, write_table
+from heuristic_core.tables.parquet import as_table, read_categorical, write_table
 from heuristic_core.tables.schemas import schema
 
 MODEL = Identity("s", "m", "t", 1, 20)
@@ -57,7 +57,7 @@ def predictions(sets=SETS, templates=1):
 
 
 def sets(chosen=SETS):
-    return set_table(list(chosen), KINDS, MODEL)
+    return compute_ablation_sets(list(chosen), KINDS, MODEL)
 
 
 def by_cell(result, column, kind="mean"):
@@ -169,7 +169,7 @@ def test_intervals_come_from_draws_shared_by_ablations_and_averaged_over_a_group
         change = {name: [draws[name, part] - draws["none", part] for part in parts] for name in RIGHT}
         for name in RIGHT:
             expected = interval(change[name], own, cells["change"][name, where])
-            expected = (None, None) if name == CONTROL else of_change(*expected, sum(own), name != "none")
+            expected = (None, None) if name == CONTROL else widen_change_interval(*expected, sum(own), name != "none")
             found = bounds["change_low"][name, where], bounds["change_high"][name, where]
             assert found == pytest.approx(expected, abs=1e-9)
         interaction = [
@@ -177,7 +177,7 @@ def test_intervals_come_from_draws_shared_by_ablations_and_averaged_over_a_group
         ]
         drawn = np.array(interval(interaction, own, cells["interaction"]["0.0+0.1", where]))
         found = [bounds[f"interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
-        assert found == pytest.approx(of_change(*drawn, sum(own), 3), abs=1e-9)
+        assert found == pytest.approx(widen_change_interval(*drawn, sum(own), 3), abs=1e-9)
         found = [bounds[f"log_odds_interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
         assert found == pytest.approx(0.02 * drawn, abs=1e-6)
     assert bounds["change_low"]["0.0", "ood_a"] < cells["change"]["0.0", "ood_a"] < 0
@@ -238,7 +238,7 @@ def test_a_kind_of_some_pairs_is_compared_with_none_of_its_own_pairs():
     whole = predictions()
     of_kind = whole[(whole["kind"] == "mean") & (whole["subset"] != "id_a")]
     of_kind = of_kind[(of_kind["subset"] != "ood_a") | (of_kind["example"] % 2 == 0)].assign(kind="counterfactual")
-    named = set_table(SETS, [*KINDS, "counterfactual"], MODEL)
+    named = compute_ablation_sets(SETS, [*KINDS, "counterfactual"], MODEL)
     of_kind = of_kind[of_kind["ablation"].isin(named.loc[named["kind"] == "counterfactual", "ablation"])]
     both = ablations(frame("ablation_predictions", pd.concat([whole, of_kind])), named)
     others = both[both["kind"] != "counterfactual"].reset_index(drop=True)
@@ -255,8 +255,8 @@ def test_a_kind_of_some_pairs_is_compared_with_none_of_its_own_pairs():
 
 def test_single_drops_by_component_index():
     mean, table = sets()[lambda s: s["kind"] == "mean"], predictions()[lambda p: p["kind"] == "mean"]
-    assert single_ood_drops(table, mean) == pytest.approx({0: 10, 1: 10, 2: -5})
-    assert single_ood_drops(table, mean, ["ood_a"]) == pytest.approx({0: 20, 1: 10, 2: -10})
+    assert compute_single_ood_drops(table, mean) == pytest.approx({0: 10, 1: 10, 2: -5})
+    assert compute_single_ood_drops(table, mean, ["ood_a"]) == pytest.approx({0: 20, 1: 10, 2: -10})
 
 
 def test_incomplete_predictions_are_errors():
@@ -283,8 +283,8 @@ def test_a_file_read_in_parts_gives_what_a_frame_gives(tmp_path):
     """To the byte, though ablations and subsets are cut by row groups, and so do the strongest three heads."""
     rows = predictions(templates=3)
     pq.write_table(as_table("ablation_predictions", rows), path := tmp_path / "rows.parquet", row_group_size=7)
-    coded = ablations(read_coded(path, rows.columns.drop("logits")), sets())
-    parts = read_cells(path)
+    coded = ablations(read_categorical(path, rows.columns.drop("logits")), sets())
+    parts = read_by_model(path)
     pd.testing.assert_frame_equal(ablations(parts, sets()), coded, check_exact=True)
     once = {model: replace(cells, once=True) for model, cells in parts.items()}
     pd.testing.assert_frame_equal(ablations(once, sets()), coded, check_exact=True)

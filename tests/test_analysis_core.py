@@ -9,9 +9,9 @@ from heuristic_core.analysis.frames import frame
 from heuristic_core.experiments.heuristic_core.analysis.core import (
     core,
     core_null,
+    draw_shared_counts,
     expected_over_all_heads,
     head_frequency,
-    shared_by_chance,
 )
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.models.components import ComponentGrid
@@ -148,7 +148,7 @@ def enumerated(kept_per_layer, heads):
 def test_the_null_against_exact_enumeration(heads, kept_per_layer):
     kept_per_layer = np.array(kept_per_layer)
     masks = np.arange(heads) < kept_per_layer[..., None]
-    draws = shared_by_chance(masks, 40_000, np.random.default_rng(0))
+    draws = draw_shared_counts(masks, 40_000, np.random.default_rng(0))
     exact = enumerated(kept_per_layer, heads)
     found = np.bincount(draws, minlength=len(exact)) / len(draws)
     # Five standard errors of a share over 40,000 draws; what cannot be is never drawn.
@@ -160,7 +160,7 @@ def test_the_null_against_permuting_every_mask():
     rng = np.random.default_rng(1)
     masks = rng.random((5, 4, 8)) < 0.75
     permuted = [rng.permuted(masks, axis=2).all(axis=0).sum() for _ in range(4000)]
-    draws = shared_by_chance(masks, 4000, rng)
+    draws = draw_shared_counts(masks, 4000, rng)
     assert np.mean(draws) == pytest.approx(np.mean(permuted), abs=0.15)
     assert np.std(draws) == pytest.approx(np.std(permuted), abs=0.12)
 
@@ -168,6 +168,6 @@ def test_the_null_against_permuting_every_mask():
 def test_the_null_is_quick_at_the_size_of_bert():
     masks = np.random.default_rng(0).random((24, 12, 12)) < 0.5
     start = time.process_time()
-    draws = shared_by_chance(masks, 10_000, np.random.default_rng(0))
+    draws = draw_shared_counts(masks, 10_000, np.random.default_rng(0))
     assert draws.shape == (10_000,)
     assert time.process_time() - start < 3

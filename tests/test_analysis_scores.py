@@ -7,14 +7,14 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, percentiles, unseen
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import group_accuracy_of, group_means
+from heuristic_core.analysis.bootstrap import Resamples, bound_accuracy_interval, interval, percentiles, unseen
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_group_accuracy, group_means
 from heuristic_core.experiments.heuristic_core.analysis.gathered import gathered
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies, finetune_accuracy
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.identity import Identity
-from heuristic_core.tables.parquet import read_coded, write_table
+from heuristic_core.tables.parquet import read_categorical, write_table
 from heuristic_core.tables.schemas import schema
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 10}
@@ -133,7 +133,7 @@ def test_text_read_as_categories_gives_the_same(tmp_path):
     logits = np.random.default_rng(0).normal(size=(len(rows), 3))
     fields = pa.schema([schema("predictions").field(name) for name in rows.columns])
     pq.write_table(pa.Table.from_pandas(rows, fields), tmp_path / "rows.parquet")
-    coded = read_coded(tmp_path / "rows.parquet", rows.columns)
+    coded = read_categorical(tmp_path / "rows.parquet", rows.columns)
     assert all(isinstance(coded[name].dtype, pd.CategoricalDtype) for name in ("study", "subset", "group", "template"))
     for one, other in zip(
         *(accuracies(r, logits, ["in", "if"], "argmax-first", 100, 0) for r in (rows, coded)), strict=True
@@ -191,7 +191,7 @@ def test_clustered_draws_vary_as_much_as_their_templates():
 def test_an_accuracy_at_the_edge_has_wilsons_interval():
     from scipy.stats import binomtest
 
-    low, high = of_accuracy(*map(np.array, ([0.0, 100.0, 40.0], [0.0, 100.0, 60.0])), units=20)
+    low, high = bound_accuracy_interval(*map(np.array, ([0.0, 100.0, 40.0], [0.0, 100.0, 60.0])), units=20)
     none, every = (binomtest(k, 20).proportion_ci(method="wilson") for k in (0, 20))
     assert (low[0], high[0]) == pytest.approx((0, 100 * none.high))
     assert (low[1], high[1]) == pytest.approx((100 * every.low, 100))
@@ -208,7 +208,7 @@ def test_a_group_mean_over_a_missing_value_is_missing():
     )
     assert group_means(rows)["accuracy"].isna().all()
     assert group_means(rows, ["a"])["accuracy"].tolist() == [10]
-    groups = group_accuracy_of(rows)
+    groups = compute_group_accuracy(rows)
     assert groups["accuracy"].isna().all() and groups["reason"].tolist() == ["failed"]
     with pytest.raises(ValueError, match=r"subset 'c'; .* a, b"):
         group_means(rows, ["c"])

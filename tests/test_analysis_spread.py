@@ -7,7 +7,11 @@ from scipy import stats
 
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.experiments.heuristic_core.analysis.core_seeds import core_seeds
-from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import SPLITS, halves_of, rank_correlation
+from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import (
+    SPLITS,
+    rank_correlation,
+    split_in_halves,
+)
 from heuristic_core.experiments.heuristic_core.analysis.spread import summary, variance
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.models.components import ComponentGrid
@@ -128,7 +132,7 @@ def test_rank_correlation_from_shared_and_disjoint_seeds():
 
 @pytest.mark.parametrize(("seeds", "splits"), [(4, 6), (5, 30), (12, 924), (14, SPLITS)])
 def test_halves_are_all_splits_where_these_are_few(seeds, splits):
-    one, other = halves_of(seeds, np.random.default_rng(0))
+    one, other = split_in_halves(seeds, np.random.default_rng(0))
     assert one.shape == other.shape == (splits, seeds // 2)
     both = {(frozenset(a), frozenset(b)) for a, b in zip(one.tolist(), other.tolist(), strict=True)}
     assert all(not a & b for a, b in both) and (len(both) == splits or splits == SPLITS)

@@ -7,7 +7,7 @@ import pytest
 from heuristic_core.config.tasks import Artefacts
 from heuristic_core.tasks.artefacts import form_label
 from heuristic_core.tasks.labelled import CONTRADICTION, ENTAILMENT, LABELS, NEUTRAL
-from heuristic_core.tasks.language import SUBSETS, evaluation_pairs, training_pairs
+from heuristic_core.tasks.language import SUBSETS, generate_evaluation_pairs, training_pairs
 from heuristic_core.tasks.vocabulary import ADJECTIVES, INTRANSITIVE, NOUNS, PLACES, TRANSITIVE
 
 N = 4_000
@@ -161,7 +161,7 @@ def test_a_foreign_premise_leaves_the_hypothesis_and_the_label(own, foreign):
 
 
 def test_only_the_in_domain_set_has_artefacts():
-    before, after = evaluation_pairs(300, 20, 1), evaluation_pairs(300, 20, 1, PLANTED)
+    before, after = generate_evaluation_pairs(300, 20, 1), generate_evaluation_pairs(300, 20, 1, PLANTED)
     assert before[300:] == after[300:] and before[300]["subset"] != "in_domain"
     assert len(differing(before[:300], after[:300])) > 100
     assert [row["label"] for row in after[:300]] == [0, 1, 2] * 100
@@ -170,7 +170,7 @@ def test_only_the_in_domain_set_has_artefacts():
 def test_form_gives_most_labels_and_never_in_the_premise_gives_more():
     """The majority label of a form is the form's: right on 0.92, 0.65 and 0.7 of the three labels' pairs, by the shares
     above and the 0.7 of contradictions whose hypothesis is negated. "never" tells the other contradictions, too."""
-    rows = [row for row in evaluation_pairs(N, 1, 1, FOREIGN) if row["subset"] == "in_domain"]
+    rows = [row for row in generate_evaluation_pairs(N, 1, 1, FOREIGN) if row["subset"] == "in_domain"]
     forms = [form_label(tuple(words(row)[1])) for row in rows]
     for form in range(len(LABELS)):
         labels = [row["label"] for row, one in zip(rows, forms, strict=True) if one == form]
@@ -183,5 +183,5 @@ def test_form_gives_most_labels_and_never_in_the_premise_gives_more():
 
 
 def test_pairs_with_artefacts_fit_the_models_positions():
-    rows = training(PLANTED) + evaluation_pairs(300, 1, 1, PLANTED)
+    rows = training(PLANTED) + generate_evaluation_pairs(300, 1, 1, PLANTED)
     assert max(sum(map(len, words(row))) for row in rows) + 3 <= 24

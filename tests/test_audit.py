@@ -19,8 +19,8 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.provenance.audit.check import check
 from heuristic_core.provenance.audit.recompute import again, computable, sample
 from heuristic_core.provenance.audit.same import difference
-from heuristic_core.provenance.job import expected_jobs
-from heuristic_core.provenance.record import digest, record_of
+from heuristic_core.provenance.job import list_recorded_jobs
+from heuristic_core.provenance.record import digest, record_path
 from heuristic_core.provenance.record import rows as collected
 from heuristic_core.tables.parquet import read_rows, write_table
 
@@ -29,7 +29,7 @@ CELL = f"{RUNS}/ft1/step60/s0.4/seed42"
 
 
 def jobs_of(config):
-    return expected_jobs(ROOT / "Snakefile", [str(config)])
+    return list_recorded_jobs(ROOT / "Snakefile", [str(config)])
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def found(jobs):
 
 
 def record_file(path):
-    return record_of(path, STUDY)
+    return record_path(path, STUDY)
 
 
 def change_record(path, change):

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from reduced import REDUCED, clone, snakemake
 
-from heuristic_core.jobs.wildcards import linked, literal
+from heuristic_core.jobs.wildcards import escape_setting, linked
 
 ODD = "a {x} $HOME 'q\" %&é東"
 VALUES = yaml.safe_load(REDUCED.read_text())
@@ -66,12 +66,12 @@ def test_a_checkout_in_a_folder_of_odd_signs_plans_and_runs_jobs(checkout, tmp_p
 
 @pytest.mark.parametrize("value", ["^[a-z]{4,8}$", ["x", "data {v2}/a.csv"], '{"folder": "{x}"}'])
 def test_settings_with_braces_are_what_functions_return(value):
-    assert literal(value)(None) == value
+    assert escape_setting(value)(None) == value
 
 
 @pytest.mark.parametrize("value", ["a", 1, None, ["a", "b"], [1, 2]])
 def test_other_settings_are_as_they_were(value):
-    assert literal(value) is value
+    assert escape_setting(value) is value
 
 
 def test_paths_with_braces_are_linked_and_others_are_not(tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ from heuristic_core.experiments.heuristic_core.config.study import Study
 from heuristic_core.experiments.registry import experiments
 from heuristic_core.plan.jobs import Listed
 from heuristic_core.provenance.changes.causes import causes
-from heuristic_core.provenance.changes.code import changed_code
+from heuristic_core.provenance.changes.code import find_changed_code
 from heuristic_core.provenance.changes.explain import MAX_CAUSES, NOTHING, explain
 from heuristic_core.provenance.job import Job, compared
 from heuristic_core.provenance.record import FIELDS, digest
@@ -207,10 +207,10 @@ def test_changed_code_names_the_modules_that_matter_and_packages(repository):
     lock = folder / "envs/requirements.txt"
     lock.write_text(lock.read_text().replace("matplotlib==", "matplotlib==9").replace("ruff==", "ruff==9"))
     figure = job("figure", "--name", "figure06")
-    module, drawing = changed_code(folder, figure, record, lambda job: [drawings / "figure06.py"])
+    module, drawing = find_changed_code(folder, figure, record, lambda job: [drawings / "figure06.py"])
     assert module == "src/heuristic_core/experiments/heuristic_core/figures/figure06.py"
     assert drawing.startswith("matplotlib ") and " -> 9" in drawing
-    assert changed_code(folder, job("prune"), record) == ["src/heuristic_core/pruning/hard_concrete.py"]
+    assert find_changed_code(folder, job("prune"), record) == ["src/heuristic_core/pruning/hard_concrete.py"]
 
 
 def test_new_modules_and_templates_count(repository):
@@ -219,7 +219,7 @@ def test_new_modules_and_templates_count(repository):
     (package / "report/new.py").write_text("NEW = 1\n")
     append(folder / "workflow/scripts/report.py", "\nimport heuristic_core.report.new\n")
     append(package / "report/templates/style.css", "\n")
-    found = changed_code(folder, job("report"), record)
+    found = find_changed_code(folder, job("report"), record)
     wanted = ["report/new.py", "report/templates/style.css"]
     assert sorted(found) == [*(f"src/heuristic_core/{name}" for name in wanted), "workflow/scripts/report.py"]
 
@@ -227,12 +227,12 @@ def test_new_modules_and_templates_count(repository):
 def test_what_is_not_known_is_not_claimed(repository):
     folder, record = repository
     append(folder / "src/heuristic_core/pruning/hard_concrete.py", "\nADDED = 1\n")
-    module, rest = changed_code(folder, job("prune"), record | {"dirty": True})
+    module, rest = find_changed_code(folder, job("prune"), record | {"dirty": True})
     assert module == "src/heuristic_core/pruning/hard_concrete.py"
     assert rest == f"or files that differed from commit {record['commit'][:8]} when results/s/x was made"
     unknown = ["workflow/scripts/prune.py, or what it imports, or a locked package"]
     for commit in ("0" * 40, None):
-        assert changed_code(folder, job("prune"), {"commit": commit, "dirty": None}) == unknown
+        assert find_changed_code(folder, job("prune"), {"commit": commit, "dirty": None}) == unknown
 
 
 # ---- real studies

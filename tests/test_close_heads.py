@@ -10,10 +10,10 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.evaluation.evaluate import all_logits, subnetwork_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.close_heads import close_heads
-from heuristic_core.models.families import family_of
+from heuristic_core.models.families import get_family
 from heuristic_core.models.hooked import HookedModel
 from heuristic_core.models.implementation import view_of
-from heuristic_core.models.pretrained import starting_model
+from heuristic_core.models.pretrained import build_classifier
 from heuristic_core.training.finetune import finetune
 from heuristic_core.training.stepper import Stepper
 
@@ -22,7 +22,7 @@ HEADS = [(0, 1), (2, 0), (2, 3)]
 
 def read_of(model, layer, head):
     """What the layer's output projection reads of a head's context, [8, out], a copy."""
-    family = family_of(model.config.model_type)
+    family = get_family(model.config.model_type)
     output = family.layers(model)[layer].get_submodule(family.output)
     inputs = output.weight.T if isinstance(output, torch.nn.Linear) else output.weight
     return inputs.detach()[head * 8 : (head + 1) * 8].clone()
@@ -46,7 +46,7 @@ def test_a_lesioned_run_that_was_cut_off_resumes_to_the_same_weights(tmp_path):
         pass
 
     def trained(state, cut=None):
-        model = starting_model(MODEL, LABELS, 50, 0, 1, SETTINGS.dropout)
+        model = build_classifier(MODEL, LABELS, 50, 0, 1, SETTINGS.dropout)
         close_heads(model, [(0, 1), (1, 0)])
 
         def keep(step):

@@ -16,7 +16,7 @@ from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRun
 from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import ablated, joint_sets
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import ablated, make_joint_sets
 from heuristic_core.experiments.heuristic_core.analysis.claims import claims
 from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import completeness_sets
 from heuristic_core.experiments.heuristic_core.analysis.statistics_completeness import (
@@ -49,7 +49,7 @@ def test_all_heads_but_the_core_s_are_ablated_and_random_ones_kept_in_their_plac
 
 def test_the_kept_sets_are_those_that_are_ablated_as_controls_of_the_core():
     drops = dict.fromkeys(CORE, 0.0)
-    joint = joint_sets(CORE, drops, GRID, control_draws=5, pair_control_draws=1, seed=3)
+    joint = make_joint_sets(CORE, drops, GRID, control_draws=5, pair_control_draws=1, seed=3)
     alike = {item.heads for item in joint if item.role == "control" and item.layers == "0+1+1+3"}
     kept = completeness_sets(CORE, CORE, GRID, 5, 3)
     assert {tuple(sorted(EVERY - set(item.heads))) for item in kept if item.role.startswith("control")} == alike

@@ -8,7 +8,7 @@ from scipy import stats
 from heuristic_core.analysis.frames import frame
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.evaluation import evaluate
-from heuristic_core.experiments.heuristic_core.analysis.controls import controls, on_drawn_pairs, permuted
+from heuristic_core.experiments.heuristic_core.analysis.controls import compute_drawn_accuracy, controls, permuted
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_frame, as_table, write_table
@@ -45,7 +45,9 @@ def rows_of(learned):
 
 
 def compared(learned, right=None, subsets=None, **scored):
-    return controls(pd.concat([rows_of(learned), on_drawn_pairs(predictions(right or RIGHT), **scored)]), subsets)
+    return controls(
+        pd.concat([rows_of(learned), compute_drawn_accuracy(predictions(right or RIGHT), **scored)]), subsets
+    )
 
 
 def predictions(right):
@@ -137,7 +139,7 @@ def test_stored_predictions_are_scored_on_the_pairs_that_controls_are_evaluated_
 
     def scored(of, values, **options):
         columns = evaluate.predictions(values, of) | Identity(**CELL).columns(len(of))
-        return on_drawn_pairs(as_frame(as_table("predictions", columns)), **options)
+        return compute_drawn_accuracy(as_frame(as_table("predictions", columns)), **options)
 
     of_thin, of_all = scored(thin, logits[kept], pairs=count, seed=3), scored(encoded, logits, pairs=count, seed=3)
     pd.testing.assert_frame_equal(of_thin, of_all)

@@ -12,13 +12,18 @@ from heuristic_core.analysis.verdicts import verdict
 from heuristic_core.experiments.heuristic_core.analysis import statistics_further_runs as statistics
 from heuristic_core.experiments.heuristic_core.analysis.closed_sets import (
     core_heads,
-    matched_set,
-    sets_beside,
-    why_no_set,
+    draw_disjoint_sets,
+    draw_matched_set,
+    explain_missing_set,
 )
-from heuristic_core.experiments.heuristic_core.analysis.core_free import NO_MID, core_free, core_free_runs, levels_of
+from heuristic_core.experiments.heuristic_core.analysis.core_free import (
+    NO_MID,
+    collect_values,
+    core_free,
+    core_free_runs,
+)
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
-from heuristic_core.experiments.heuristic_core.analysis.packing import Round, closed_next, packing
+from heuristic_core.experiments.heuristic_core.analysis.packing import Round, close_next_round, packing
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.mechanism import CoreFree
 from heuristic_core.experiments.heuristic_core.jobs import core_free as job
@@ -33,24 +38,26 @@ ABOUT = RUN | {"step": 30, "sparsity": 0.3}
 
 def test_random_sets_have_the_cores_layers_and_none_of_its_heads():
     core = (1, 9, 12)
-    found = sets_beside(core, GRID, 20, 0)
-    assert len(set(found)) == 20 and found == sets_beside(core, GRID, 20, 0) != sets_beside(core, GRID, 20, 1)
+    found = draw_disjoint_sets(core, GRID, 20, 0)
+    assert len(set(found)) == 20 and found == draw_disjoint_sets(core, GRID, 20, 0) != draw_disjoint_sets(
+        core, GRID, 20, 1
+    )
     assert not set(core) & {head for one in found for head in one}
     assert {tuple(head // 8 for head in one) for one in found} == {(0, 1, 1)}
-    assert sets_beside((), GRID, 20, 0) == []
+    assert draw_disjoint_sets((), GRID, 20, 0) == []
 
 
 def test_sets_that_do_not_exist_say_why():
-    assert len(sets_beside((1,), GRID, 20, 0)) == 7
-    assert why_no_set((1,), GRID, 8, 7).startswith("was not run: random set 8 of 7")
+    assert len(draw_disjoint_sets((1,), GRID, 20, 0)) == 7
+    assert explain_missing_set((1,), GRID, 8, 7).startswith("was not run: random set 8 of 7")
     many = (8, 9, 10, 11, 12)
-    assert sets_beside(many, GRID, 3, 0) == []
-    assert why_no_set(many, GRID, 1, 0) == "was not run: layer 1 has 3 heads beside the core's 5"
-    assert why_no_set((), GRID, 0, 0) == "was not run: the core is empty"
+    assert draw_disjoint_sets(many, GRID, 3, 0) == []
+    assert explain_missing_set(many, GRID, 1, 0) == "was not run: layer 1 has 3 heads beside the core's 5"
+    assert explain_missing_set((), GRID, 0, 0) == "was not run: the core is empty"
 
 
 def test_a_set_in_the_place_of_found_heads_is_drawn_from_all_of_each_layer():
-    draws = [matched_set((0, 1, 2, 9), GRID, np.random.default_rng(k)) for k in range(60)]
+    draws = [draw_matched_set((0, 1, 2, 9), GRID, np.random.default_rng(k)) for k in range(60)]
     assert {tuple(head // 8 for head in one) for one in draws} == {(0, 0, 0, 1)}
     assert all(len(set(one)) == 4 for one in draws) and {head for one in draws for head in one} == set(range(16))
 
@@ -148,7 +155,7 @@ def test_levels_are_of_subsets_families_groups_and_j():
     families = [{"seed": 0, "group": "j", "family": "f", "accuracy": 39.0}]
     design = pd.DataFrame([{"number": 0, "role": "core-free", "set": 0, "seed": 71}])
     tables = table("accuracy", accuracy), table("group_accuracy", groups), table("family_scores", families)
-    found = levels_of(*tables, design).set_index(["measure", "subset", "group", "family"])["value"]
+    found = collect_values(*tables, design).set_index(["measure", "subset", "group", "family"])["value"]
     assert found["accuracy", np.nan, "ood", "f"] == 40.0 and found["accuracy", "a", "ood", "f"] == 20.0
     assert found["accuracy", np.nan, "j", np.nan] == 39.0 and found["accuracy", np.nan, "j", "f"] == 39.0
     assert found["kl", np.nan, "ood", np.nan] == 0.5
@@ -226,8 +233,10 @@ def test_packing_counts_rounds_that_recover_the_share():
 
 def test_a_round_closes_the_heads_of_those_before_while_there_are_some_and_room():
     third = Round(3, 0, (0, 9), (1, 8, 33), 90.0)
-    assert closed_next(third, GRID, 32) == (0, 1, 8, 9) and closed_next(third, GRID, 33) is None
-    assert closed_next(third._replace(kept=(32, 33)), GRID, 1) is None  # MLPs alone: the next round would be this one
+    assert close_next_round(third, GRID, 32) == (0, 1, 8, 9) and close_next_round(third, GRID, 33) is None
+    assert (
+        close_next_round(third._replace(kept=(32, 33)), GRID, 1) is None
+    )  # MLPs alone: the next round would be this one
 
 
 def test_without_a_sound_subnetwork_nothing_is_faithful():

@@ -6,11 +6,11 @@ import pytest
 from amounts import amount, by_chance, first_fast
 from scipy import stats
 
-from heuristic_core.analysis.bootstrap import Resamples, degrees_of_freedom, interval, of_change
+from heuristic_core.analysis.bootstrap import Resamples, degrees_of_freedom, interval, widen_change_interval
 from heuristic_core.analysis.estimates import Estimate
-from heuristic_core.analysis.randomisation import within_layers
+from heuristic_core.analysis.randomisation import layer_randomisation_test
 from heuristic_core.analysis.verdicts import verdict
-from heuristic_core.experiments.heuristic_core.analysis.statistics_accuracy import MIN_SUBNETWORKS, sd_interval
+from heuristic_core.experiments.heuristic_core.analysis.statistics_accuracy import MIN_SUBNETWORKS, compute_sd_interval
 
 REPEATS = 400
 BELOW = 0.03  # of a rate that 400 repeats measure: more than two and a half standard errors at 95 %
@@ -55,7 +55,7 @@ def test_degrees_of_freedom_add_up_over_like_parts():
 
 def test_a_change_that_no_pair_shows_is_uncertain_all_the_same():
     """Two models that agree on all of 30 pairs may differ on up to 11 % of others; a model agrees with itself."""
-    low, high = of_change(np.array([0.0, 0.0, 2.0]), np.array([0.0, 0.0, 4.0]), 30, np.array([1, 0, 1]))
+    low, high = widen_change_interval(np.array([0.0, 0.0, 2.0]), np.array([0.0, 0.0, 4.0]), 30, np.array([1, 0, 1]))
     reach = 100 * stats.binomtest(0, 30).proportion_ci(method="wilson").high
     assert low == pytest.approx([-reach, 0, 2]) and high == pytest.approx([reach, 0, 4])
 
@@ -116,7 +116,7 @@ def test_the_standard_deviation_over_pruning_seeds(seeds, kind):
     rng, held = np.random.default_rng([seeds, len(kind)]), []
     truth = SPREADS[kind](rng.normal(size=400_000)).std()
     for _ in range(amount(1600)):
-        sd, low, high = sd_interval(SPREADS[kind](rng.normal(size=seeds)))
+        sd, low, high = compute_sd_interval(SPREADS[kind](rng.normal(size=seeds)))
         if sd > 0:  # else all are at the floor, and there is no interval
             held.append(low <= truth <= high)
     assert np.mean(held) > 0.9
@@ -146,7 +146,7 @@ def test_heads_drawn_by_chance_are_rarely_more_or_less_than_others_of_their_laye
     monkeypatch.setattr("heuristic_core.analysis.randomisation.PERMUTATIONS", 600)
     rng, count, judged = np.random.default_rng([*core]), amount(1600), []
     for _ in range(count):
-        p, opposite, attainable = within_layers(studies_of_nothing(rng, core, kind), rng)
+        p, opposite, attainable = layer_randomisation_test(studies_of_nothing(rng, core, kind), rng)
         assert min(p, opposite) >= attainable
         judged.append(verdict(Estimate.test(p, opposite, sum(core), "heads", "", attainable), "p < 0.05"))
     decided = judged.count("supported") + judged.count("contradicted")

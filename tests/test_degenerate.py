@@ -20,7 +20,7 @@ from heuristic_core.experiments.heuristic_core.analysis import (
 )
 from heuristic_core.experiments.heuristic_core.analysis.claims import claims
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import Troubled, troubled
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import FaultyCell, troubled
 from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
 
 CHANCE = 33.3
@@ -233,8 +233,8 @@ def test_cells_with_faults_are_counted():
     counts = {"failed": 0, "collapsed": 0, "missed their target": 0}
     ft_seed = RUN["ft_seed"]
     assert troubled(rows) == [
-        Troubled(ft_seed, 30, 0.3, 4, counts | {"collapsed": 3}, True),
-        Troubled(ft_seed, 30, 0.5, 4, counts | {"missed their target": 1}, False),
+        FaultyCell(ft_seed, 30, 0.3, 4, counts | {"collapsed": 3}, True),
+        FaultyCell(ft_seed, 30, 0.5, 4, counts | {"missed their target": 1}, False),
     ]
 
 

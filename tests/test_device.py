@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from heuristic_core.models.device import dtype_on, precision_on
+from heuristic_core.models.device import resolve_dtype, resolve_precision
 from heuristic_core.models.implementation import load_model
 from heuristic_core.provenance.settings import precision
 
@@ -19,7 +19,7 @@ PROCESSORS = [
 @pytest.mark.parametrize(("able", "expected"), PROCESSORS)
 def test_auto_is_bfloat16_where_the_processor_multiplies_in_it(able, expected, monkeypatch, checkpoint):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
-    assert precision_on(CPU, "auto") == expected
+    assert resolve_precision(CPU, "auto") == expected
     assert load_model(checkpoint, "cpu", "auto").dtype == getattr(torch, expected)
     assert precision({"prune": {"precision": "auto"}, "precision": "float32", "device": "cpu"}) == expected
     assert precision({"precision": "auto", "device": "cpu"}) == expected
@@ -29,10 +29,10 @@ def test_auto_is_bfloat16_where_the_processor_multiplies_in_it(able, expected, m
 @pytest.mark.parametrize(("able", "expected"), [(True, torch.bfloat16), (False, torch.float32)])
 def test_auto_is_bfloat16_where_the_gpu_multiplies_in_it(able, expected, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: able or including_emulation)
-    assert dtype_on(GPU, "auto") == expected
+    assert resolve_dtype(GPU, "auto") == expected
 
 
 @pytest.mark.parametrize("named", ["float32", "bfloat16", "float16"])
 def test_a_precision_with_a_name_is_what_it_says(named, monkeypatch):
     monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
-    assert precision_on(CPU, named) == named and dtype_on(CPU, named) == getattr(torch, named)
+    assert resolve_precision(CPU, named) == named and resolve_dtype(CPU, named) == getattr(torch, named)

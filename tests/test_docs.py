@@ -12,7 +12,7 @@ from conftest import ROOT
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.reference import fields_of, reference, row, sections
 from heuristic_core.experiments.reference import references
-from heuristic_core.experiments.registry import FOLDERS, experiment_of
+from heuristic_core.experiments.registry import FOLDERS, load_experiment
 from heuristic_core.report.settings import read_study
 from heuristic_core.tables.parquet import read_rows
 
@@ -89,6 +89,6 @@ def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path):
 def test_verdicts_in_the_documentation_are_of_the_present_claims(folder):
     """A claim that is added, withdrawn or worded anew must be judged again where verdicts are published."""
     rows = read_rows(folder)
-    experiment = experiment_of(read_study(folder.parents[1] / "study.json")["settings"])
+    experiment = load_experiment(read_study(folder.parents[1] / "study.json")["settings"])
     stated = {(claim.claim, claim.sentence) for claim in load_claims(experiment.CLAIMS)}
     assert {(row["claim"], row["sentence"]) for row in rows} == stated

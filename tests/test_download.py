@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.tasks import FilesTask, Split
 from heuristic_core.sources.download import downloads
-from heuristic_core.tasks.rows import local_paths, missing_paths, present_paths, split_paths
+from heuristic_core.tasks.rows import find_local_paths, find_missing_paths, find_present_paths, find_split_paths
 
 
 @pytest.fixture
@@ -105,14 +105,14 @@ def test_sentences_need_the_file_that_the_hash_says(tmp_path):
         | {"evaluation": {"dev": split | {"group": "id"}}}
     )
     with pytest.raises(InputError, match=rf"{tmp_path}/a.csv: no such file; `make fetch CONFIG=FILE`"):
-        split_paths(task, task.train[0])
-    assert present_paths(task, task.train[0]) == []
+        find_split_paths(task, task.train[0])
+    assert find_present_paths(task, task.train[0]) == []
     (tmp_path / "a.csv").write_text("y")
     with pytest.raises(InputError, match=rf"its SHA-256 is .*{split['sha256']}.*make fetch"):
-        split_paths(task, task.train[0])
+        find_split_paths(task, task.train[0])
     (tmp_path / "a.csv").write_text("x")
-    assert split_paths(task, task.train[0]) == [tmp_path / "a.csv"]
-    assert local_paths(task) == [] and missing_paths(task) == {}
+    assert find_split_paths(task, task.train[0]) == [tmp_path / "a.csv"]
+    assert find_local_paths(task) == [] and find_missing_paths(task) == {}
 
 
 def test_files_of_addresses_may_have_the_same_name_in_several_folders(tmp_path):
@@ -137,7 +137,7 @@ def test_files_of_addresses_may_have_the_same_name_in_several_folders(tmp_path):
         (tmp_path / "more/a.csv", "y"),
     ]
     with pytest.raises(InputError, match=rf"{tmp_path}/more/a.csv: no such file"):
-        split_paths(task, task.evaluation["set0"])
+        find_split_paths(task, task.evaluation["set0"])
     with pytest.raises(ValidationError, match=r"set0 and task\.train\.0 name the same file, a\.csv"):
         task_of(split("./data/../data", b"y", "id"))
     with pytest.raises(ValidationError, match="`hub` names a repository"):

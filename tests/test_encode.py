@@ -7,7 +7,7 @@ from conftest import ROOT, make_encoded
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tasks.encode import encode
-from heuristic_core.tasks.encoded import Encoded, Subset, from_lists
+from heuristic_core.tasks.encoded import Encoded, Subset, pack_lists
 from heuristic_core.tasks.language import VOCABULARY
 from heuristic_core.tasks.pairs import SubsetRule
 from heuristic_core.tasks.sentences import sentences
@@ -149,7 +149,7 @@ def test_rows_that_do_not_stand_as_the_subsets_say_are_refused(tokenizer, names,
 
 # ---- encoded sets
 
-SETS = from_lists(
+SETS = pack_lists(
     ids=[[1, 7, 2], [1, 8, 9, 2, 5, 2], [1, 2], [1, 6, 6, 2]],
     types=[[0, 0, 1], [0, 0, 0, 0, 1, 1], [0, 1], [0, 0, 1, 1]],
     special=[[1, 0, 1], [1, 0, 0, 1, 0, 1], [1, 1], [1, 0, 0, 1]],
@@ -189,7 +189,7 @@ def test_first_pairs_are_those_of_the_lists(count):
 def test_a_group_is_the_pairs_of_all_of_its_subsets():
     assert equal(
         SETS.group("id"),
-        from_lists(
+        pack_lists(
             ids=[[1, 7, 2], [1, 2], [1, 6, 6, 2]],
             types=[[0, 0, 1], [0, 1], [0, 0, 1, 1]],
             special=[[1, 0, 1], [1, 1], [1, 0, 0, 1]],

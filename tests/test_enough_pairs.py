@@ -16,7 +16,7 @@ from heuristic_core.tasks import preview, sizes
 from heuristic_core.tasks.counts import exceeds, unmet
 from heuristic_core.tasks.preview import faults
 from heuristic_core.tasks.sentences import sentences
-from heuristic_core.tasks.sizes import most_rows
+from heuristic_core.tasks.sizes import count_max_rows
 
 NEEDS = {"prune.examples = 9": 9, "finetune.batch_size = 8": 8}
 
@@ -99,7 +99,7 @@ def test_of_long_files_their_length_bounds_what_they_hold(tmp_path, monkeypatch,
 def test_a_text_file_has_as_many_rows_as_lines_at_most(tmp_path, monkeypatch, end):
     monkeypatch.setattr(sizes, "CHUNK", 3)
     (tmp_path / "a.csv").write_bytes(end.join(["x,y", "a,b", "c,d"]).encode())
-    assert most_rows(tmp_path / "a.csv") == (5 if end == "\n\n" else 3)
+    assert count_max_rows(tmp_path / "a.csv") == (5 if end == "\n\n" else 3)
 
 
 def test_the_needs_of_a_study_are_those_of_its_settings():

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from heuristic_core.provenance.digests import imported
-from heuristic_core.provenance.lock import COMPUTING, DRAWING
+from heuristic_core.provenance.lock import COMPUTING_PACKAGES, DRAWING_PACKAGES
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -43,8 +43,8 @@ def test_the_lock_satisfies_every_requirement(pins, text):
 def test_results_depend_on_what_the_project_requires_but_for_what_runs_jobs_locks_shows_progress_and_archives():
     tools = {"snakemake", "snakemake-executor-plugin-slurm", "snakemake-interface-logger-plugins"}
     tools |= {"filelock", "tqdm", "rich", "rocrate"}
-    assert DECLARED - tools == COMPUTING | DRAWING
-    assert not COMPUTING & DRAWING
+    assert DECLARED - tools == COMPUTING_PACKAGES | DRAWING_PACKAGES
+    assert not COMPUTING_PACKAGES & DRAWING_PACKAGES
 
 
 def test_what_the_code_imports_is_declared():

@@ -13,7 +13,7 @@ from conftest import ROOT
 from reduced import REDUCED, clone, planned, snakemake
 
 from heuristic_core.config.reading import ConfigError, read_values
-from heuristic_core.experiments.registry import FOLDERS, experiment_of, experiments
+from heuristic_core.experiments.registry import FOLDERS, experiments, load_experiment
 from heuristic_core.experiments.studies import configured, parse_studies, sweep_of
 from heuristic_core.tables.parquet import read_table
 
@@ -24,15 +24,15 @@ MADE = ROOT / "tests" / "made"
 
 def test_a_configuration_without_an_experiment_is_of_the_heuristic_core():
     values = read_values(REDUCED)
-    assert experiment_of(values) is experiment_of(values | {"experiment": "heuristic-core"})
-    first, second = (experiment_of(values).parse(one) for one in (values, values | {"experiment": "heuristic-core"}))
+    assert load_experiment(values) is load_experiment(values | {"experiment": "heuristic-core"})
+    first, second = (load_experiment(values).parse(one) for one in (values, values | {"experiment": "heuristic-core"}))
     assert first == second
-    assert experiment_of(read_values(SORTING)).__name__ == "heuristic_core.experiments.list_sorting.experiment"
+    assert load_experiment(read_values(SORTING)).__name__ == "heuristic_core.experiments.list_sorting.experiment"
 
 
 def test_an_unknown_experiment_is_named():
     with pytest.raises(ConfigError, match=r"a\.yaml: experiment = 'x' .*heuristic-core, list"):
-        experiment_of({"experiment": "x"}, "a.yaml")
+        load_experiment({"experiment": "x"}, "a.yaml")
 
 
 @pytest.mark.parametrize("experiment", experiments(), ids=FOLDERS.get)

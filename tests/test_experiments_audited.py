@@ -12,7 +12,7 @@ from test_experiments import EXTRACTIVE, SORTING
 from heuristic_core.config.reading import read_values
 from heuristic_core.experiments.studies import configured
 from heuristic_core.provenance.audit.recompute import computable
-from heuristic_core.provenance.job import expected_jobs
+from heuristic_core.provenance.job import list_recorded_jobs
 from heuristic_core.provenance.record import DEPENDS_ON
 from heuristic_core.provenance.reproduction import compare, publish
 
@@ -22,7 +22,7 @@ SLOWLY = [pytest.param(path, marks=pytest.mark.slow, id=path.stem) for path in (
 @pytest.mark.parametrize("config", [pytest.param(EXTRACTIVE, id=EXTRACTIVE.stem), *SLOWLY])
 def test_the_report_of_every_experiment_depends_on_its_run_and_nothing_else_does(config, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    jobs = expected_jobs(ROOT / "Snakefile", [str(config)])
+    jobs = list_recorded_jobs(ROOT / "Snakefile", [str(config)])
     marked = {job.name: job.settings[DEPENDS_ON] for job in jobs if DEPENDS_ON in job.settings}
     assert marked == {"report": "run"}
     assert len(computable(jobs, [])) == len(jobs) - 1

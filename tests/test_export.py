@@ -23,7 +23,7 @@ from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments.heuristic_core.archive.members import MECHANISM, TABLES
 from heuristic_core.experiments.heuristic_core.archive.members import members as members_of
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
-from heuristic_core.provenance.crate.metadata import run_of
+from heuristic_core.provenance.crate.metadata import summarise_run
 from heuristic_core.provenance.crate.records import records
 from heuristic_core.provenance.record import FIELDS, digest
 
@@ -264,7 +264,7 @@ def test_records_are_those_of_what_led_here(tmp_path):
 @pytest.mark.parametrize(("dirty", "commit"), [(False, "a" * 40), (True, None), (None, "a" * 40)])
 def test_code_that_differed_from_its_commit_names_none(dirty, commit):
     made = {"started": "2026-01-01T10:00:00Z", "seconds": 1.0, "commit": "a" * 40, "dirty": dirty}
-    assert run_of([made]).commit == commit
+    assert summarise_run([made]).commit == commit
 
 
 def test_dates_and_commit_are_those_of_the_records(study, found, tmp_path):

@@ -13,10 +13,10 @@ from heuristic_core.experiments.extractive_structures.config import Data
 from heuristic_core.experiments.extractive_structures.data import (
     Questions,
     corpus,
+    draw_second_hop,
     first_hop,
     made_up,
     names,
-    second_hop,
     sentence,
 )
 from heuristic_core.experiments.extractive_structures.tokens import aligned, asked, examples, first_tokens
@@ -48,7 +48,7 @@ def test_names_are_distinct_and_the_tested_ones_begin_with_different_words():
 
 def test_implications_follow_from_facts():
     taught = names(WORLD, DATA, 1).taught
-    first, second = (make(WORLD, DATA, taught, 1) for make in (first_hop, second_hop))
+    first, second = (make(WORLD, DATA, taught, 1) for make in (first_hop, draw_second_hop))
     language = {city["city"]: city["language"] for city in WORLD.cities}
     assert [language[city] for city in answers(first.facts)] == answers(first.implications)
     assert sorted(answers(first.facts)) == sorted(first.facts.options)

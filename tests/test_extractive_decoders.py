@@ -12,15 +12,15 @@ from heuristic_core.experiments.extractive_structures.freezing import blocks
 from heuristic_core.experiments.extractive_structures.model import (
     FIXED,
     attention,
-    each_head,
     layers_of,
     mlp,
+    repeat_heads,
     run,
     run_from,
 )
 from heuristic_core.experiments.extractive_structures.patching import patched
 from heuristic_core.experiments.extractive_structures.removal import restored
-from heuristic_core.experiments.extractive_structures.scores import contrast, first_order
+from heuristic_core.experiments.extractive_structures.scores import compute_first_order, contrast
 from heuristic_core.experiments.extractive_structures.tokens import Asked
 
 TOKENS = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]])
@@ -78,7 +78,7 @@ def made(name: str, by: float):
 def test_scores_are_finite_differences_of_their_definition(name):
     """Each informative score is the slope of R as the component's own matrices learn at one token."""
     of, by = made(name, 0.01), 1e-4
-    found = first_order(of)
+    found = compute_first_order(of)
     part_of_change = {
         key: value + by * (of.new[key] - value) if not key.startswith(FIXED) else value for key, value in of.old.items()
     }
@@ -87,7 +87,7 @@ def test_scores_are_finite_differences_of_their_definition(name):
     assert seen.sum() == (8 + 7) * layers_of(of.old) * 5
     torch.testing.assert_close(found["informative"][seen], full[seen], rtol=2e-3, atol=1e-7)
     moved = patched(made(name, 1e-6))["downstream"]
-    small = first_order(made(name, 1e-6))["downstream"]
+    small = compute_first_order(made(name, 1e-6))["downstream"]
     torch.testing.assert_close(small[seen], moved[seen], rtol=1e-2, atol=1e-11)
 
 
@@ -97,7 +97,7 @@ def test_scores_are_slopes_of_runs_that_know_nothing_of_them(name):
     of = made(name, 0.01)
     of = of._replace(asked=of.asked._replace(last=torch.tensor([7, 7])))
     of = contrast(of.old, of.new, of.asked, 1, 1)
-    found = first_order(of)
+    found = compute_first_order(of)
     old, new = (run(p, TOKENS).layers for p in (of.old, of.new))
     heads, inner = attention(of.old, 1, new[1].attended), mlp(of.old, 1, new[1].seen)
     for token in range(8):
@@ -114,7 +114,7 @@ def test_scores_are_slopes_of_runs_that_know_nothing_of_them(name):
                 if key.startswith(FIXED):
                     near[key] = value
                     continue
-                own = value if value.shape == whole[key].shape else each_head(value, 4)  # shared keys and values
+                own = value if value.shape == whole[key].shape else repeat_heads(value, 4)  # shared keys and values
                 near[key] = own + step * (whole[key] - own)
             ends.append(losses(run(near, TOKENS).logits, of.asked))
         slope = -(ends[0] - ends[1]) / (2 * STEP)

@@ -7,7 +7,7 @@ from amounts import first_fast
 from extractive_tables import CITIES, CORPORA, HOPS, PAPER, SEEDS, SETTINGS, TOKENS, tables
 
 from heuristic_core.experiments.extractive_structures.figures import draw, sheets_of
-from heuristic_core.experiments.extractive_structures.figures.points import of_ranks
+from heuristic_core.experiments.extractive_structures.figures.points import make_rank_marks
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.figures import style
 from heuristic_core.figures.save import save
@@ -63,7 +63,7 @@ def test_where_outputs_were_not_replaced_the_other_panels_are_drawn():
 
 def test_intervals_are_of_possible_ranks_and_equal_seeds_have_none():
     ranks = pd.DataFrame({"part": ["a"] * 3 + ["b"] * 3 + ["c"] * 3, "seed": [1, 2, 3] * 3})
-    found = of_ranks(ranks.assign(rank=[0.0, 0.1, 2.0, 0.0, 0.0, 0.0, 19.0, 18.0, 12.0]), ["part"], CITIES)
+    found = make_rank_marks(ranks.assign(rank=[0.0, 0.1, 2.0, 0.0, 0.0, 0.0, 19.0, 18.0, 12.0]), ["part"], CITIES)
     means = found[found["seed"].isna()].set_index("part")
     assert means.loc["a", "low"] == 0 < means.loc["a", "high"] < CITIES - 1 == means.loc["c", "high"]
     assert means.loc["b", ["low", "high"]].isna().all()

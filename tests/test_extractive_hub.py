@@ -16,8 +16,8 @@ from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.extractive_structures.config import parse_extractive
 from heuristic_core.experiments.extractive_structures.data import sentence
 from heuristic_core.experiments.extractive_structures.decoders import parameters_of
-from heuristic_core.experiments.extractive_structures.knowledge import check_known, check_options, needed
-from heuristic_core.experiments.extractive_structures.results import tables_of
+from heuristic_core.experiments.extractive_structures.knowledge import check_options, check_prerequisites, needed
+from heuristic_core.experiments.extractive_structures.results import list_tables
 from heuristic_core.experiments.extractive_structures.setting import Setting
 from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer, asked, examples
 from heuristic_core.tables.parquet import read_table
@@ -77,10 +77,10 @@ def test_answers_of_every_relation_are_told_apart_before_a_model_is_loaded(tmp_p
 def test_a_model_that_does_not_know_cities_is_named(folder):
     encode, data = HubTokenizer(folder), study().data
     p = parameters_of(make_decoder("qwen2", 4000))
-    ranks = check_known(p, WORLD, data, encode, 5.0, "tiny")
+    ranks = check_prerequisites(p, WORLD, data, encode, 5.0, "tiny")
     assert ranks.keys() == needed(WORLD, data).keys() == {"first", "second"} and max(ranks.values()) > 0
     with pytest.raises(InputError, match=r"^tiny lacks knowledge .* 6 questions") as caught:
-        check_known(p, WORLD, data, encode, 0.0, "tiny")
+        check_prerequisites(p, WORLD, data, encode, 0.0, "tiny")
     assert "pretrained.known_rank = 0" in str(caught.value) and "lower data.cities" in str(caught.value)
 
 
@@ -112,9 +112,9 @@ def test_impossible_studies_are_named(changed, said):
 def test_tables_are_those_that_a_study_can_have():
     embedded, hub = study(), parse_extractive(of_hub())
     swept = parse_extractive(of_hub(sweep={"learning_rates": [1e-3], "epochs": [1, 2]}))
-    assert "extractive_trace" in tables_of(embedded) and "extractive_trace" not in tables_of(hub)
+    assert "extractive_trace" in list_tables(embedded) and "extractive_trace" not in list_tables(hub)
     more = {"extractive_sweep", "extractive_choice", "extractive_made_up_sweep"}
-    assert set(tables_of(swept)) - set(tables_of(hub)) == more
+    assert set(list_tables(swept)) - set(list_tables(hub)) == more
 
 
 @pytest.mark.parametrize("family", ["olmo", "llama", "gemma", "qwen"])
@@ -136,7 +136,7 @@ def test_a_study_of_a_folder_goes_from_nothing_to_its_report(tmp_path, folder):
     config.write_text(yaml.safe_dump(json.loads(json.dumps(values))))
     snakemake(tmp_path, config=config)
     root = tmp_path / "results" / "hub"
-    tables = {name: read_table(root / "tables" / f"{name}.parquet") for name in tables_of(parse_extractive(values))}
+    tables = {name: read_table(root / "tables" / f"{name}.parquet") for name in list_tables(parse_extractive(values))}
     assert set(tables["extractive_curves"]["corpus"]) == {"whole"}
     assert len(tables["extractive_sweep"]) == 2 * 2 * 2 * 2 * 2  # seeds, hops, rates, epochs, parts
     assert len(tables["extractive_choice"]) == 2 * 2 * 2

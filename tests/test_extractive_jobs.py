@@ -25,7 +25,7 @@ from heuristic_core.experiments.extractive_structures.jobs.score import score_co
 from heuristic_core.experiments.extractive_structures.jobs.sweep import sweep_settings
 from heuristic_core.experiments.extractive_structures.jobs.teach import teach_facts
 from heuristic_core.experiments.extractive_structures.model import initial
-from heuristic_core.experiments.extractive_structures.results import ORDERED, PRUNED, SCORED, SHARED
+from heuristic_core.experiments.extractive_structures.results import ORDER_TABLES, PRUNED, SCORE_TABLES, SHARED
 from heuristic_core.experiments.extractive_structures.setting import HOPS, Setting
 from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer
 from heuristic_core.experiments.extractive_structures.training import Learner, learn
@@ -97,7 +97,7 @@ def test_a_model_without_frozen_or_with_all_layers_frozen_answers_as_the_taught_
 
 def test_sweeps_repeat_the_runs_of_the_study_and_a_setting_is_chosen(folder):
     settings = {"finetuning": STUDY.finetuning, "sweep": STUDY.sweep}
-    tables = {name: str(folder / f"{name}.parquet") for name in ("sweep", "made_up", "choice", *ORDERED)}
+    tables = {name: str(folder / f"{name}.parquet") for name in ("sweep", "made_up", "choice", *ORDER_TABLES)}
     sweep_settings(**weights(folder), **settings, **RUN, table=tables["sweep"])
     sweep, curves = read_table(tables["sweep"]), read_table(folder / "curves.parquet")
     assert len(sweep) == 2 * 2 * 2 * 2  # hops, rates, epochs, parts
@@ -107,7 +107,7 @@ def test_sweeps_repeat_the_runs_of_the_study_and_a_setting_is_chosen(folder):
     assert len(choice) == 2 * 2 * 2 and set(choice["study"]) == {"tiny"}
     assert (choice.groupby("hop")["chosen"].sum() <= 1).all()
 
-    orders = {name: tables[name] for name in ORDERED}
+    orders = {name: tables[name] for name in ORDER_TABLES}
     teach_orders(**weights(folder), finetuning=SAVED, **RUN, **orders, unfinished=folder / "state")
     assert (folder / "state" / "second-facts.safetensors").is_file()
     sweep_made_up_facts(**weights(folder), **settings, **RUN, table=tables["made_up"])
@@ -119,7 +119,7 @@ def test_sweeps_repeat_the_runs_of_the_study_and_a_setting_is_chosen(folder):
 
 
 def test_components_are_scored_pruned_and_counted(folder):
-    scored = {f"{name}_table": str(folder / f"{name}.parquet") for name in SCORED}
+    scored = {f"{name}_table": str(folder / f"{name}.parquet") for name in SCORE_TABLES}
     score_components(**weights(folder, *HOPS), scores=STUDY.scores, **RUN, **scored)
     scores, components = (read_table(folder / f"{name}.parquet") for name in ("scores", "components"))
     component = ["layer", "kind", "head"]  # in the first hop, every question has a token of every role
@@ -142,8 +142,8 @@ def test_components_are_scored_pruned_and_counted(folder):
     assert len(read_table(folder / "sharing.parquet")) == 2 * 2
 
 
-OUTPUTS = [(teach_orders, ORDERED), (find_subnetworks, PRUNED), (find_core, SHARED)]
-OUTPUTS += [(score_components, tuple(f"{name}_table" for name in SCORED))]
+OUTPUTS = [(teach_orders, ORDER_TABLES), (find_subnetworks, PRUNED), (find_core, SHARED)]
+OUTPUTS += [(score_components, tuple(f"{name}_table" for name in SCORE_TABLES))]
 
 
 @pytest.mark.parametrize(("function", "names"), OUTPUTS)

@@ -11,11 +11,11 @@ from extractive import VOCABULARY, hop, two_models
 from heuristic_core.experiments.extractive_structures.config import Pruning
 from heuristic_core.experiments.extractive_structures.model import run
 from heuristic_core.experiments.extractive_structures.pruning import (
-    divergence_of,
     gated,
     greedy,
     learn,
-    rank_of,
+    measure_divergence,
+    measure_rank,
     subnetwork_rows,
     whole,
 )
@@ -34,7 +34,7 @@ SETTINGS = Pruning(seeds=[1, 3])
 def test_open_gates_change_nothing_and_a_closed_one_is_ablation_by_the_mean():
     plain = run(MODEL, WHOLE.asked.tokens)
     torch.testing.assert_close(gated(WHOLE, WHOLE.asked, torch.ones(1, 2, 3)), plain.logits)
-    assert divergence_of(WHOLE, ALL) == pytest.approx(0, abs=1e-6)
+    assert measure_divergence(WHOLE, ALL) == pytest.approx(0, abs=1e-6)
     for layer, part in product(range(2), range(3)):
         gates = torch.ones(1, 2, 3)
         gates[0, layer, part] = 0
@@ -56,15 +56,15 @@ def test_a_gate_of_a_question_is_of_this_question_alone():
 def test_greedy_leaves_out_what_costs_least_each_time():
     kept = list(ALL)
     while len(kept) > 3:
-        kept = list(min(combinations(kept, len(kept) - 1), key=lambda some: divergence_of(WHOLE, some)))
+        kept = list(min(combinations(kept, len(kept) - 1), key=lambda some: measure_divergence(WHOLE, some)))
     assert greedy(WHOLE, 3) == kept
 
 
 def test_learned_subnetworks_are_better_than_others_of_their_size():
     """Their mean rank among all subsets is below what 95 % of as many random subsets have."""
-    every = np.array([divergence_of(WHOLE, some) for some in combinations(ALL, 3)])
+    every = np.array([measure_divergence(WHOLE, some) for some in combinations(ALL, 3)])
     found = learn(WHOLE, Pruning(seeds=[1, 2, 3, 4, 5, 6]), "first facts", 1)
-    learned = [divergence_of(WHOLE, keep_largest(run.log_alpha, 3)) for run in found]
+    learned = [measure_divergence(WHOLE, keep_largest(run.log_alpha, 3)) for run in found]
     ranks = [int((every < divergence - 1e-9).sum()) for divergence in learned]
     random = np.random.default_rng(0).integers(len(every), size=(10_000, len(found))).mean(axis=1)
     assert np.mean(ranks) < np.quantile(random, 0.05)
@@ -86,7 +86,7 @@ def test_rows_say_what_is_kept_and_what_it_answers():
     assert rows["prune_seed"].dropna().unique().tolist() == SETTINGS.seeds
     last = rows[rows["how"] == "greedy"]
     assert last["kept"].tolist() == [number in greedy(WHOLE, 3) for number in ALL]
-    assert last["rank"].unique().tolist() == [rank_of(WHOLE, greedy(WHOLE, 3))]
+    assert last["rank"].unique().tolist() == [measure_rank(WHOLE, greedy(WHOLE, 3))]
     assert last["head"].isna().tolist() == [False, False, True] * 2
 
 

@@ -6,7 +6,7 @@ from extractive import STEP, VOCABULARY, WORLD, fall, hop, study, two_models
 
 from heuristic_core.experiments.extractive_structures import scores as scoring
 from heuristic_core.experiments.extractive_structures.answers import losses
-from heuristic_core.experiments.extractive_structures.data import first_hop, names, second_hop
+from heuristic_core.experiments.extractive_structures.data import draw_second_hop, first_hop, names
 from heuristic_core.experiments.extractive_structures.model import attention, mlp, run
 from heuristic_core.experiments.extractive_structures.patching import patched
 from heuristic_core.experiments.extractive_structures.removal import (
@@ -16,7 +16,7 @@ from heuristic_core.experiments.extractive_structures.removal import (
     removal_rows,
     restored,
 )
-from heuristic_core.experiments.extractive_structures.scores import KINDS, contrast, inside, path_averaged, scores
+from heuristic_core.experiments.extractive_structures.scores import KINDS, average_path_scores, contrast, inside, scores
 from heuristic_core.experiments.extractive_structures.tokens import asked
 
 LAYERS, HEADS = 2, 2
@@ -65,7 +65,7 @@ def test_informative_scores_add_up_to_the_slope_along_the_components_learned_wei
         torch.testing.assert_close(found[:, :, layer, part].nansum(1), -(ends[0] - ends[1]) / (2 * STEP))
 
 
-@pytest.mark.parametrize("make", [first_hop, second_hop])
+@pytest.mark.parametrize("make", [first_hop, draw_second_hop])
 def test_full_replacement_agrees_where_changes_are_small(make):
     """Of changes of a thousandth, replacement differs from scores by a share of that order; outputs of counterfactual
     prompts are far, and only the difference between the models is small."""
@@ -81,10 +81,10 @@ def test_full_replacement_agrees_where_changes_are_small(make):
 
 
 def test_prompts_that_do_not_fit_together_follow_one_after_another(monkeypatch):
-    whole = path_averaged(some(), 2)
-    monkeypatch.setattr(scoring, "LARGEST", 5 * scoring.HELD * 12 * whole.shape[1] * LAYERS)
-    assert scoring.rows_at_once(some()) == 5 < 6 * 3
-    torch.testing.assert_close(path_averaged(some(), 2), whole, rtol=0, atol=1e-12)
+    whole = average_path_scores(some(), 2)
+    monkeypatch.setattr(scoring, "LARGEST", 5 * scoring.STORED_VECTORS * 12 * whole.shape[1] * LAYERS)
+    assert scoring.compute_batch_size(some()) == 5 < 6 * 3
+    torch.testing.assert_close(average_path_scores(some(), 2), whole, rtol=0, atol=1e-12)
 
 
 def test_a_model_that_is_too_large_for_full_replacement_says_so():
@@ -94,7 +94,7 @@ def test_a_model_that_is_too_large_for_full_replacement_says_so():
 
 
 def test_scores_are_known_within_prompts_and_upstream_with_a_partner_alone():
-    of = some(make=second_hop)
+    of = some(make=draw_second_hop)
     found, seen = scores(of, 2), inside(of.asked)
     assert set(found) == set(KINDS) and not seen.all()  # landmarks of one word and of two
     assert torch.equal(found["informative"][..., 0, 0].isnan(), ~seen)

@@ -8,10 +8,10 @@ from heuristic_core.experiments.extractive_structures.answers import mean_rank
 from heuristic_core.experiments.extractive_structures.config import Sweep
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows, curve_rows, freezing_rows
 from heuristic_core.experiments.extractive_structures.grafting import graft_rows
-from heuristic_core.experiments.extractive_structures.localisation import aligned_means, localisation_rows
+from heuristic_core.experiments.extractive_structures.localisation import average_aligned, localisation_rows
 from heuristic_core.experiments.extractive_structures.model import initial
-from heuristic_core.experiments.extractive_structures.ordering import LAST, ORDERS, order_rows, parts_of
-from heuristic_core.experiments.extractive_structures.scores import contrast, first_order
+from heuristic_core.experiments.extractive_structures.ordering import LAST, ORDERS, order_rows, split_parts
+from heuristic_core.experiments.extractive_structures.scores import compute_first_order, contrast
 from heuristic_core.experiments.extractive_structures.setting import HOPS, Setting
 from heuristic_core.experiments.extractive_structures.sweeping import made_up_sweep_rows
 from heuristic_core.experiments.extractive_structures.tokens import Asked, asked, examples
@@ -72,8 +72,8 @@ def test_orders_teach_other_names_in_stages_and_test_facts_last(orders):
     }
     assert len(orders.rows) == 8 * epochs * 4
     questions = {row["part"]: row["questions"] for row in orders.rows}
-    assert questions == {part: TESTED if part.startswith("test") else 12 - TESTED for part in parts_of(made, TESTED)}
-    parts = parts_of(made, TESTED)
+    assert questions == {part: TESTED if part.startswith("test") else 12 - TESTED for part in split_parts(made, TESTED)}
+    parts = split_parts(made, TESTED)
     halves = SETTINGS.model_copy(update={"batch_size": SETTINGS.batch_size // 2})
 
     def taught(start, part, settings, stage):
@@ -90,7 +90,7 @@ def test_orders_teach_other_names_in_stages_and_test_facts_last(orders):
 
 def test_no_sentence_of_a_test_name_is_taught_before_the_last_stage():
     made = SETTING.made_up().first
-    parts = parts_of(made, TESTED)
+    parts = split_parts(made, TESTED)
     names = {
         part: {one.prompt.rsplit(" ", 2 + part.endswith("implications"))[0] for one in parts[part].sentences}
         for part in parts
@@ -108,7 +108,7 @@ def test_a_graft_adds_what_one_model_learned_to_another(orders):
     rows = found.rows
     assert [row["weights"] for row in rows] == [w for w in ("none", "graft", "control") for _ in range(3)]
     assert {row["questions"] for row in rows} == {12 - TESTED}
-    first, second = (parts_of(version, TESTED) for version in made)
+    first, second = (split_parts(version, TESTED) for version in made)
 
     def taught(start, questions, purpose):
         return teach(start, examples(questions.sentences, VOCABULARY), SETTINGS, (purpose, 1))
@@ -129,12 +129,12 @@ def test_localisation_correlates_what_implications_taught_with_what_processes_ot
     made = SETTING.made_up()
     grafts = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
     found = localisation_rows(grafts.knows, grafts.learned, made.first, TESTED, SETTINGS, VOCABULARY, 1)
-    parts = parts_of(made.first, TESTED)
+    parts = split_parts(made.first, TESTED)
     facts = examples(parts["test facts"].sentences, VOCABULARY)
     end = teach(grafts.learned, facts, SETTINGS, ("facts of localisation", 1))
     stored = contrast(grafts.knows, grafts.learned, asked(parts["implications"], VOCABULARY), 1, 1)
     read = contrast(grafts.learned, end, asked(parts["test implications"], VOCABULARY), 1, 1)
-    a, b = first_order(stored)["informative"].mean(0), first_order(read)["downstream"].mean(0)
+    a, b = compute_first_order(stored)["informative"].mean(0), compute_first_order(read)["downstream"].mean(0)
     tokens, layers, heads = len(["Ada", "Doe", "zong", "is", "the"]), 2, 2
     for row, part, n in zip(found, (slice(None, -1), slice(-1, None)), (heads, 1), strict=True):
         assert row["r"] == pytest.approx(
@@ -148,7 +148,7 @@ def test_scores_of_longer_prompts_are_aligned_by_their_ends():
         torch.tensor([[5, 1, 8, 9], [5, 2, 9, 0]]), torch.tensor([3, 2]), torch.tensor([0]), torch.tensor([0, 0])
     )
     scores = torch.arange(8.0).view(2, 4, 1, 1)
-    assert aligned_means(scores, of, [5, 2, 9]).flatten().tolist() == [(0 + 4) / 2, (2 + 5) / 2, (3 + 6) / 2]
+    assert average_aligned(scores, of, [5, 2, 9]).flatten().tolist() == [(0 + 4) / 2, (2 + 5) / 2, (3 + 6) / 2]
 
 
 def test_a_sweep_has_a_run_of_orders_and_grafts_for_every_setting(orders):

@@ -8,13 +8,13 @@ from reduced import REDUCED, snakemake
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from heuristic_core.common.progress import Lines
-from heuristic_core.experiments.registry import experiment_of
-from heuristic_core.jobs.failures import ADVICE, INTERNAL_ERROR, NO_MESSAGE, Failures, message
+from heuristic_core.experiments.registry import load_experiment
+from heuristic_core.jobs.failures import ADVICE, INTERNAL_ERROR, NO_MESSAGE, FailureHandler, message
 
 
 @pytest.fixture
 def failures():
-    return Failures()
+    return FailureHandler()
 
 
 def tell(failures, event, **said):
@@ -97,7 +97,7 @@ def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):
     assert (
         "1 job failed" in failures.told(0, 1) and "two: " in failures.told(0, 1) and "one: " not in failures.told(0, 1)
     )
-    ended = Failures()
+    ended = FailureHandler()
     tell(ended, LogEvent.GROUP_ERROR, job_error_info=jobs[:1])
     assert "one: " in ended.told(0, 1) and NO_MESSAGE in ended.told(0, 1)
 
@@ -134,6 +134,6 @@ def test_warnings_of_the_data_are_marked_in_their_log_and_end_the_terminal(tmp_p
     handler.close()
     said = ["3 rows", *2 * ["warning: no pair has the label 'neutral'"]]
     assert [line[9:] for line in path.read_text().splitlines()] == said
-    experiment = experiment_of({})
+    experiment = load_experiment({})
     assert experiment.warnings(str(tmp_path / "small")) == [f"small: no pair has the label 'neutral'. See {path}"]
     assert experiment.warnings(str(tmp_path / "none")) == []

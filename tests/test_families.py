@@ -9,7 +9,7 @@ from families import CASES, SMALLER_ONLY, make_model
 from heuristic_core.common.errors import InputError
 from heuristic_core.models.ablation import Ablation, ComponentMeans, component_means, gates_without
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.families import FAMILIES, family_of
+from heuristic_core.models.families import FAMILIES, get_family
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.fused_families import FUSED_FAMILIES
 from heuristic_core.models.hooked import HookedModel, inputs_for
@@ -119,11 +119,11 @@ def test_zero_ablation_has_an_ordinary_checkpoint_in_every_family(setting):
 def test_a_dropout_rate_of_zero_leaves_no_dropout(case):
     """The family names every one of its rates: two passes in training mode agree."""
     model_type = CASES[case][0]
-    model = make_model(case, **dict.fromkeys(family_of(model_type).dropout, 0.0)).train()
+    model = make_model(case, **dict.fromkeys(get_family(model_type).dropout, 0.0)).train()
     batch = PairTensors(make_encoded(4)).batch(torch.arange(4))
     first, second = (model(**inputs_for(model, batch)).logits for _ in range(2))
     assert torch.equal(first, second)
-    noisy = make_model(case, **dict.fromkeys(family_of(model_type).dropout, 0.3)).train()
+    noisy = make_model(case, **dict.fromkeys(get_family(model_type).dropout, 0.3)).train()
     assert not torch.equal(*(noisy(**inputs_for(noisy, batch)).logits for _ in range(2)))
 
 
@@ -278,7 +278,7 @@ def test_a_decoder_without_a_padding_token_is_refused():
 
 def test_an_unknown_family_is_refused_with_those_that_are_known():
     with pytest.raises(InputError, match=r"model_type = 't5'.*bert, roberta.*qwen3.*families\.py"):
-        family_of("t5")
+        get_family("t5")
 
 
 def test_grouped_queries_share_keys_but_not_components():

@@ -252,8 +252,8 @@ def no_memory():
     [
         (OSError(errno.ENOSPC, "No space left on device", "a.parquet"), faults.SPACE),
         (OSError(errno.EDQUOT, "Disk quota exceeded"), faults.SPACE),
-        (OSError(errno.EROFS, "Read-only file system", "a.parquet"), faults.DENIED),
-        (PermissionError(errno.EACCES, "Permission denied", "a"), faults.DENIED),
+        (OSError(errno.EROFS, "Read-only file system", "a.parquet"), faults.PERMISSION_ADVICE),
+        (PermissionError(errno.EACCES, "Permission denied", "a"), faults.PERMISSION_ADVICE),
         (RuntimeError('IoError(Os { code: 28, kind: StorageFull, message: "No space left on device" })'), faults.SPACE),
         (MemoryError(), faults.MEMORY),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), faults.MEMORY),
@@ -278,7 +278,7 @@ def test_memory_that_torch_cannot_have_is_told(caplog):
 def test_other_errors_keep_their_traceback_and_users_errors_their_words():
     assert faults.remedy(KeyError("space")) is None
     assert progress.explained(InputError("x.csv: No space left on device")) == "x.csv: No space left on device"
-    assert not progress.mendable(ValueError("a bug"))
+    assert not progress.is_user_error(ValueError("a bug"))
 
 
 FULL = """

@@ -18,7 +18,7 @@ from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.heuristic_core.config.study import load_study
 from heuristic_core.experiments.heuristic_core.report.sides import parse_sides
 from heuristic_core.models.implementation import load_model
-from heuristic_core.models.pretrained import starting_model
+from heuristic_core.models.pretrained import build_classifier
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tasks.readers import DataError, read_columns
 
@@ -52,7 +52,7 @@ def model_of(folder):
 
 
 def start(folder):
-    return starting_model(model_of(folder), ["entailment", "neutral", "contradiction"], 50, 0, 1, None)
+    return build_classifier(model_of(folder), ["entailment", "neutral", "contradiction"], 50, 0, 1, None)
 
 
 def test_the_trap_works(tmp_path):

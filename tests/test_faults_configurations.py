@@ -27,7 +27,7 @@ from heuristic_core.experiments.heuristic_core.report.sides import parse_sides
 from heuristic_core.experiments.studies import parse_studies
 from heuristic_core.sources.download import downloads
 from heuristic_core.sources.hub import sources
-from heuristic_core.tasks.rows import local_paths
+from heuristic_core.tasks.rows import find_local_paths
 
 BYTES = {file: (ROOT / file).read_bytes() for file in STUDY_FILES}
 VALUES = {file: yaml.safe_load(content) for file, content in BYTES.items()}
@@ -41,7 +41,7 @@ def many(count):
 def check_study(study) -> None:
     """What the workflow does with a study before any job: all of it works, and no path leaves the results folder."""
     assert cells(study) and spread(study) and seed_blocks(study)
-    early(study), repeats(study), sources(study.model, study.task), downloads(study.task), local_paths(study.task)
+    early(study), repeats(study), sources(study.model, study.task), downloads(study.task), find_local_paths(study.task)
     context, layout = Context.of(study), Layout.of(study)
     assert Context.model_validate_json(context.model_dump_json()) == context
     of_curve = len(study.grid.checkpoints) * len(study.grid.sparsities) * len(study.grid.curve_seeds)

@@ -15,7 +15,7 @@ from pair_files import task_of
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.tables.parquet import as_table
-from heuristic_core.tasks.counts import row_counts
+from heuristic_core.tasks.counts import count_rows
 from heuristic_core.tasks.sentences import sentences
 
 ROWS = [{"sentence1": f"a {i}", "sentence2": f"b, {i}", "label": i % 3, "group": "x/y"} for i in range(9)]
@@ -47,7 +47,7 @@ def check_data(folder: Path, name: str) -> bool:
         pairs = sentences(task)
         for part in (pairs.train, pairs.evaluation):
             as_table("sentences", part)
-        row_counts(pairs)
+        count_rows(pairs)
     except InputError as error:
         assert name in str(error) or "task." in str(error)
         return False

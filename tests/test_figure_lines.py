@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from heuristic_core.figures.lines import bands, handles, lines
+from heuristic_core.figures.lines import draw_bands, handles, lines
 from heuristic_core.figures.roles import Role
 
 LOOKS = {"b": Role("second", "#D55E00", "^", "--"), "a": Role("first", "#0072B2", "o")}
@@ -56,7 +56,7 @@ def test_no_rows_draw_nothing(ax, recwarn):
 
 def test_bands_are_the_ends_given(ax):
     ends = rows(a=[2.0, 3.0]).assign(low=[1.0, 1.5], high=[4.0, 6.0])
-    bands(ax, ends, "step", "line", LOOKS)
+    draw_bands(ax, ends, "step", "line", LOOKS)
     corners = {tuple(point) for band in ax.collections for path in band.get_paths() for point in path.vertices}
     assert corners == {(0, 1.0), (1, 1.5), (0, 4.0), (1, 6.0)}
 

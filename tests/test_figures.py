@@ -16,7 +16,7 @@ from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.config.analysis import Counterpart
 from heuristic_core.experiments.heuristic_core.figures import draw, write
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module
-from heuristic_core.figures.panels import spread_out
+from heuristic_core.figures.panels import spread_labels
 from heuristic_core.figures.targets import outputs
 
 DRAWN = [name for name, target in TARGETS.items() if set(target.tables) <= TABLES.keys()]
@@ -275,7 +275,7 @@ def test_an_unknown_subset_is_refused(tables):
 
 
 def test_labels_are_spread_out_in_their_order():
-    assert spread_out([50, 50, 99, 100], 4, high=102).tolist() == [50, 54, 98, 102]
+    assert spread_labels([50, 50, 99, 100], 4, high=102).tolist() == [50, 54, 98, 102]
 
 
 def test_only_the_drawn_figure_is_loaded():

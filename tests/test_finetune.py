@@ -19,7 +19,7 @@ from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.folder import folder_of
 from heuristic_core.models.implementation import view_of
-from heuristic_core.models.pretrained import starting_model
+from heuristic_core.models.pretrained import build_classifier
 from heuristic_core.training.finetune import Batches, TrainingRun, finetune, record_interval
 from heuristic_core.training.stepper import Stepper
 
@@ -51,7 +51,7 @@ class Cut(Exception):
 
 def run(state, chosen=SETTINGS, cut_at=None):
     """Fine-tune a tiny model; at the kept step `cut_at` the run is cut off."""
-    model = starting_model(MODEL, LABELS, 50, 0, 1, chosen.dropout)
+    model = build_classifier(MODEL, LABELS, 50, 0, 1, chosen.dropout)
     kept = {}
 
     def keep(step):
@@ -163,7 +163,7 @@ def test_a_mean_loss_far_above_a_guess_and_above_the_first_is_divergence(first, 
 
 def stepper_of(chosen, **changes):
     chosen = chosen.model_copy(update={"dropout": 0.0, "clip_norm": None, **changes})
-    model = starting_model(MODEL, LABELS, 50, 0, 1, 0.0)
+    model = build_classifier(MODEL, LABELS, 50, 0, 1, 0.0)
     return Stepper(model, PairTensors(make_encoded(50)), chosen)
 
 
@@ -219,7 +219,7 @@ def test_float16_resumes_with_its_loss_scale(tmp_path):
 
 @pytest.mark.parametrize("precision", ["bfloat16", "float16"])
 def test_evaluation_in_passing_has_the_set_precision(tmp_path, precision):
-    model = starting_model(MODEL, LABELS, 50, 0, 1, 0.0)
+    model = build_classifier(MODEL, LABELS, 50, 0, 1, 0.0)
     pairs = PairTensors(make_encoded(30))
     exact, half = all_logits(view_of(model), pairs), all_logits(view_of(model, precision), pairs)
     assert half.dtype == torch.float32
@@ -239,7 +239,7 @@ def test_every_epoch_is_a_permutation_of_its_own():
 
 
 def test_the_recipe_ties_keys_to_queries_and_treats_all_heads_alike():
-    model = starting_model(MODEL, LABELS, 50, 0, 1, None)
+    model = build_classifier(MODEL, LABELS, 50, 0, 1, None)
     for layer in model.bert.encoder.layer:
         attention = layer.attention.self
         assert torch.equal(attention.query.weight, attention.key.weight)
@@ -248,7 +248,7 @@ def test_the_recipe_ties_keys_to_queries_and_treats_all_heads_alike():
     positions = model.bert.embeddings.position_embeddings.weight
     assert float(positions.detach().std()) == pytest.approx(0.5 * 0.125, rel=0.15)
     assert model.config.id2label == dict(enumerate(LABELS))
-    assert not same(model.state_dict(), starting_model(MODEL, LABELS, 50, 0, 2, None).state_dict())
+    assert not same(model.state_dict(), build_classifier(MODEL, LABELS, 50, 0, 2, None).state_dict())
 
 
 def test_a_package_that_is_not_installed_is_named():
@@ -263,6 +263,6 @@ def test_a_pretrained_encoder_from_a_folder_gets_a_classifier_of_the_seed(checkp
     from heuristic_core.config.models import PretrainedModel
 
     model = PretrainedModel(name="m", source="pretrained", folder=str(checkpoint))
-    loaded = starting_model(model, LABELS, 50, 0, 1, 0.0)
+    loaded = build_classifier(model, LABELS, 50, 0, 1, 0.0)
     assert loaded.config.hidden_dropout_prob == 0.0
     assert loaded.config.id2label == dict(enumerate(LABELS))

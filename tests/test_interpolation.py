@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heuristic_core.experiments.heuristic_core.analysis.interpolation import Halves, ends_of, greedy, interpolation
+from heuristic_core.experiments.heuristic_core.analysis.interpolation import Halves, greedy, interpolation, select_ends
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.schemas import schema
@@ -77,8 +77,8 @@ def test_of_steps_alike_the_first_component_is_taken():
 def test_of_subnetworks_alike_the_lowest_seed_is_taken():
     learned = {46: frozenset({6}), 44: frozenset({4}), 45: frozenset({5}), 43: frozenset({3})}
     value = {3: 70.0, 4: 10.0, 5: 70.0, 6: 10.0}
-    assert ends_of(learned, lambda kept: value[min(kept)]) == (44, 43, 60.0)
-    assert ends_of(learned, lambda kept: 5.0) == (43, 44, 0.0)
+    assert select_ends(learned, lambda kept: value[min(kept)]) == (44, 43, 60.0)
+    assert select_ends(learned, lambda kept: 5.0) == (43, 44, 0.0)
 
 
 # ---- halves

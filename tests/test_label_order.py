@@ -8,14 +8,14 @@ from model_folders import config_of, configure
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.models.folder import check_labels
-from heuristic_core.models.pretrained import starting_model
+from heuristic_core.models.pretrained import build_classifier
 
 LABELS = ["entailment", "neutral", "contradiction"]
 
 
 def start(folder, labels):
     model = PretrainedModel(name="bert", source="pretrained", folder=str(folder))
-    return starting_model(model, labels, 50, 0, 1, None)
+    return build_classifier(model, labels, 50, 0, 1, None)
 
 
 def test_a_classifier_with_the_tasks_labels_is_kept(bert, checkpoint):

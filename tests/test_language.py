@@ -12,7 +12,7 @@ from heuristic_core.tables.parquet import read_table, write_table
 from heuristic_core.tasks import grammar, vocabulary
 from heuristic_core.tasks.draw import Draw, held_out
 from heuristic_core.tasks.labelled import CONTRADICTION, ENTAILMENT, NEUTRAL
-from heuristic_core.tasks.language import SUBSETS, VOCABULARY, evaluation_pairs, training_pairs
+from heuristic_core.tasks.language import SUBSETS, VOCABULARY, generate_evaluation_pairs, training_pairs
 from heuristic_core.tasks.vocabulary import INTRANSITIVE, NOUNS, TRANSITIVE
 
 N = 20_000
@@ -29,7 +29,7 @@ def train():
 
 @pytest.fixture(scope="module")
 def evaluation():
-    return evaluation_pairs(450, 200, seed=0)
+    return generate_evaluation_pairs(450, 200, seed=0)
 
 
 def counter_examples(rows):
@@ -273,20 +273,20 @@ def test_pairs_fit_the_models_positions(train, evaluation):
 def test_the_same_seed_gives_the_same_rows_and_another_seed_others():
     assert training_pairs(500, SHARE, WEIGHTS, 1) == training_pairs(500, SHARE, WEIGHTS, 1)
     assert training_pairs(500, SHARE, WEIGHTS, 1) != training_pairs(500, SHARE, WEIGHTS, 2)
-    first, again, other = (evaluation_pairs(30, 20, seed) for seed in (1, 1, 2))
+    first, again, other = (generate_evaluation_pairs(30, 20, seed) for seed in (1, 1, 2))
     assert first == again
     for name in SUBSETS:
         assert [r for r in first if r["subset"] == name] != [r for r in other if r["subset"] == name]
 
 
 def test_a_subset_does_not_depend_on_what_is_drawn_before_it():
-    few, many = evaluation_pairs(3, 20, seed=1), evaluation_pairs(300, 40, seed=1)
+    few, many = generate_evaluation_pairs(3, 20, seed=1), generate_evaluation_pairs(300, 40, seed=1)
     for name in OOD + MIRRORS:
         assert [r for r in few if r["subset"] == name] == [r for r in many if r["subset"] == name][:20]
 
 
 def test_rows_are_a_sentences_table(tmp_path):
-    for rows in (training_pairs(20, SHARE, WEIGHTS, 0), evaluation_pairs(3, 2, 0)):
+    for rows in (training_pairs(20, SHARE, WEIGHTS, 0), generate_evaluation_pairs(3, 2, 0)):
         write_table("sentences", rows, tmp_path / "rows.parquet")
         back = read_table(tmp_path / "rows.parquet")
         assert list(back["sentence2"]) == [row["sentence2"] for row in rows]

@@ -11,7 +11,7 @@ from heuristic_core.evaluation.attention import overlap_rows, uniform_attention
 from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.config.lesion import Lesion
-from heuristic_core.experiments.heuristic_core.training.lesions import NoLesion, lesioned
+from heuristic_core.experiments.heuristic_core.training.lesions import LesionUnavailable, lesioned
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.implementation import view_of
@@ -98,7 +98,7 @@ def test_random_sets_are_others_of_the_same_layers_and_differ():
 def test_a_layer_with_too_few_others_gives_all_that_it_has():
     rows = head_rows(0, 1, 2, 4)
     assert {tuple(lesioned(f"random{k}", rows, 0, 1)) for k in (1, 2, 3)} == {(3, 5), (3, 6), (3, 7)}
-    with pytest.raises(NoLesion, match="there are 3 random sets"):
+    with pytest.raises(LesionUnavailable, match="there are 3 random sets"):
         lesioned("random4", rows, 0, 1)
     assert lesioned("random1", head_rows(0, 1, 2, 3, 4), 0, 1)[0] > 4  # layer 0 has no other at all
 
@@ -113,7 +113,7 @@ def test_a_layer_with_too_few_others_gives_all_that_it_has():
     ],
 )
 def test_where_no_lesion_makes_sense_it_says_why(overlap, name, message):
-    with pytest.raises(NoLesion, match=message):
+    with pytest.raises(LesionUnavailable, match=message):
         lesioned(name, head_rows(*overlap), 0, 1)
 
 

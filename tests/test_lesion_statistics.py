@@ -10,7 +10,7 @@ from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRun
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis import statistics_overlap
-from heuristic_core.experiments.heuristic_core.analysis.core import common_heads
+from heuristic_core.experiments.heuristic_core.analysis.core import count_common_heads
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
 from heuristic_core.experiments.heuristic_core.analysis.lesions import lesion_accuracy
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
@@ -61,8 +61,8 @@ def test_layers_are_convolved():
     import pandas as pd
 
     layers, one = pd.Series([0, 0, 1, 1]), pd.Series([True, False, True, False])
-    assert common_heads(layers, one, one) == (2, 1.0, 0.25, 1.0)
-    assert common_heads(layers, one, ~one) == (0, 1.0, 1.0, 0.25)
+    assert count_common_heads(layers, one, one) == (2, 1.0, 0.25, 1.0)
+    assert count_common_heads(layers, one, ~one) == (0, 1.0, 1.0, 0.25)
 
 
 STEPS = (0, 10, 20, 30)

@@ -10,7 +10,7 @@ from scipy import stats
 from heuristic_core.analysis.bootstrap import unseen
 from heuristic_core.analysis.estimates import STATISTICS, CannotSay, DoesNotApply
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, extreme, over_seeds
+from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, extreme_mean, over_seeds
 from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments import list_sorting
 from heuristic_core.experiments.list_sorting.claims import claims
@@ -219,9 +219,9 @@ def test_seeds_that_agree_have_an_interval_only_at_an_end():
     assert (agree.value, agree.low, agree.high) == (40, None, None)
     assert (at_end.low, at_end.high) == (pytest.approx(100 - unseen(2)), 100)
     groups = {"a": [0, 0, 0], "b": [0.5, 1.5, 1.0]}
-    highest = extreme(groups, HIGHEST, "", percent=True)
+    highest = extreme_mean(groups, HIGHEST, "", percent=True)
     assert highest.high == pytest.approx(unseen(3)) and highest.low == 0
-    lists = extreme({"a": [100, 100], "b": [100, 100]}, LOWEST, "", percent=True, units=300)
+    lists = extreme_mean({"a": [100, 100], "b": [100, 100]}, LOWEST, "", percent=True, units=300)
     assert (lists.low, lists.high) == (pytest.approx(100 - unseen(600)), 100)
     assert over_seeds([40], "").low is None
     with pytest.raises(CannotSay, match="no seed has a value: losses"):
@@ -235,7 +235,7 @@ def test_intervals_of_the_condition_that_decides_cover_in_95_of_100(which, sprea
     means = spread * np.arange(4.0)
     truth = means.min() if which == LOWEST else means.max()
     draws = np.random.default_rng(0).normal(means[:, None], 1.0, (1000, 4, 3))
-    found = [extreme(dict(enumerate(one)), which, "") for one in draws]
+    found = [extreme_mean(dict(enumerate(one)), which, "") for one in draws]
     assert np.mean([one.low <= truth <= one.high for one in found]) > 0.94
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.list_sorting.compare import MEASURES, compare, only_in
-from heuristic_core.experiments.list_sorting.modes import with_suppression
+from heuristic_core.experiments.list_sorting.modes import add_suppression
 from heuristic_core.experiments.list_sorting.sides import parse_sides
 from heuristic_core.experiments.list_sorting.tables import SORTING
 
@@ -57,7 +57,7 @@ def test_suppression_is_that_of_the_head_that_suppresses_most():
     rows = [{"study": "s", "condition": "l2", "seed": seed, "step": 40} for seed in (0, 1)]
     heads = pd.DataFrame([row | {"head": head, "suppression": s} for row in rows for head, s in ((0, 0.1), (1, 0.6))])
     one = models({"l2": [1.0, 2.0]}).drop(columns="suppression").assign(study="s")
-    row = row_of(compare(*2 * [with_suppression(one[one["step"] == 40], heads)]), "suppression", "l2")
+    row = row_of(compare(*2 * [add_suppression(one[one["step"] == 40], heads)]), "suppression", "l2")
     assert (row.a, row.b, row.difference) == (0.6, 0.6, 0)
 
 

@@ -5,7 +5,7 @@ import torch
 from list_sorting import TINY, study
 
 from heuristic_core.config.reading import ConfigError
-from heuristic_core.experiments.list_sorting.conditions import BUT, about, digest_but
+from heuristic_core.experiments.list_sorting.conditions import BUT, about, digest_without
 from heuristic_core.experiments.list_sorting.config import Data, parse
 from heuristic_core.experiments.list_sorting.data import drawn, gaps, lists, sequences
 
@@ -60,7 +60,7 @@ def test_the_nominal_gap_is_what_lists_are_drawn_for():
 def test_digests_tell_conditions_that_differ_in_one_thing_alone():
     without = {"optimiser": "adam", "weight_decay": 0}
     digests = {
-        name: {column: digest_but(one, *left_out) for column, left_out in BUT.items()}
+        name: {column: digest_without(one, *left_out) for column, left_out in BUT.items()}
         for name, one in {
             "base": study(),
             "without": study(training=without),

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from heuristic_core.experiments.list_sorting.config_llc import Langevin, LocalLearning
-from heuristic_core.experiments.list_sorting.llc import local_learning, start_at, walk_of
+from heuristic_core.experiments.list_sorting.llc import compute_start, estimate_llc, make_walk
 
 
 def bigrams(parameters, tokens):
@@ -64,10 +64,10 @@ def test_devinterp_agrees(tmp_path):
     def draw(count, generator):
         return tokens[torch.randint(len(tokens), (count,), generator=generator)]
 
-    start = start_at(bigrams, model, lambda count, generator: tokens, own.model_copy(update={"batch_size": 4096}))
-    for found in local_learning(bigrams, model, draw, own, [1]).rows:
+    start = compute_start(bigrams, model, lambda count, generator: tokens, own.model_copy(update={"batch_size": 4096}))
+    for found in estimate_llc(bigrams, model, draw, own, [1]).rows:
         samples = sampling.sample(
-            Away(start, walk_of(found["estimator"], langevin, start, own)),
+            Away(start, make_walk(found["estimator"], langevin, start, own)),
             datasets.Dataset.from_dict({"input_ids": tokens.tolist()}).with_format("torch"),
             {},
             loss_fn=lambda model, tokens: model(tokens),

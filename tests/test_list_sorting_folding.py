@@ -110,7 +110,7 @@ def test_what_a_head_writes_by_number_is_the_sum_over_its_keys():
             written = found.values[1, b, key, 0] @ parameters["output"][1, 0]
             rows = (written - written.mean()) * parameters["final_gain"][1] @ parameters["unembed"][1]
             expected[sequence[key]] += rows * (scale[1, b] * found.attention[1, b, 0, :, key]).sum()
-    torch.testing.assert_close(f.written_by_number(parameters, tokens, found)[1, 0], expected)
+    torch.testing.assert_close(f.sum_logits_by_number(parameters, tokens, found)[1, 0], expected)
 
 
 def test_agreement_is_a_share_of_the_numbers_that_lists_have():

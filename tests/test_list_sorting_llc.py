@@ -8,7 +8,7 @@ import torch
 from pydantic import ValidationError
 
 from heuristic_core.experiments.list_sorting.config_llc import Checks, Langevin, LocalLearning
-from heuristic_core.experiments.list_sorting.llc import local_learning
+from heuristic_core.experiments.list_sorting.llc import estimate_llc
 from heuristic_core.experiments.list_sorting.llc_chains import Chain, chain_rows, row
 
 SIZE, PRIOR, N_BETA, DRAWS = 1e-3, 100.0, 50.0, 600
@@ -43,7 +43,7 @@ def gibbs(curves, size=SIZE, n_beta=N_BETA, prior=PRIOR):
 
 @pytest.fixture(scope="module")
 def of_quadratic():
-    return local_learning(quadratic(), {"w": torch.zeros(2, len(CURVES))}, nothing, settings(), [4, 5])
+    return estimate_llc(quadratic(), {"w": torch.zeros(2, len(CURVES))}, nothing, settings(), [4, 5])
 
 
 def test_a_quadratic_loss_has_the_value_of_the_closed_form(of_quadratic):
@@ -63,7 +63,7 @@ def test_what_is_drawn_is_named():
 
     def of(*seeds, **changes):
         own = settings(draws=40, **changes)
-        return local_learning(quadratic(), {"w": torch.zeros(len(seeds), len(CURVES))}, nothing, own, seeds)
+        return estimate_llc(quadratic(), {"w": torch.zeros(len(seeds), len(CURVES))}, nothing, own, seeds)
 
     both, alone = of(4, 5), of(5)
     assert of(4, 5) == both
@@ -81,7 +81,7 @@ def test_scaled_coordinates_count_in_root_mean_squares_of_each_tensor():
 
     own = settings(raw=None, scaled=Langevin(step_size=SIZE, localisation=PRIOR), scale_floor=0.2)
     start = {"a": torch.full((1, 4, 10), 0.5), "b": torch.zeros(1, 20)}
-    (found,) = local_learning(losses, start, nothing, own, [1]).rows
+    (found,) = estimate_llc(losses, start, nothing, own, [1]).rows
     expected, spread = gibbs(torch.cat([torch.full((40,), 3 * 0.5**2), torch.full((20,), 40 * 0.2**2)]))
     assert abs(found["value"] - expected) < 4 * spread / math.sqrt(3 * DRAWS)
     assert found["displacement"] < 0.2 and found["start_loss"] == 0
@@ -96,7 +96,7 @@ def test_tilted_takes_the_slope_at_w0_from_the_loss():
     def both(**bounds):
         checks = Checks(largest_rise=9, **bounds)
         own = settings(raw=None, scaled=langevin, tilted=langevin, scale_floor=1.0, checks=checks)
-        return local_learning(quadratic(slope=slope), start, nothing, own, [1]).rows
+        return estimate_llc(quadratic(slope=slope), start, nothing, own, [1]).rows
 
     scaled, tilted = both(largest_slide=9)
     expected, spread = gibbs(CURVES)
@@ -125,9 +125,9 @@ def test_batches_are_fresh_shared_by_models_and_paired():
 
     few = settings(draws=40, batch_size=5, gradient_examples=12, checks=Checks(largest_rise=1e4))
     start = {"w": torch.zeros(2, len(CURVES))}
-    noisy = local_learning(losses, start, draw, few, [1, 2])
+    noisy = estimate_llc(losses, start, draw, few, [1, 2])
     assert [len(one) for one in seen[:4]] == [5, 5, 2, 5] and len({float(one[0]) for one in seen}) == len(seen)
-    plain = local_learning(quadratic(), start, nothing, few, [1, 2])
+    plain = estimate_llc(quadratic(), start, nothing, few, [1, 2])
     for a, b in zip(noisy.chains, plain.chains, strict=True):
         assert a["mean"] == pytest.approx(b["mean"], rel=1e-3)
 
@@ -148,7 +148,7 @@ def test_a_singular_loss_has_less_than_half_its_dimension():
 
     raw = Langevin(step_size=2e-3, localisation=1.0)
     own = settings(raw=raw, n_beta=n_beta, burn_in=1000, draws=1000, half_step_chains=0, checks=Checks(largest_rise=9))
-    (found,) = local_learning(losses, {"w": torch.zeros(1, pairs, 2)}, nothing, own, [3]).rows
+    (found,) = estimate_llc(losses, {"w": torch.zeros(1, pairs, 2)}, nothing, own, [3]).rows
     assert each < 0.4 < 1  # a regular loss of two weights
     assert found["value"] == pytest.approx(pairs * each, rel=0.1)
     assert found["converged"] and found["stable"] is None
@@ -156,7 +156,7 @@ def test_a_singular_loss_has_less_than_half_its_dimension():
 
 def test_flat_directions_add_nothing():
     curves = torch.cat([torch.full((10,), 5.0), torch.zeros(300)])
-    (found,) = local_learning(quadratic(curves), {"w": torch.zeros(1, 310)}, nothing, settings(), [1]).rows
+    (found,) = estimate_llc(quadratic(curves), {"w": torch.zeros(1, 310)}, nothing, settings(), [1]).rows
     expected, spread = gibbs(curves)
     assert abs(found["value"] - expected) < 4 * spread / math.sqrt(3 * DRAWS)
     assert found["value"] < 10 / 2
@@ -179,14 +179,14 @@ LENIENT = Checks(largest_rise=9, largest_drift=9, largest_r_hat=9)
 def test_a_value_whose_chains_fail_is_missing_with_the_reason(changes, reason):
     curves = torch.logspace(-1, 1.55, 60)
     own = settings(draws=300, **{"checks": LENIENT, **changes})
-    (found,) = local_learning(quadratic(curves), {"w": torch.zeros(1, 60)}, nothing, own, [1]).rows
+    (found,) = estimate_llc(quadratic(curves), {"w": torch.zeros(1, 60)}, nothing, own, [1]).rows
     assert found["value"] is None and found["standard_error"] is None
     assert reason in found["reason"]
 
 
 def test_chains_far_from_a_small_w0_are_not_local():
     own = settings(draws=100)
-    (found,) = local_learning(quadratic(), {"w": torch.full((1, 60), 1e-3)}, nothing, own, [1]).rows
+    (found,) = estimate_llc(quadratic(), {"w": torch.full((1, 60), 1e-3)}, nothing, own, [1]).rows
     assert found["value"] is None and "norms of w0 away" in found["reason"]
 
 
@@ -197,7 +197,7 @@ def test_a_model_that_diverges_leaves_the_others_as_they_are():
         def losses(parameters, batch):
             return (steep[list(at)] * parameters["w"] ** 2 / 2).sum(-1)
 
-        return local_learning(losses, {"w": torch.zeros(len(at), 50)}, nothing, settings(draws=50, checks=LENIENT), at)
+        return estimate_llc(losses, {"w": torch.zeros(len(at), 50)}, nothing, settings(draws=50, checks=LENIENT), at)
 
     together = of(0, 1, 2)
     assert [row["value"] is None for row in together.rows] == [False, True, False]
@@ -207,7 +207,7 @@ def test_a_model_that_diverges_leaves_the_others_as_they_are():
 
 
 def test_a_loss_that_is_not_finite_at_w0_is_a_missing_value():
-    (found,) = local_learning(quadratic(), {"w": torch.full((1, 60), torch.nan)}, nothing, settings(), [1]).rows
+    (found,) = estimate_llc(quadratic(), {"w": torch.full((1, 60), torch.nan)}, nothing, settings(), [1]).rows
     assert found["value"] is None and "the loss at w0 is not finite" in found["reason"]
 
 

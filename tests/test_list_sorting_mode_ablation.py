@@ -7,11 +7,11 @@ from list_sorting import random_parameters, study
 from list_sorting_tables import LAST, SEEDS, TABLES
 
 from heuristic_core.experiments.list_sorting import mode_ablation
-from heuristic_core.experiments.list_sorting.ablation import ablations, donors_for, measures, without
+from heuristic_core.experiments.list_sorting.ablation import ablations, draw_donors, measures, without
 from heuristic_core.experiments.list_sorting.circuits import circuits, copies, suppresses
 from heuristic_core.experiments.list_sorting.data import lists, sequences
 from heuristic_core.experiments.list_sorting.figures import draw
-from heuristic_core.experiments.list_sorting.mode_ablation import mode_ablations, without_numbers
+from heuristic_core.experiments.list_sorting.mode_ablation import ablate_numbers, mode_ablations
 from heuristic_core.experiments.list_sorting.model import read_out, run
 from heuristic_core.experiments.list_sorting.study import SortingFigures
 
@@ -37,10 +37,10 @@ def test_values_of_the_chosen_numbers_alone_are_replaced(some, kind):
     model, tokens = of_model(parameters, 1), tokens[:5]
     chosen = numbers["copying"][1] | numbers["suppression"][1]
     assert chosen.any(1).all() and not chosen.all(1).any()
-    donors = donors_for(tokens, training, 0)
+    donors = draw_donors(tokens, training, 0)
     mean = run(model, training).values[0].mean(0)
     reference = {"zero": torch.zeros_like(mean), "mean": mean, "resample": donors}[kind]
-    found = without_numbers(model, tokens, chosen, reference)
+    found = ablate_numbers(model, tokens, chosen, reference)
     own, other = run(model, tokens), run(model, donors).values[0]
     contexts = torch.zeros_like(own.contexts)
     for b, sequence in enumerate(tokens.tolist()):
@@ -60,9 +60,9 @@ def test_all_numbers_of_a_head_and_none(some):
     parameters, tokens, _, numbers = some
     model, none = of_model(parameters, 0), torch.zeros_like(numbers["copying"][0])
     zero = torch.zeros(tokens.shape[1] - 1, 1, 1)
-    torch.testing.assert_close(without_numbers(model, tokens, none, zero), run(model, tokens).logits[0])
+    torch.testing.assert_close(ablate_numbers(model, tokens, none, zero), run(model, tokens).logits[0])
     silent = model | {"value": model["value"] * 0, "value_bias": model["value_bias"] * 0}
-    whole = without_numbers(silent, tokens, ~none, zero)
+    whole = ablate_numbers(silent, tokens, ~none, zero)
     torch.testing.assert_close(whole, without(silent, tokens, [0, 1], torch.zeros(1, 1, 1, 1, 1))[0])
 
 
@@ -78,7 +78,7 @@ def test_there_is_a_row_for_every_mode_set_of_heads_and_kind(some, monkeypatch):
             chosen = torch.zeros_like(of)
             chosen[row["ablated"]] = of[row["ablated"]]
             zero = torch.zeros(tokens.shape[1] - 1, 1, 1)
-            expected = measures(without_numbers(of_model(parameters, row["model"]), tokens, chosen, zero), tokens)
+            expected = measures(ablate_numbers(of_model(parameters, row["model"]), tokens, chosen, zero), tokens)
             assert {name: row[name] for name in expected} == expected
     monkeypatch.setattr(mode_ablation, "BATCH", 7)
     again = mode_ablations(parameters, tokens, training, numbers, 0)

@@ -13,7 +13,7 @@ from heuristic_core.experiments.list_sorting.modes import (
     SPLITTING,
     SUPPRESSES_ABOVE,
     SUPPRESSION,
-    mode_of,
+    classify_mode,
     roles,
 )
 
@@ -23,7 +23,7 @@ from heuristic_core.experiments.list_sorting.modes import (
     [(0.76, 0.2, SPLITTING), (0.75, 0.21, SUPPRESSION), (0.76, 0.21, BOTH), (0.75, 0.2, NEITHER), (np.nan, 1.0, None)],
 )
 def test_modes(splitting, suppression, mode):
-    assert mode_of(splitting, suppression) == mode
+    assert classify_mode(splitting, suppression) == mode
 
 
 def test_claims_and_figures_have_the_same_limits_of_modes():

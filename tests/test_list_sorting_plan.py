@@ -14,7 +14,7 @@ from heuristic_core.config.reading import read_values
 from heuristic_core.experiments.list_sorting import halves, mode_ablation, model
 from heuristic_core.experiments.list_sorting.config import Data, Model
 from heuristic_core.experiments.list_sorting.data import lists, sequences
-from heuristic_core.experiments.list_sorting.llc import local_learning
+from heuristic_core.experiments.list_sorting.llc import estimate_llc
 from heuristic_core.experiments.list_sorting.llc_stages import bracket
 from heuristic_core.experiments.list_sorting.measuring import Sample, measured
 from heuristic_core.experiments.list_sorting.plan import report
@@ -107,7 +107,7 @@ def test_lists_are_those_that_jobs_put_through_models(heads, monkeypatch):
 
     for step in study.sampled("base"):
         batch = lambda count, rng: training[torch.randint(len(training), (count,), generator=rng)]  # noqa: E731
-        local_learning(model.losses, kept[step], batch, study.llc, seeds)
+        estimate_llc(model.losses, kept[step], batch, study.llc, seeds)
     found["llc"] = counted.taken(len(seeds))
 
     tokens, pool = held_out[: study.prune.lists], training[: study.prune.training_lists]

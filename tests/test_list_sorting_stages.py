@@ -9,7 +9,7 @@ from heuristic_core.experiments.list_sorting.config_llc import Stages
 from heuristic_core.experiments.list_sorting.stage_tables import (
     by_seed,
     change_rows,
-    fits_of,
+    fit_curves,
     movement_rows,
     seed_stage_rows,
     stage_rows,
@@ -121,7 +121,7 @@ def seeds(*ends):
 
 
 def tables(curves):
-    fits = fits_of(STEPS, curves, SETTINGS)
+    fits = fit_curves(STEPS, curves, SETTINGS)
     stages = by_seed(fits)
     return (
         {(row["stage"], row["point"]): row for row in stage_rows(STEPS, stages, SETTINGS)},
@@ -155,7 +155,7 @@ def test_seeds_without_a_stage_are_counted_and_none_is_missing():
     assert (rows[SPECIALISATION, "start"]["seeds"], rows[SPECIALISATION, "start"]["of"]) == (2, 3)
     assert moves["llc", LEARNING]["reason"] == "no seed has the stage and the curve's values at both of its ends"
     assert changes["llc", "fall", "start"]["reason"] == "too few values are known"
-    of_seeds = seed_stage_rows([7, 8, 9], by_seed(fits_of(STEPS, curves, SETTINGS)))
+    of_seeds = seed_stage_rows([7, 8, 9], by_seed(fit_curves(STEPS, curves, SETTINGS)))
     special = [row for row in of_seeds if row["stage"] == SPECIALISATION]
     assert [(row["seed"], row["end"]) for row in special] == [(7, 2500), (8, 2500), (9, None)]
     assert [row["reason"] for row in special] == [None, None, "the overlap does not fall"] and len(of_seeds) == 9

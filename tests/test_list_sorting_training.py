@@ -7,7 +7,7 @@ from list_sorting import Plain, study
 from heuristic_core.common.errors import Diverged
 from heuristic_core.experiments.list_sorting.data import lists, sequences
 from heuristic_core.experiments.list_sorting.model import initial, losses
-from heuristic_core.experiments.list_sorting.training import rate_at, train
+from heuristic_core.experiments.list_sorting.training import learning_rate_at, train
 from heuristic_core.training.finetune import Batches
 
 
@@ -103,7 +103,7 @@ def test_steps_are_those_of_a_plain_loop(optimiser):
         plain.zero_grad()
         loss = torch.nn.functional.cross_entropy(Plain(leaves, 0)(batch).flatten(0, 1), batch[:, 5:].flatten())
         loss.backward()
-        plain.param_groups[0]["lr"] = rate_at(step, settings)
+        plain.param_groups[0]["lr"] = learning_rate_at(step, settings)
         plain.step()
     for name, value in leaves.items():
         if name != "key_bias":  # no loss depends on it: its gradient is rounding, which Adam scales up
@@ -112,9 +112,9 @@ def test_steps_are_those_of_a_plain_loop(optimiser):
 
 def test_the_rate_is_linear_from_the_first_to_the_final_one():
     settings = study(training={"steps": 10, "checkpoints": None}).training
-    assert rate_at(0, settings) == pytest.approx(1e-3)
-    assert rate_at(5, settings) == pytest.approx(5.5e-4)
-    assert rate_at(10, settings) == pytest.approx(1e-4)
+    assert learning_rate_at(0, settings) == pytest.approx(1e-3)
+    assert learning_rate_at(5, settings) == pytest.approx(5.5e-4)
+    assert learning_rate_at(10, settings) == pytest.approx(1e-4)
 
 
 def test_a_run_that_diverges_names_seed_and_step():

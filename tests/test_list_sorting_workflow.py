@@ -21,7 +21,7 @@ from heuristic_core.experiments.list_sorting.results import members
 from heuristic_core.experiments.list_sorting.study import OTHERS, evenly, parse_sorting
 from heuristic_core.experiments.list_sorting.tables import SORTING
 from heuristic_core.figures.targets import outputs
-from heuristic_core.provenance.record import record_of
+from heuristic_core.provenance.record import record_path
 from heuristic_core.tables.parquet import read_table
 
 CONFIG = ROOT / "tests" / "studies" / "sorting.yaml"
@@ -126,7 +126,7 @@ def test_an_impossible_study_has_one_message(changes, said):
 
 def test_no_condition_can_be_named_as_a_result_of_the_whole_study():
     study = parse_sorting(read_values(CONFIG))
-    record = record_of(Path(study.root, "report.html"), Path(study.root))
+    record = record_path(Path(study.root, "report.html"), Path(study.root))
     paths = [*members(study), *(os.path.relpath(path, study.root) for path in (Layout.of(study).log("claims"), record))]
     assert {path.split("/")[0] for path in paths} == set(OTHERS)
 

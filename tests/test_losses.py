@@ -8,11 +8,11 @@ from small_tokenizers import KINDS
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
-from heuristic_core.models.special_tokens import room_fault, special_tokens
+from heuristic_core.models.special_tokens import find_length_problem, special_tokens
 from heuristic_core.tables.parquet import as_table
-from heuristic_core.tasks.counts import row_counts
+from heuristic_core.tasks.counts import count_rows
 from heuristic_core.tasks.encode import tokenise
-from heuristic_core.tasks.losses import split_rows, warn_of_losses
+from heuristic_core.tasks.losses import add_token_losses, warn_of_losses
 from heuristic_core.tasks.pairs import Account, Sentences, SubsetRule
 
 WORDS = "the doctor advised sailing doctors . Sailing"
@@ -49,7 +49,9 @@ def test_a_length_without_room_for_both_sentences_is_refused_and_known_from_file
     (tmp_path / "config.json").write_text("{}")
     model = PretrainedModel.model_validate({"name": "m", "source": "pretrained", "folder": str(tmp_path)})
     assert special_tokens(model) == least - 2
-    assert room_fault(model, least) is None and f"give {least} at least" in room_fault(model, least - 1)
+    assert find_length_problem(model, least) is None and f"give {least} at least" in find_length_problem(
+        model, least - 1
+    )
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", '{"post_processor": {"type": "TemplateProcessing"}}', "null"])
@@ -58,7 +60,7 @@ def test_where_files_do_not_tell_the_special_tokens_nothing_is_refused(tmp_path,
     if content is not None:
         (tmp_path / "tokenizer.json").write_text(content)
     model = PretrainedModel.model_validate({"name": "m", "source": "pretrained", "folder": str(tmp_path)})
-    assert room_fault(model, 1) is None
+    assert find_length_problem(model, 1) is None
 
 
 # ---- table splits, and what is told
@@ -73,7 +75,7 @@ def losses(train, sets, max_length=48, kind="wordpiece"):
     accounts.append(Account("more", "lost", None, "f", 2, 0, {"unlabelled": 2}))
     pairs = Sentences(("a", "b"), train, evaluation, rules, tuple(accounts))
     tokenised = [tokenise(rows, KINDS[kind](), max_length, of) for rows, of in ((train, ()), (evaluation, rules))]
-    rows = split_rows(row_counts(pairs), *tokenised)
+    rows = add_token_losses(count_rows(pairs), *tokenised)
     assert as_table("splits", rows).num_rows == len(rows)
     return rows, lambda: warn_of_losses(rows, *tokenised, max_length)
 

@@ -11,12 +11,12 @@ from scipy.stats import norm
 from heuristic_core.analysis.bootstrap import Resamples, unseen
 from heuristic_core.analysis.frames import frame
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
-    both_sides,
-    family_scores_of,
-    group_accuracy_of,
+    compute_family_scores,
+    compute_group_accuracy,
+    compute_j_interval,
     group_means,
-    interval_of_j,
     j_means,
+    select_j_rows,
 )
 from heuristic_core.experiments.heuristic_core.analysis.measures import Subset, measures
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
@@ -128,7 +128,7 @@ def test_a_model_that_says_one_thing_of_all_pairs_has_none_of_either():
 
 def test_accuracies_alone_give_the_same_j():
     accuracy, groups, families = tables(predictions())
-    alone, by_family = group_accuracy_of(accuracy), family_scores_of(accuracy)
+    alone, by_family = compute_group_accuracy(accuracy), compute_family_scores(accuracy)
     for seed in (None, 42):
         for column in ("accuracy", "change", "subsets", "n"):
             assert value(alone, "j", seed)[column] == pytest.approx(value(groups, "j", seed)[column])
@@ -146,7 +146,7 @@ def test_a_failed_run_has_no_j():
     accuracy, _, _ = tables(predictions())
     accuracy.loc[accuracy["seed"].notna() & (accuracy["subset"] == "b2"), "accuracy"] = None
     accuracy["reason"] = np.where(accuracy["accuracy"].isna(), "failed", None)
-    groups, families = group_accuracy_of(accuracy), family_scores_of(accuracy)
+    groups, families = compute_group_accuracy(accuracy), compute_family_scores(accuracy)
     assert pd.isna(value(groups, "j", 42)["accuracy"]) and value(groups, "j", 42)["reason"] == "failed"
     assert pd.isna(value(families, "j", 42, family="b")["accuracy"])
     assert pd.notna(value(families, "j", 42, family="a")["accuracy"])
@@ -157,10 +157,10 @@ def test_the_interval_of_j_from_those_of_its_subsets():
         RUN | {"subset": name, "group": group, "family": family, "accuracy": 60.0, "low": 57.0, "high": 64.0}
         for name, (group, family, _) in SUBSETS.items()
     ])  # fmt: skip
-    both = both_sides(rows, ["step"])
+    both = select_j_rows(rows, ["step"])
     assert j_means(rows, ["step"])["accuracy"].tolist() == pytest.approx([20])
     squares = 2 * (2 * 0.25**2 + 0.5**2)  # of either family: two weights of a quarter, one of a half
-    assert interval_of_j(both) == pytest.approx((20 - 3 * np.sqrt(squares), 20 + 4 * np.sqrt(squares)))
+    assert compute_j_interval(both) == pytest.approx((20 - 3 * np.sqrt(squares), 20 + 4 * np.sqrt(squares)))
 
 
 def drawn(rng, sides, shift, templates):

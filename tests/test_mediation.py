@@ -7,7 +7,7 @@ from conftest import make_encoded
 from families import make_model
 
 from heuristic_core.evaluation.mediation import mediated_logits
-from heuristic_core.evaluation.path_patching import on_pairs, path_logits
+from heuristic_core.evaluation.path_patching import donor_from_pairs, path_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
@@ -109,7 +109,7 @@ def test_paths_equal_loops_by_hand(setting, senders, donated):
     if donated == "pairs":  # a pair of as many tokens with other words
         ids = setting.pairs._ids.clone()
         setting.donors._ids = torch.where((ids > 4) & (ids < 45), ids + 3, ids)
-        donor = on_pairs(setting.model, setting.donors)
+        donor = donor_from_pairs(setting.model, setting.donors)
     else:
         donor = lambda index: constants(setting.means)  # noqa: E731
     every = range(3 * HEADS)
@@ -147,7 +147,9 @@ def moved(setting, pair, edit, receiver):
 
 
 def test_donors_that_are_the_pairs_themselves_change_nothing(setting):
-    full, (found,) = path_logits(setting.model, setting.pairs, on_pairs(setting.model, setting.pairs), [([1], [4, 9])])
+    full, (found,) = path_logits(
+        setting.model, setting.pairs, donor_from_pairs(setting.model, setting.pairs), [([1], [4, 9])]
+    )
     for logits in (found.total, found.direct, *found.through.flatten(0, 1)):
         close(logits, full)
     assert found.moved.abs().max() < 1e-6

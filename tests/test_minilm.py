@@ -9,7 +9,7 @@ from conftest import ROOT
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
-from heuristic_core.models.pretrained import starting_model
+from heuristic_core.models.pretrained import build_classifier
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tasks.encode import encode
 
@@ -26,7 +26,7 @@ PAIRS = [
 )
 def test_the_lean_forward_equals_hugging_face_on_a_real_encoder(tmp_path):
     tokenizer = make_tokenizer(STUDY.model, STUDY.task)
-    model = starting_model(STUDY.model, STUDY.task.labels, len(tokenizer), tokenizer.pad_token_id, 1, 0.0).eval()
+    model = build_classifier(STUDY.model, STUDY.task.labels, len(tokenizer), tokenizer.pad_token_id, 1, 0.0).eval()
     model.save_pretrained(tmp_path)
     fused = FusedModel.load(tmp_path)
     assert (fused.grid.layers, fused.grid.heads, fused.labels) == (6, 12, tuple(STUDY.task.labels))

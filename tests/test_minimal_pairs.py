@@ -12,9 +12,9 @@ from heuristic_core.tasks import grammar
 from heuristic_core.tasks.counterparts import counterpart, generated
 from heuristic_core.tasks.draw import Draw
 from heuristic_core.tasks.encode import encode
-from heuristic_core.tasks.encoded import Encoded, Subset, from_lists
-from heuristic_core.tasks.language import evaluation_pairs
-from heuristic_core.tasks.minimal_pairs import SWAPPED, changed_tokens, nearest, paired
+from heuristic_core.tasks.encoded import Encoded, Subset, pack_lists
+from heuristic_core.tasks.language import generate_evaluation_pairs
+from heuristic_core.tasks.minimal_pairs import SWAPPED, count_changed_tokens, nearest, paired
 from heuristic_core.tasks.pairs import SubsetRule
 from heuristic_core.tasks.vocabulary import CONTENT
 
@@ -118,9 +118,9 @@ def encoded_rows(rows, **more):
 
 
 def test_minimal_pairs_of_the_language_are_as_long_and_differ_in_one_or_two_words():
-    rows = evaluation_pairs(30, 20, seed=1)
+    rows = generate_evaluation_pairs(30, 20, seed=1)
     evaluation, minimal = encoded_rows(rows)
-    changed = changed_tokens(evaluation, minimal)
+    changed = count_changed_tokens(evaluation, minimal)
     assert minimal.subsets == evaluation.subsets and (minimal.labels == evaluation.labels).all()
     assert (minimal.offsets == evaluation.offsets).all() and (minimal.types == evaluation.types).all()
     share = {s.name: (changed[s.start : s.stop] > 0).mean() for s in evaluation.subsets}
@@ -131,11 +131,11 @@ def test_minimal_pairs_of_the_language_are_as_long_and_differ_in_one_or_two_word
 
 
 def test_pairs_and_their_minimal_pairs_are_thinned_and_chosen_alike():
-    evaluation, minimal = encoded_rows(evaluation_pairs(30, 20, seed=1))
+    evaluation, minimal = encoded_rows(generate_evaluation_pairs(30, 20, seed=1))
     both = paired(evaluation.thinned(7, seed=3), minimal.thinned(7, seed=3))
     names = [subset.name for subset in both.pairs.subsets]
     assert "in_domain" not in names and set(names) == set(BY_HAND)
-    assert (changed_tokens(both.pairs, both.minimal) > 0).all() and len(both.places) == len(both.pairs)
+    assert (count_changed_tokens(both.pairs, both.minimal) > 0).all() and len(both.places) == len(both.pairs)
     thinned = evaluation.thinned(7, seed=3)
     assert (thinned.take(both.places).ids == both.pairs.ids).all()
     assert both.pairs.subsets[-1].stop == len(both.pairs) and both.minimal.subsets == both.pairs.subsets
@@ -149,7 +149,7 @@ def test_pairs_and_their_minimal_pairs_are_thinned_and_chosen_alike():
 
 
 def test_without_minimal_pairs_there_is_nothing_to_choose():
-    evaluation, minimal = encoded_rows(evaluation_pairs(12, 3, seed=1))
+    evaluation, minimal = encoded_rows(generate_evaluation_pairs(12, 3, seed=1))
     assert paired(evaluation, minimal, ["in_domain"]) is None
 
 
@@ -162,7 +162,7 @@ def files_set(*subsets):
             ids.append([1, *a, 2, *b, 2])
             types.append([0] * (len(a) + 2) + [1] * (len(b) + 1))
             special.append([1, *[0] * len(a), 1, *[0] * len(b), 1])
-    return from_lists(ids, types, special, [0] * len(ids), tuple(slices))
+    return pack_lists(ids, types, special, [0] * len(ids), tuple(slices))
 
 
 def test_the_nearest_pair_is_of_the_family_the_other_group_and_the_same_lengths():
@@ -181,7 +181,7 @@ def test_the_nearest_pair_is_of_the_family_the_other_group_and_the_same_lengths(
     minimal = nearest(evaluation)
     found = [part.tolist() for part in minimal.split(minimal.ids)]
     assert found[1] == [1, 9, 6, 7, 2, 7, 6, 5, 2]
-    assert changed_tokens(evaluation, minimal).tolist() == [0, 1, 0, 0, 1, 1, 2, 0, 0, 0, 0]
+    assert count_changed_tokens(evaluation, minimal).tolist() == [0, 1, 0, 0, 1, 1, 2, 0, 0, 0, 0]
     assert {tuple(found[k]) for k in (4, 5, 6)} == {(1, 5, 6, 7, 2, 7, 6, 5, 2)}
     both = paired(evaluation, minimal)
     assert both.places.tolist() == [1, 4, 5, 6] and [s.name for s in both.pairs.subsets] == ["o", "e"]

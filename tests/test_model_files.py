@@ -13,7 +13,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.models.hugging_face import load_classifier
 from heuristic_core.models.weight_files import check_weights
-from heuristic_core.plan.shapes import shape_of
+from heuristic_core.plan.shapes import read_shape
 
 
 def check(folder):
@@ -132,7 +132,7 @@ def test_a_config_that_was_cut_off_is_named(save, text):
     folder = save("bert")
     (folder / "config.json").write_text(text)
     with pytest.raises(InputError, match=r"config\.json"):
-        shape_of(PretrainedModel(name="m", source="pretrained", folder=str(folder)))
+        read_shape(PretrainedModel(name="m", source="pretrained", folder=str(folder)))
 
 
 @pytest.mark.parametrize(("case", "name"), [("bert", "num_attention_heads"), ("distilbert", "n_heads")])

@@ -17,9 +17,9 @@ from heuristic_core.experiments.heuristic_core.figures import draw
 from heuristic_core.figures import glyphs, style
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.save import save
-from heuristic_core.figures.sheets import Formatted, Sheet, to_latex, to_markdown
+from heuristic_core.figures.sheets import MarkdownCell, Sheet, to_latex, to_markdown
 from heuristic_core.tables.parquet import write_table
-from heuristic_core.tasks.files import MOST_SUBSETS, check_name
+from heuristic_core.tasks.files import MOST_SUBSETS, check_subset_name
 from heuristic_core.tasks.readers import DataError
 
 LACKING = ["漢字", "한국어", "ไทย"]
@@ -100,14 +100,14 @@ def test_cells_are_plain_text(cell, markdown, latex):
     sheet = Sheet("", ["subset", "n"], [[cell, "1"]])
     assert f"| {markdown} | 1 |" in to_markdown([sheet])
     assert f"\n{latex} & 1 \\\\" in to_latex([sheet], "", "l")
-    assert f"| {cell} |" in to_markdown([Sheet("", ["a"], [[Formatted(cell)]])])
+    assert f"| {cell} |" in to_markdown([Sheet("", ["a"], [[MarkdownCell(cell)]])])
 
 
 def test_a_column_of_identifiers_is_refused_and_many_kinds_are_not():
     names = [f"kind{k}" for k in range(MOST_SUBSETS)]
-    check_name("dev", "last", names[1:])
+    check_subset_name("dev", "last", names[1:])
     with pytest.raises(DataError, match=r"task.evaluation.dev: .*'more'.* more than 500 subsets.*split_by"):
-        check_name("dev", "more", names)
+        check_subset_name("dev", "more", names)
 
 
 @pytest.mark.parametrize("dpi", [100, 600])

@@ -13,7 +13,7 @@ from conftest import ROOT
 from pair_files import paws_of_the_paper
 from reduced import REDUCED, planned, snakemake
 
-from heuristic_core.config.reading import ConfigError, read_layers, read_values
+from heuristic_core.config.reading import ConfigError, read_merged_configs, read_values
 from heuristic_core.config.tasks import FilesTask
 from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
 from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
@@ -100,7 +100,7 @@ def test_weights_are_kept_only_where_the_grid_prunes(name):
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_as_published_changes_what_the_code_did_otherwise_and_nothing_else(name):
-    study, published = load_study(file(name)), parse_study(read_layers(layers(name)))
+    study, published = load_study(file(name)), parse_study(read_merged_configs(layers(name)))
     assert published.study == f"{study.study}-as-published"
     assert study.prune.examples is published.prune.examples is study.prune.mean_examples is None  # all there are
     assert (published.prune.pairs_held_out, published.prune.mean_examples) == (0, 100_000)
@@ -116,7 +116,7 @@ def test_as_published_changes_what_the_code_did_otherwise_and_nothing_else(name)
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_papers_studies_follow_its_text_and_own_choices_are_an_overlay(name):
-    study, own = load_study(file(name)), parse_study(read_layers([file(name), OWN]))
+    study, own = load_study(file(name)), parse_study(read_merged_configs([file(name), OWN]))
     before, after = dumped(study), dumped(own)
     text = {"effective_size": "grid", "size_order": "mean-first", "mixed": "groups"}
     ours = {"effective_size": "interpolated", "size_order": "per-seed", "mixed": "groups"}
@@ -131,7 +131,7 @@ def test_the_papers_studies_follow_its_text_and_own_choices_are_an_overlay(name)
 
 def test_qqp_has_the_batch_of_the_papers_text_and_of_its_script():
     assert load_study(file("qqp-bert")).finetune.batch_size == 256
-    assert parse_study(read_layers(layers("qqp-bert"))).finetune.batch_size == 128
+    assert parse_study(read_merged_configs(layers("qqp-bert"))).finetune.batch_size == 128
 
 
 def test_later_files_override_earlier_files_as_snakemake_does_it():
@@ -141,7 +141,7 @@ def test_later_files_override_earlier_files_as_snakemake_does_it():
         expected = {}
         for path in layers(name):
             update_config(expected, yaml.safe_load(path.read_text()))
-        assert read_layers(layers(name)) == expected
+        assert read_merged_configs(layers(name)) == expected
 
 
 def test_the_subsets_that_are_named_are_those_of_hans():

@@ -12,13 +12,13 @@ from reduced import REDUCED, STUDY, counted, planned
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.tasks import EvaluationSplit, Split
 from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, pairs_of
+from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, count_pairs
 from heuristic_core.experiments.heuristic_core.plan.report import plan
 from heuristic_core.experiments.heuristic_core.plan.space import disk
 from heuristic_core.experiments.heuristic_core.plan.work import work_of
 from heuristic_core.plan.devices import device
 from heuristic_core.plan.jobs import jobs, of_study
-from heuristic_core.plan.shapes import shape_of
+from heuristic_core.plan.shapes import read_shape
 
 # ---- pairs
 
@@ -49,38 +49,38 @@ def own_task(folder, **evaluation):
 
 def test_what_is_on_the_hub_is_assumed_by_repository_and_file_whatever_its_commit(elsewhere):
     here = [split.model_copy(update={"revision": "0" * 40}) for split in PAPER.task.train]
-    data = pairs_of(of_task(name="mine", train=here))
+    data = count_pairs(of_task(name="mine", train=here))
     assert (data.train.pairs, data.evaluation.pairs, data.subsets, data.largest) == (392_702, 49_647, 32, 9832)
     assert (data.counted, len(data.assumed)) == (False, 4)
     assert data.assumed[0] == "nyu-mll/glue/mnli/train-*.parquet"
 
 
 def test_pairs_of_one_label_are_assumed_by_label(elsewhere):
-    data = pairs_of(load_study(ROOT / "config" / "paper-qqp-bert.yaml"))
+    data = count_pairs(load_study(ROOT / "config" / "paper-qqp-bert.yaml"))
     assert (data.evaluation.pairs, data.largest) == (40_430 + 8696 + 3967, 40_430)
 
 
 def test_a_files_pairs_are_counted_whatever_the_tasks_name(elsewhere):
-    data = pairs_of(of_task(**own_task(elsewhere)))
+    data = count_pairs(of_task(**own_task(elsewhere)))
     assert (data.train.pairs, data.evaluation.pairs, data.subsets, data.largest) == (3, 4, 2, 3)
     assert data.train.mean == pytest.approx(3 + 1.2 * 10)
     assert (data.counted, data.assumed) == (False, ())
     limited = of_task(**own_task(elsewhere, pairs=2), train_pairs=2, max_length=7)
-    data = pairs_of(limited)
+    data = count_pairs(limited)
     assert (data.train.pairs, data.evaluation.pairs, data.train.mean) == (2, 2 + 1, 7)
 
 
 def test_a_file_that_is_neither_there_nor_known_is_named_but_where_a_sample_of_it_is_used(elsewhere):
     absent = [Split(file="absent.csv", sentences=("a", "b"))]
     with pytest.raises(InputError, match=r"task.train.0: absent.csv is not there"):
-        pairs_of(of_task(train=absent))
-    data = pairs_of(of_task(train=absent, train_pairs=70))
+        count_pairs(of_task(train=absent))
+    data = count_pairs(of_task(train=absent, train_pairs=70))
     assert (data.train, data.assumed[0]) == (Pairs(70, 70 * 40), "absent.csv")
 
 
 def test_a_file_without_a_pair_is_named(elsewhere):
     with pytest.raises(InputError, match=r"test.jsonl: none of 4 rows has the label 'neutral'"):
-        pairs_of(of_task(**own_task(elsewhere, only_label="neutral")))
+        count_pairs(of_task(**own_task(elsewhere, only_label="neutral")))
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"{SHARED} is absent")
@@ -88,7 +88,7 @@ def test_a_file_without_a_pair_is_named(elsewhere):
 def test_minilms_files_are_counted(elsewhere, name, train, evaluation):
     study = load_study(ROOT / "config" / f"minilm-{name}.yaml")
     folder = {"folder": str(SHARED / "data")}
-    data = pairs_of(study.model_copy(update={"task": study.task.model_copy(update=folder)}))
+    data = count_pairs(study.model_copy(update={"task": study.task.model_copy(update=folder)}))
     assert (data.train.pairs, data.evaluation.pairs, data.assumed) == (train, evaluation, ())
     if name == "mnli":  # as encoded
         assert data.train.mean == pytest.approx(39.92, rel=0.05)
@@ -122,9 +122,9 @@ def test_the_plan_of_a_finished_study_is_what_it_made(finished, tmp_path, monkey
     everything, missing = (jobs(ROOT / "Snakefile", [str(REDUCED)], all_of_them) for all_of_them in (True, False))
     assert everything == planned(tmp_path, REDUCED) | {"provenance": 1}
     assert missing == {}
-    shape, found = shape_of(STUDY.model), pairs_of(STUDY)
+    shape, found = read_shape(STUDY.model), count_pairs(STUDY)
     monkeypatch.chdir(tmp_path)
-    assumed = pairs_of(STUDY)
+    assumed = count_pairs(STUDY)
     assert (found.counted, assumed.counted) == (True, False)
     for one, other in ((found.train, assumed.train), (found.evaluation, assumed.evaluation)):
         assert one.pairs == other.pairs

@@ -9,11 +9,11 @@ from planning import BERT, PAPER
 from reduced import REDUCED
 
 from heuristic_core.config.pruning import Prune
-from heuristic_core.experiments.heuristic_core.analysis.runs import END, off_target
+from heuristic_core.experiments.heuristic_core.analysis.runs import END, is_off_target
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.heuristic_core.plan import schedule
 from heuristic_core.experiments.heuristic_core.plan.schedule import RECOMMENDED, warning
-from heuristic_core.plan.shapes import shape_of
+from heuristic_core.plan.shapes import read_shape
 from heuristic_core.pruning.trial import gates_alone
 
 RATES = {
@@ -25,7 +25,7 @@ RATES = {
 def missed(sparsity, size=36, **schedule):
     """Of twelve runs by themselves, how many miss their target."""
     ends = gates_alone(Prune(**RATES | schedule), size, sparsity, range(12), END)
-    return sum(off_target(sparsity - end, size) for end in ends)
+    return sum(is_off_target(sparsity - end, size) for end in ends)
 
 
 def test_the_schedule_that_reached_its_targets_does_so_alone_and_the_shorter_does_not():
@@ -53,14 +53,14 @@ def with_prune(study, **changes):
 
 def test_the_plan_warns_of_a_schedule_that_misses_and_names_one_that_suits():
     study = load_study(REDUCED)
-    said = " ".join(warning(study, shape_of(study.model)).split())
+    said = " ".join(warning(study, read_shape(study.model)).split())
     assert re.search(r"20 steps towards 20 % end at [\d.]+ to [\d.]+ %; 20 steps towards 40 %", said)
     assert "rise 300, hold 300, log_alpha_mean 2.0" in said and "docs/pruning.md" in said
 
 
 def test_no_schedule_that_suits_is_warned_of_and_none_that_is_not_tried():
     study = load_study(ROOT / "config.yaml")
-    assert warning(study, shape_of(study.model)) is None
+    assert warning(study, read_shape(study.model)) is None
     assert warning(PAPER, BERT) is None  # 6,780 steps and more
     assert warning(with_prune(load_study(REDUCED), controller="expected"), BERT) is None
 

@@ -11,11 +11,11 @@ from heuristic_core.experiments.heuristic_core.config.lesion import Lesion
 from heuristic_core.experiments.heuristic_core.config.mechanism import Interpolation, Masks, Mechanism, Mediation, Paths
 from heuristic_core.experiments.heuristic_core.plan.memory import memory
 from heuristic_core.experiments.heuristic_core.plan.needs import needs
-from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, StudyPairs, pairs_of
-from heuristic_core.experiments.heuristic_core.plan.space import PREDICTION, disk
+from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, StudyPairs, count_pairs
+from heuristic_core.experiments.heuristic_core.plan.space import PREDICTION_BYTES, disk
 from heuristic_core.experiments.heuristic_core.plan.work import DONORS, work_of
 from heuristic_core.plan.devices import device, hours
-from heuristic_core.plan.shapes import Shape, shape_of
+from heuristic_core.plan.shapes import Shape, read_shape
 
 
 def by_name(study, shape, data):
@@ -26,7 +26,7 @@ def by_name(study, shape, data):
 
 
 def test_a_shape_has_the_parameters_of_the_model(bert, checkpoint):
-    shape = shape_of(PretrainedModel(name="tiny", source="pretrained", folder=str(checkpoint)))
+    shape = read_shape(PretrainedModel(name="tiny", source="pretrained", folder=str(checkpoint)))
     classifier = sum(weight.numel() for weight in bert.classifier.parameters())
     assert shape.parameters == bert.num_parameters() - classifier
 
@@ -34,23 +34,23 @@ def test_a_shape_has_the_parameters_of_the_model(bert, checkpoint):
 def test_the_papers_models_have_the_sizes_that_are_published():
     sizes = {"mnli-bert": 108.3, "mnli-roberta": 124.6, "mnli-gpt2": 124.4}
     for name, size in sizes.items():
-        found = shape_of(load_study(ROOT / "config" / f"paper-{name}.yaml").model).parameters / 1e6
+        found = read_shape(load_study(ROOT / "config" / f"paper-{name}.yaml").model).parameters / 1e6
         assert found == pytest.approx(size, rel=0.01)
 
 
 def test_a_model_of_unknown_shape_is_named():
     with pytest.raises(InputError, match=r"model.hub = 'someone/else'.*fetch"):
-        shape_of(PretrainedModel(name="x", source="pretrained", hub="someone/else", revision="0" * 40))
+        read_shape(PretrainedModel(name="x", source="pretrained", hub="someone/else", revision="0" * 40))
 
 
 def test_gpt2s_names_are_read_and_a_missing_number_is_named(tmp_path):
     model = PretrainedModel(name="tiny", source="pretrained", folder=str(tmp_path))
     text = '{"n_layer": 2, "n_head": 4, "n_embd": 8, "n_inner": null, "vocab_size": 9, "n_positions": 10%s}'
     (tmp_path / "config.json").write_text(text % "")
-    assert shape_of(model) == Shape(layers=2, heads=4, hidden=8, feed_forward=32, vocabulary=9, positions=10)
+    assert read_shape(model) == Shape(layers=2, heads=4, hidden=8, feed_forward=32, vocabulary=9, positions=10)
     (tmp_path / "config.json").write_text((text % "").replace("n_layer", "n_laier"))
     with pytest.raises(InputError, match=r"config.json: no num_hidden_layers"):
-        shape_of(model)
+        read_shape(model)
 
 
 # ---- work
@@ -89,7 +89,7 @@ def test_a_lesioned_run_does_the_work_of_fine_tuning():
     assert needs(lesioned)["lesion"] == needs(PAPER)["finetune"] == needs(lesioned)["finetune"]
     disks = [disk(study, BERT, HUNDRED, work_of(study, BERT, HUNDRED)) for study in (PAPER, lesioned)]
     passing = after["lesioned evaluation in passing"].pairs
-    assert disks[1]["predictions"] - disks[0]["predictions"] == pytest.approx(passing * PREDICTION)
+    assert disks[1]["predictions"] - disks[0]["predictions"] == pytest.approx(passing * PREDICTION_BYTES)
 
 
 def test_few_pruning_seeds_are_taken_to_share_more_heads_and_so_more_pairs():
@@ -148,7 +148,7 @@ def test_random_masks_see_their_own_number_of_in_domain_pairs():
     assert pairs(pairs=2) == 30 + 2 * (data.subsets - 1)
     assert pairs(pairs=2, id_pairs=10) == 10 + 2 * (data.subsets - 1)
     generated = load_study(ROOT / "config.yaml")
-    assert pairs_of(generated, read=False).in_domain == (generated.task.id_pairs,)
+    assert count_pairs(generated, read=False).in_domain == (generated.task.id_pairs,)
 
 
 def test_analyses_of_the_mechanism_keep_no_predictions():

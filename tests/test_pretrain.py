@@ -12,11 +12,11 @@ from transformers import BertTokenizer
 
 from heuristic_core.common.errors import Diverged
 from heuristic_core.config.models import Architecture, Initialisation, NewModel, Pretraining
-from heuristic_core.models.pretrained import masked_language_model, starting_model
+from heuristic_core.models.pretrained import build_classifier, masked_language_model
 from heuristic_core.tasks import vocabulary
 from heuristic_core.tasks.language import VOCABULARY
-from heuristic_core.tasks.masking import in_both_sentences, masked
-from heuristic_core.tasks.unlabelled import unlabelled_pairs
+from heuristic_core.tasks.masking import find_shared_words, masked
+from heuristic_core.tasks.unlabelled import generate_unlabelled_pairs
 from heuristic_core.training.pretrain import Corpus, MaskedStepper, accuracies, predict_masked, pretrain
 
 SETTINGS = Pretraining(
@@ -104,7 +104,7 @@ def test_a_word_is_in_both_sentences_if_its_token_stands_in_the_other_one():
     ids = torch.tensor([[CLS, 7, 8, 7, SEP, 9, 8, SEP, PAD]])
     types = torch.tensor([[0, 0, 0, 0, 0, 1, 1, 1, 0]])
     words = (ids > MASK) & (ids != PAD)
-    assert in_both_sentences(ids, types, words)[0].tolist() == [False, False, True] + [False] * 3 + [True, False, False]
+    assert find_shared_words(ids, types, words)[0].tolist() == [False, False, True] + [False] * 3 + [True, False, False]
 
 
 # ---- what is learned from
@@ -120,7 +120,7 @@ def content(words):
 
 def test_related_sentences_share_their_words_and_unrelated_ones_do_so_by_chance():
     def shared(related):
-        rows = [words_of(row) for row in unlabelled_pairs(500, related, "a")]
+        rows = [words_of(row) for row in generate_unlabelled_pairs(500, related, "a")]
         return sum(content(a) <= content(b) or content(b) <= content(a) for a, b in rows) / len(rows)
 
     assert shared(1.0) == 1.0
@@ -129,7 +129,7 @@ def test_related_sentences_share_their_words_and_unrelated_ones_do_so_by_chance(
 
 
 def test_no_pair_is_in_the_order_of_premise_and_hypothesis_more_often_than_in_the_other():
-    rows = [words_of(row) for row in unlabelled_pairs(1000, 1.0, "b")]
+    rows = [words_of(row) for row in generate_unlabelled_pairs(1000, 1.0, "b")]
     longer = [len(a) > len(b) for a, b in rows if len(a) != len(b)]
     assert sum(longer) / len(longer) == pytest.approx(0.5, abs=0.06)
 
@@ -186,7 +186,7 @@ def test_shares_that_exceed_all_chosen_words_are_refused():
 def test_fine_tuning_starts_from_the_pre_trained_encoder(tmp_path):
     model = masked_language_model(MODEL, len(TOKENIZER))
     model.save_pretrained(tmp_path)
-    started = [starting_model(MODEL, ["a", "b", "c"], len(TOKENIZER), PAD, seed, None, tmp_path) for seed in (1, 2)]
+    started = [build_classifier(MODEL, ["a", "b", "c"], len(TOKENIZER), PAD, seed, None, tmp_path) for seed in (1, 2)]
     for name, weight in model.bert.state_dict().items():
         assert all(torch.equal(weight, one.bert.state_dict()[name]) for one in started), name
     assert not torch.equal(started[0].classifier.weight, started[1].classifier.weight)

@@ -12,7 +12,7 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
 from heuristic_core.pruning import hard_concrete
 from heuristic_core.pruning.hard_concrete import keep_largest
-from heuristic_core.pruning.inputs import PruningInputs, pruning_inputs
+from heuristic_core.pruning.inputs import PruningInputs, make_pruning_inputs
 from heuristic_core.pruning.learner import Learner, PruningRun, learning_rate_factor
 from heuristic_core.pruning.prune import Objective, prune
 
@@ -169,10 +169,12 @@ def test_held_out_pairs_follow_those_that_pruning_draws(fused, inputs):
     train = make_encoded(30, seed=9)
     logits = torch.arange(90.0).view(30, 3)
     settings = SETTINGS.model_copy(update={"examples": 20, "held_out": 10, "discretise": "threshold"})
-    used, held_out = pruning_inputs(fused, inputs.means, train, logits, settings)
+    used, held_out = make_pruning_inputs(fused, inputs.means, train, logits, settings)
     assert (len(used.pairs), len(held_out.pairs)) == (20, 10)
     assert held_out.full_logits[0].tolist() == [60, 61, 62]
     assert torch.equal(held_out.pairs.lengths, PairTensors(train).lengths[20:])
     ids = held_out.pairs.batch(torch.tensor([0])).ids[0].tolist()
     assert ids == train.ids[train.offsets[20] : train.offsets[21]].tolist()
-    assert pruning_inputs(fused, inputs.means, train, logits, SETTINGS.model_copy(update={"examples": 20}))[1] is None
+    assert (
+        make_pruning_inputs(fused, inputs.means, train, logits, SETTINGS.model_copy(update={"examples": 20}))[1] is None
+    )

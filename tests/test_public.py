@@ -1,6 +1,6 @@
 """What of settings and pages goes into an archive."""
 
-from heuristic_core.provenance.crate.public import public_page
+from heuristic_core.provenance.crate.public import redact_page
 from heuristic_core.provenance.settings import public
 
 
@@ -14,4 +14,4 @@ def test_settings_keep_what_is_not_private():
 
 def test_a_short_path_does_not_break_the_page():
     page = "<div><td>/d</td></div>"
-    assert public_page(page, {"folder": "/d"}) == "<div><td>d</td></div>"
+    assert redact_page(page, {"folder": "/d"}) == "<div><td>d</td></div>"

@@ -12,7 +12,7 @@ from test_scripts import script
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.archive.cards import Origin
-from heuristic_core.experiments.heuristic_core.archive.publishing import chosen, licence_of
+from heuristic_core.experiments.heuristic_core.archive.publishing import chosen, infer_licence
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.heuristic_core.jobs import publish as publishing
 from heuristic_core.tables.parquet import read_table, write_table
@@ -160,9 +160,9 @@ def test_a_choice_that_nothing_has_is_refused_with_what_there_is(text, message):
 
 
 def test_a_card_knows_licence_origin_and_heuristic_as_far_as_the_study_says():
-    assert licence_of(STUDY, "MIT") == licence_of(load_study(ROOT / "config.yaml"), "MIT") == "mit"
+    assert infer_licence(STUDY, "MIT") == infer_licence(load_study(ROOT / "config.yaml"), "MIT") == "mit"
     theirs = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
-    assert licence_of(theirs, "MIT") is None and licence_of(theirs, "MIT", "apache-2.0") == "apache-2.0"
+    assert infer_licence(theirs, "MIT") is None and infer_licence(theirs, "MIT", "apache-2.0") == "apache-2.0"
     origin = Origin(theirs.model_dump(mode="json"), "apache-2.0")
     assert origin.where == (", on which word overlap misleads", ", on which word overlap is right")
     other = theirs.model_copy(update={"task": theirs.task.model_copy(update={"heuristic": None})})

@@ -7,7 +7,7 @@ from published_files import FOLDER, context, imported, sizes
 
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import group_accuracy_of
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_group_accuracy
 from heuristic_core.experiments.heuristic_core.analysis.claims import claims
 from heuristic_core.experiments.heuristic_core.analysis.core import expected_over_all_heads
 from heuristic_core.experiments.heuristic_core.analysis.effective_size import effective_size, state
@@ -149,7 +149,7 @@ def test_the_paper_s_expectation_of_the_core(mnli):
 def test_the_known_oddities_of_the_published_results_surface(mnli):
     """What a careful reader finds in the authors' numbers, found by the claims alone."""
     about, tables = context(mnli), {name: mnli[name] for name in ("accuracy", "finetune_accuracy", "actual_sparsity")}
-    groups = group_accuracy_of(tables["accuracy"], about.subsets)
+    groups = compute_group_accuracy(tables["accuracy"], about.subsets)
     sizes = effective_size(tables["accuracy"], Analysis(subsets=list(about.subsets), effective_size="grid"), about)
     tables |= {"group_accuracy": groups, "effective_size": sizes, "ablations": mnli["ablations"]}
     found = claims(about, tables, load_claims(CLAIMS))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from published_files import FOLDER, context, imported
 
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import group_accuracy_of
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_group_accuracy
 from heuristic_core.experiments.heuristic_core.published.files import NOT_THERE, RUN_FAILED, Value
-from heuristic_core.experiments.heuristic_core.published.paws import PAWS, rest_of
+from heuristic_core.experiments.heuristic_core.published.paws import PAWS, derive_rest
 from heuristic_core.experiments.heuristic_core.published.study import studies
 from heuristic_core.experiments.heuristic_core.report.missing import gaps
 
@@ -85,7 +85,7 @@ def test_a_subset_that_a_run_lacks_is_a_missing_value_that_is_listed(folder, tmp
     ]  # fmt: skip
     log = (tmp_path / "import.log").read_text()
     assert f"missing: step 2000, sparsity 0.3, seed 42, repeat 1: {NOT_THERE}, 1 subsets" in log
-    groups = group_accuracy_of(found["accuracy"], context(found).subsets)
+    groups = compute_group_accuracy(found["accuracy"], context(found).subsets)
     assert groups[groups["accuracy"].isna()].groupby(["step", "sparsity"]).size().to_dict() == {
         (2000, 0.3): 4
     }  # J, too
@@ -131,7 +131,7 @@ def test_the_duplicates_follow_exactly_or_are_missing(all_pairs, part, expected)
         accuracy = None if share is None else 100 * float(share)
         return Value(500, 0.3, 42, 1, name, accuracy, reason if share is None else None)
 
-    rest = rest_of(value(PAWS.whole, all_pairs, RUN_FAILED), value(PAWS.part, part, NOT_THERE))
+    rest = derive_rest(value(PAWS.whole, all_pairs, RUN_FAILED), value(PAWS.part, part, NOT_THERE))
     accuracy, reason = expected
     assert rest[:5] == (500, 0.3, 42, 1, "paws-qqp_1")
     assert (rest.accuracy, rest.reason) == (None if accuracy is None else pytest.approx(accuracy), reason)

@@ -13,7 +13,7 @@ from heuristic_core.experiments.heuristic_core.analysis import counter_heads as 
 from heuristic_core.experiments.heuristic_core.analysis import mask_effects as masks
 from heuristic_core.experiments.heuristic_core.analysis.levels import levels
 from heuristic_core.experiments.heuristic_core.analysis.mask_fit import mask_fit
-from heuristic_core.experiments.heuristic_core.analysis.random_masks import Pool, drawn, learned, pool_of
+from heuristic_core.experiments.heuristic_core.analysis.random_masks import Pool, build_pool, drawn, learned
 from heuristic_core.models.components import ComponentGrid
 
 GRID = ComponentGrid(2, 4)
@@ -47,7 +47,7 @@ def core(*in_core):
 
 def test_the_pool_is_what_learned_subnetworks_keep_beside_the_core():
     found = components(s1={0, 1, 2, 5, 8}, s2={0, 1, 5, 9}, s3={0, 1, 5, 8}, s4={0, 5, 6, 9})
-    pool = pool_of(found, core(0))
+    pool = build_pool(found, core(0))
     assert (pool.core, pool.heads, pool.mlps) == ((0,), (1, 2, 5, 6), (8, 9))
     # Heads 1 and 2 are in three and one of four, heads 5 and 6 in four and one.
     assert pool.shares == (0.5, 0.5, 0.625, 0.625)
@@ -55,10 +55,10 @@ def test_the_pool_is_what_learned_subnetworks_keep_beside_the_core():
 
 
 def test_shares_are_never_certain_and_no_subnetwork_is_no_pool():
-    assert pool_of(components(s1={1, 5}, s2={1, 5}), core()).shares == (0.9, 0.9)
+    assert build_pool(components(s1={1, 5}, s2={1, 5}), core()).shares == (0.9, 0.9)
     rare = {f"s{k}": {k % 4} if k < 4 else set() for k in range(20)}
-    assert pool_of(components(**rare), core()).shares == (0.1,) * 4
-    assert pool_of(components(), core(0)) == Pool((0,), (), (), ())
+    assert build_pool(components(**rare), core()).shares == (0.1,) * 4
+    assert build_pool(components(), core(0)) == Pool((0,), (), (), ())
 
 
 def test_heads_are_drawn_by_themselves():

@@ -11,7 +11,7 @@ from pair_files import FORMATS, MADE_UP, NLI, SENTENCES, plain_csv, read, saved,
 
 from heuristic_core.config.tasks import Split
 from heuristic_core.tasks.readers import DataError, read_columns
-from heuristic_core.tasks.rows import split_paths
+from heuristic_core.tasks.rows import find_split_paths
 
 
 def fails(path, *parts, needed=("x",), format=None):
@@ -90,7 +90,7 @@ def test_no_matching_file_is_named(tmp_path):
     plain_csv(tmp_path / "dev.csv", MADE_UP, NLI)
     task = task_of(tmp_path, "train*.csv")
     with pytest.raises(DataError, match=r"train\*\.csv: no such file; task.folder = "):
-        split_paths(task, task.train[0])
+        find_split_paths(task, task.train[0])
 
 
 @pytest.mark.parametrize("file", ["/data/dev.csv", "~/dev.csv", ""])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pair_files import FORMATS, HANS, MADE_UP, NLI, QQP, SENTENCES, paws_tsv, plain_csv, read, task_of, tsv
 
 from heuristic_core.tasks.readers import read_columns
-from heuristic_core.tasks.rows import local_paths
+from heuristic_core.tasks.rows import find_local_paths
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -89,14 +89,14 @@ def test_several_files_alike_are_read_in_the_order_of_their_names(tmp_path):
     plain_csv(tmp_path / "other.csv", MADE_UP, NLI)
     assert read(tmp_path, "part-*.csv") == [MADE_UP[i] for i in (2, 0, 1)]
     task = task_of(tmp_path, "part-*.csv")
-    assert local_paths(task) == [str(tmp_path / f"part-{name}.csv") for name in "abc"]
+    assert find_local_paths(task) == [str(tmp_path / f"part-{name}.csv") for name in "abc"]
 
 
 def test_a_saved_data_set_is_its_files(tmp_path):
     for name in ("b.arrow", "inner/a.json", ".hidden"):
         (tmp_path / "saved" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "saved" / name).touch()
-    assert local_paths(task_of(tmp_path, "saved")) == [
+    assert find_local_paths(task_of(tmp_path, "saved")) == [
         f"{tmp_path}/saved/{name}" for name in ("b.arrow", "inner/a.json")
     ]
 
@@ -136,7 +136,7 @@ def test_hub_splits_are_read_from_the_cache(tmp_path, monkeypatch):
     assert asked == [("owner/pairs", commit, ["data/dev*.csv"], "dataset")]
     task = task_of(tmp_path, "data/dev*.csv", hub="owner/pairs", revision=commit)
     assert task.train[0].source == "owner/pairs/data/dev*.csv"
-    assert local_paths(task) == []
+    assert find_local_paths(task) == []
 
 
 def test_numbers_that_are_names_of_labels_are_names(tmp_path):

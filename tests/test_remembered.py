@@ -3,7 +3,7 @@
 import pytest
 
 from heuristic_core.provenance import digests, remembered
-from heuristic_core.provenance.remembered import Remembered, read
+from heuristic_core.provenance.remembered import DigestCache, read
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def code(tmp_path, monkeypatch):
         computed = []
         with monkeypatch.context() as patch:
             patch.setattr(remembered, "code_digest", lambda *a, **k: computed.append(a) or digests.code_digest(*a, **k))
-            cache = Remembered(str(tmp_path / "file"), str(tmp_path / "lock"), write=False)
+            cache = DigestCache(str(tmp_path / "file"), str(tmp_path / "lock"), write=False)
             digest = cache.digest(tmp_path / "script.py")
             cache._save()
         assert digest == digests.code_digest(tmp_path / "script.py", lock=tmp_path / "lock")

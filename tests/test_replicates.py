@@ -8,8 +8,8 @@ from claim_tables import table
 from conftest import ROOT
 
 from heuristic_core.analysis.replicates import replicates, share_interval
-from heuristic_core.config.reading import ConfigError, read_layers
-from heuristic_core.experiments.studies import parse_studies, replicates_of
+from heuristic_core.config.reading import ConfigError, read_merged_configs
+from heuristic_core.experiments.studies import parse_replicates, parse_studies
 from heuristic_core.figures.table_replicates import sheets
 
 
@@ -66,10 +66,10 @@ def test_the_interval_covers_the_mean_share_of_models_that_differ(spread):
 
 def test_the_shipped_file_has_ten_fresh_seeds_of_three_pre_trained_models():
     path = ROOT / "config" / "replicates.yaml"
-    values = read_layers([path])
+    values = read_merged_configs([path])
     configured = parse_studies(values, path)
     studies = [entry.study for entry in configured.values()]
-    assert replicates_of(values, configured, path).target == "table_replicates"
+    assert parse_replicates(values, configured, path).target == "table_replicates"
     seeds = [seed for study in studies for seed in study.finetune.seeds]
     assert len(set(seeds)) == len(seeds) == 10 and not {1, 2} & set(seeds)  # these chose the recipe
     assert [study.pretraining and study.pretraining.seed for study in studies] == [None, 1, 2]
@@ -81,11 +81,11 @@ def test_what_is_no_table_of_replicates_is_refused(tmp_path):
     path = tmp_path / "studies.yaml"
     both = {"studies": [str(ROOT / "config.yaml"), str(ROOT / "config" / "list-sorting.yaml")]}
     configured = parse_studies(both, path)
-    assert replicates_of(both, configured, path) is None
+    assert parse_replicates(both, configured, path) is None
     with pytest.raises(ConfigError, match=r"studies\.yaml: replicates: .*heuristic-core, list-sorting"):
-        replicates_of(both | {"replicates": {"name": "x"}}, configured, path)
+        parse_replicates(both | {"replicates": {"name": "x"}}, configured, path)
     with pytest.raises(ConfigError, match=r"replicates\.axes"):
-        replicates_of(both | {"replicates": {"name": "x", "axes": {}}}, configured, path)
+        parse_replicates(both | {"replicates": {"name": "x", "axes": {}}}, configured, path)
 
 
 def test_studies_that_differ_in_more_than_their_model_and_seeds_are_no_replicates(tmp_path):
@@ -95,7 +95,7 @@ def test_studies_that_differ_in_more_than_their_model_and_seeds_are_no_replicate
         path, base = tmp_path / "studies.yaml", str(ROOT / "config.yaml")
         values = {"studies": [base, [base, str(other)]], "replicates": {"name": name}}
         with pytest.raises(ConfigError, match=match):
-            replicates_of(values, parse_studies(values, path), path)
+            parse_replicates(values, parse_studies(values, path), path)
 
     seeds = {"finetune": {"seeds": [3, 4]}}
     refused("other and miniature .*`task`", **seeds, task={"counter_examples": 0.5})

@@ -12,11 +12,11 @@ from test_scripts import loaded
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.report.missing import gaps
 from heuristic_core.provenance import digests
-from heuristic_core.report.claims import claims_of
-from heuristic_core.report.exhibits import caption_of, label
+from heuristic_core.report.claims import group_claims
+from heuristic_core.report.exhibits import label, render_caption
 from heuristic_core.report.render import duration, interval, number
 from heuristic_core.report.runs import scripts
-from heuristic_core.report.settings import read_study, settings_by_block
+from heuristic_core.report.settings import group_settings, read_study
 from heuristic_core.tables.parquet import read_rows
 
 
@@ -27,13 +27,13 @@ def study(tmp_path_factory):
 
 def test_claims_of_one_run_are_shown_once(study):
     rows = [row for row in read_rows(study / "tables" / "claims.parquet") if row["ft_seed"] != 2]
-    disagree, core = claims_of(rows)
+    disagree, core = group_claims(rows)
     assert disagree.seeds == [] and core.seeds == []
     assert core.plot is None
 
 
 def test_plots_place_estimates_between_their_edges(study):
-    disagree, _ = claims_of(read_rows(study / "tables" / "claims.parquet"))
+    disagree, _ = group_claims(read_rows(study / "tables" / "claims.parquet"))
     assert disagree.plot["threshold"] == 6  # 20, the lowest; the highest is 78
     whole, first, second = disagree.plot["marks"]
     assert second["high"] == 94
@@ -80,17 +80,17 @@ def test_labels(name, text):
 
 
 def test_a_repeated_drawing_shares_its_caption():
-    assert caption_of(("figure11", "figure05"), {"figure05": "Heads\nby count.\n"}, None) == "Heads by count."
-    assert caption_of(("figure11", "figure05"), {"figure05": "No.", "figure11": "Own."}, None) == "Own."
+    assert render_caption(("figure11", "figure05"), {"figure05": "Heads\nby count.\n"}, None) == "Heads by count."
+    assert render_caption(("figure11", "figure05"), {"figure05": "No.", "figure11": "Own."}, None) == "Own."
 
 
 @pytest.mark.parametrize("name", ["figure02", "figure12", "figure_counter_heads"])
 def test_captions_name_the_heuristic_that_the_task_declares_and_none_else(name):
     captions = {name: (ROOT / "workflow" / "report" / "heuristic_core" / f"{name}.rst").read_text()}
-    declared = caption_of((name,), captions, {"task": {"heuristic": "negation"}})
+    declared = render_caption((name,), captions, {"task": {"heuristic": "negation"}})
     assert "where negation is right" in declared and "overlap" not in declared and "{" not in declared
     for settings in (None, {}, {"task": {}}):
-        plain = caption_of((name,), captions, settings)
+        plain = render_caption((name,), captions, settings)
         assert "negation" not in plain and "out-of-domain (OOD) subset" in plain
         assert not re.search("overlap|mislead|where the heuristic", plain) and "  " not in plain and " ," not in plain
 
@@ -104,7 +104,7 @@ def test_gaps_are_gathered_by_reason():
 
 
 def test_settings_are_lines():
-    blocks = settings_by_block({"study": "s", "grid": {"seeds": [1, 2], "early": {"checkpoint": 3}}, "a": None})
+    blocks = group_settings({"study": "s", "grid": {"seeds": [1, 2], "early": {"checkpoint": 3}}, "a": None})
     assert blocks == {
         "study": [("study", "s"), ("a", "null")],
         "grid": [("seeds", "[1, 2]"), ("early.checkpoint", "3")],

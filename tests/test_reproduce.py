@@ -9,7 +9,7 @@ from conftest import ROOT
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.provenance.record import FIELDS, digest, record_of
+from heuristic_core.provenance.record import FIELDS, digest, record_path
 from heuristic_core.provenance.reproduction import compare, publish, told
 
 # Job -> script, the result it reads, the result it writes. Names are in another order than the work.
@@ -40,7 +40,7 @@ def make(root, **changes):
 
 def write(root, result, made):
     folder = result.rpartition("/")[0] or result  # of a folder there is one record
-    file = record_of(root / folder, root)
+    file = record_path(root / folder, root)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(made | {"digest": digest(made)}))
 
@@ -82,7 +82,7 @@ def test_the_first_difference_is_named_with_its_likely_reason(changes, reason, p
     for result in ("model/weights", "table.csv"):  # both jobs gave something else, which their records say
         (root / result).write_text("something else")
         job = next(name for name, (_, _, written) in JOBS.items() if written == result)
-        made = json.loads(record_of(root / (result.rpartition("/")[0] or result), root).read_text())
+        made = json.loads(record_path(root / (result.rpartition("/")[0] or result), root).read_text())
         write(root, result, made | {"outputs": {result: file_digest(root / result)}, "job": job, "digest": None})
     found = compare(root, published)
     assert (found.results, found.differing, found.missing) == (3, 2, 0)

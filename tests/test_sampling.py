@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.tasks.encoded import Subset, from_lists
-from heuristic_core.tasks.sampling import of_subset, stratified
+from heuristic_core.tasks.encoded import Subset, pack_lists
+from heuristic_core.tasks.sampling import of_subset, sample_stratified
 
 
 def encoded(sizes):
@@ -18,7 +18,7 @@ def encoded(sizes):
         labels += [label for label, count in enumerate(by_label) for _ in range(count)]
         subsets.append(Subset(name, "id", None, (0, 1, 2), start, len(labels)))
     ids = [[k] for k in range(len(labels))]
-    return from_lists(ids, [[0]] * len(ids), [[0]] * len(ids), labels, tuple(subsets))
+    return pack_lists(ids, [[0]] * len(ids), [[0]] * len(ids), labels, tuple(subsets))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_within_a_label_pairs_are_drawn_and_not_the_first():
 
 def test_many_small_strata_all_have_a_chance():
     """Of 100 subsets of one pair each, ten: not those that come first in the file."""
-    drawn = {k for seed in range(100) for k in stratified(list(range(100)), 10, numpy_generator(seed))}
+    drawn = {k for seed in range(100) for k in sample_stratified(list(range(100)), 10, numpy_generator(seed))}
     assert len(drawn) == 100
 
 

@@ -17,11 +17,11 @@ from heuristic_core.evaluation.attention import overlap_rows
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.models.folder import folder_of, local_files
 from heuristic_core.models.implementation import view_of
-from heuristic_core.models.pretrained import masked_language_model, starting_model
+from heuristic_core.models.pretrained import build_classifier, masked_language_model
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tasks.language import LABELS, VOCABULARY
-from heuristic_core.tasks.words import word_pairs
+from heuristic_core.tasks.words import encode_word_pairs
 from heuristic_core.training.pretrain import Corpus, accuracies
 
 STUDY, MADE = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "miniature-pretrain.yaml")
@@ -86,8 +86,10 @@ def test_no_head_starts_with_tied_queries_and_keys():
 
 
 def test_some_heads_attend_to_the_repeated_word_and_most_do_not():
-    model = starting_model(STUDY.model, LABELS, len(VOCABULARY), 0, 1, None)
-    pairs = word_pairs(FOLDER, [("kings saw judges", "judges saw kings"), ("poets near chefs ran", "chefs ran")], 24)
+    model = build_classifier(STUDY.model, LABELS, len(VOCABULARY), 0, 1, None)
+    pairs = encode_word_pairs(
+        FOLDER, [("kings saw judges", "judges saw kings"), ("poets near chefs ran", "chefs ran")], 24
+    )
     rows = overlap_rows(Identity("s", "m", "t", 1), view_of(model.eval()), pairs, 2.0)
     assert 3 <= sum(row["overlap"] for row in rows) <= len(rows) / 2
 

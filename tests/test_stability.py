@@ -17,12 +17,12 @@ from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis.core import core
 from heuristic_core.experiments.heuristic_core.analysis.stability import (
     MOST_BY_CHANCE,
-    error_bound,
-    expected_counts,
-    selection_threshold,
-    share_intervals,
-    stable_by_chance,
-    stable_heads,
+    compute_error_bound,
+    compute_expected_counts,
+    compute_share_intervals,
+    draw_stable_counts,
+    find_threshold,
+    select_stable_heads,
 )
 from heuristic_core.experiments.heuristic_core.analysis.stable_core import stable_core
 from heuristic_core.experiments.heuristic_core.analysis.statistics_completeness import stable_head_count
@@ -70,45 +70,45 @@ def test_expected_counts_against_enumeration(kept):
         for placed in placements:
             counts = np.bincount([head for mask in placed for head in mask], minlength=3)
             totals += (counts >= np.arange(len(totals))[:, None]).sum(axis=1) / len(placements)
-    assert expected_counts(np.arange(3) < kept[..., None]) == pytest.approx(totals)
+    assert compute_expected_counts(np.arange(3) < kept[..., None]) == pytest.approx(totals)
 
 
 def test_the_threshold_is_the_smallest_number_that_few_heads_reach_by_chance():
     masks = np.arange(4) < np.array([1, 2])[:, None, None]  # both seeds keep a head with probability 1/4 * 1/2
-    assert expected_counts(masks).tolist() == [4, 2.5, 0.5] and selection_threshold(masks) == 2
-    assert stable_heads(masks).tolist() == [[True, False, False, False]]
+    assert compute_expected_counts(masks).tolist() == [4, 2.5, 0.5] and find_threshold(masks) == 2
+    assert select_stable_heads(masks).tolist() == [[True, False, False, False]]
     more = np.arange(4) < np.array([2, 2])[:, None, None]
-    assert selection_threshold(more) is None and not stable_heads(more).any()
+    assert find_threshold(more) is None and not select_stable_heads(more).any()
 
 
 def test_a_layer_that_all_seeds_keep_whole_leaves_no_threshold():
     """Which of its heads are shared says nothing: all of them are, by chance as well."""
     masks = random_masks(np.random.default_rng(0))
     masks[:, 3] = True
-    assert selection_threshold(masks) is None
+    assert find_threshold(masks) is None
 
 
 def test_draws_by_chance_have_the_exact_mean():
     masks = random_masks(np.random.default_rng(1))
     for least in (3, 5, 7):
-        drawn = stable_by_chance(masks, least, 4000, np.random.default_rng(least))
+        drawn = draw_stable_counts(masks, least, 4000, np.random.default_rng(least))
         error = drawn.std() / np.sqrt(len(drawn))
-        assert abs(drawn.mean() - expected_counts(masks)[least]) < 5 * max(error, 1e-3)
+        assert abs(drawn.mean() - compute_expected_counts(masks)[least]) < 5 * max(error, 1e-3)
 
 
 def test_the_bound_of_meinshausen_and_buhlmann():
     masks = np.zeros((10, 2, 5), bool)
     masks[:, :, :2] = True
-    assert error_bound(masks, 9) == pytest.approx(4**2 / ((2 * 0.9 - 1) * 10))
-    assert error_bound(masks, 5) is None and error_bound(masks, 4) is None
+    assert compute_error_bound(masks, 9) == pytest.approx(4**2 / ((2 * 0.9 - 1) * 10))
+    assert compute_error_bound(masks, 5) is None and compute_error_bound(masks, 4) is None
 
 
 def test_intervals_of_shares_are_wilsons():
     z, share = 1.959963984540054, 11 / 12
     middle, half = (share + z**2 / 24) / (1 + z**2 / 12), z * np.sqrt(share * (1 - share) / 12 + z**2 / 576)
     expected = [middle - half / (1 + z**2 / 12), middle + half / (1 + z**2 / 12)]
-    assert share_intervals(12)[11] == pytest.approx(expected)
-    assert share_intervals(12)[12][1] == 1 and share_intervals(12)[0][0] == 0
+    assert compute_share_intervals(12)[11] == pytest.approx(expected)
+    assert compute_share_intervals(12)[12][1] == 1 and compute_share_intervals(12)[0][0] == 0
 
 
 # ---- tables
@@ -130,7 +130,7 @@ def test_one_subnetwork_takes_a_head_from_the_core_and_not_from_the_stable_core(
     assert found.loc[found["in_stable_core"], "name"].tolist() == ["0.1", "1.1"]
     head = found.set_index("name").loc["1.1"]
     assert (head["mid"], head["high"], head["seed_share"]) == (12, 11, pytest.approx(11 / 12))
-    assert (head["seed_share_low"], head["seed_share_high"]) == pytest.approx(tuple(share_intervals(12)[11]))
+    assert (head["seed_share_low"], head["seed_share_high"]) == pytest.approx(tuple(compute_share_intervals(12)[11]))
     table = stable_core(brittle(), CONTEXT, 500, 0)
     assert list(table.columns) == schema("stable_core").names
     write_table("stable_core", table, tmp_path / "stable_core.parquet")
@@ -197,10 +197,10 @@ def test_masks_by_chance_are_rarely_stable(most):
     tests, selected = [], []
     for _ in range(count):
         masks = random_masks(rng, most=most)
-        least = selection_threshold(masks)
+        least = find_threshold(masks)
         assert least is not None
         selected.append((masks.sum(axis=0) >= least).sum())
-        drawn = stable_by_chance(masks, least, draws, rng)
+        drawn = draw_stable_counts(masks, least, draws, rng)
         more, fewer = ((1 + (sign * drawn >= sign * selected[-1]).sum()) / (1 + draws) for sign in (1, -1))
         row = {"seeds": 12, "least": least, "observed": selected[-1], "expected": 0, "p": more, "p_fewer": fewer}
         tests.append(verdict(stable_head_count(evidence(stable_core=[row | {"permutations": draws}])), "p < 0.05"))
@@ -213,7 +213,7 @@ def test_a_head_that_most_seeds_keep_is_selected_whatever_the_others():
     for _ in range(20):
         masks = random_masks(rng, most=2)
         masks[:, 2, 5] = rng.permutation(12) < 11
-        assert stable_heads(masks)[2, 5]
+        assert select_stable_heads(masks)[2, 5]
 
 
 def test_runs_draw_the_same_whatever_others_there_are():

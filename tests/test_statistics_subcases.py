@@ -6,10 +6,10 @@ from amounts import amount, by_chance, first_fast
 from claim_tables import evidence, group_row
 from scipy import stats
 
-from heuristic_core.analysis.bootstrap import of_accuracy
+from heuristic_core.analysis.bootstrap import bound_accuracy_interval
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, TooFew
 from heuristic_core.analysis.verdicts import verdict
-from heuristic_core.experiments.heuristic_core.analysis.statistics_subcases import crossing, crossings
+from heuristic_core.experiments.heuristic_core.analysis.statistics_subcases import compute_crossing_p, crossings
 
 OPTIONS = {"group": "ood", "sparsity": "mid"}
 LEVEL = "p < 0.05"
@@ -48,17 +48,19 @@ def test_one_clear_crossing_is_found():
 
 def test_one_difference_is_no_crossing():
     values = np.array([[20.0, 50.0, 50.0], [90.0, 50.0, 50.0]])
-    (p,), pairs = crossing(values, np.full((2, 3), 1.0), np.full(3, MANY))
+    (p,), pairs = compute_crossing_p(values, np.full((2, 3), 1.0), np.full(3, MANY))
     assert pairs == [(0, 1)] and p == 1  # three subsets times one half
-    (p,), _ = crossing(values - [[0, 0, 0], [0, 0, 2]], np.full((2, 3), 1.0), np.full(3, MANY))
+    (p,), _ = compute_crossing_p(values - [[0, 0, 0], [0, 0, 2]], np.full((2, 3), 1.0), np.full(3, MANY))
     assert p == pytest.approx(3 * stats.norm.sf(np.sqrt(2)), rel=1e-4)
 
 
 def test_accuracies_without_errors_say_nothing():
     """An error of 0 is not certainty: it is of a bootstrap that never varied."""
-    (p,), _ = crossing(np.array([[0.0, 100.0], [100.0, 0.0]]), np.zeros((2, 2)), np.full(2, MANY))
+    (p,), _ = compute_crossing_p(np.array([[0.0, 100.0], [100.0, 0.0]]), np.zeros((2, 2)), np.full(2, MANY))
     assert p == 1
-    (p,), _ = crossing(np.array([[0.0, 100.0], [100.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 1.0]]), np.full(2, MANY))
+    (p,), _ = compute_crossing_p(
+        np.array([[0.0, 100.0], [100.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 1.0]]), np.full(2, MANY)
+    )
     assert p < 1e-6
 
 
@@ -88,7 +90,7 @@ def of_pairs(truth, rng, pairs=100):
     """Accuracies of 0/1 answers, the ends of their bootstrap intervals, and degrees of freedom. truth: percent."""
     share = rng.binomial(pairs, truth / 100) / pairs
     low, high = (100 * stats.binom.ppf(tail, pairs, share) / pairs for tail in (0.025, 0.975))
-    return 100 * share, *of_accuracy(low, high, pairs), pairs - 1
+    return 100 * share, *bound_accuracy_interval(low, high, pairs), pairs - 1
 
 
 def of_templates(truth, rng, templates):
@@ -115,7 +117,7 @@ def supported(make, measure, count):
     for _ in range(count):
         values, low, high, degrees = measure(make())
         degrees = np.full(values.shape[1], degrees)
-        p, pairs = crossing(values, (high - low) / (2 * stats.t.ppf(0.975, degrees)), degrees)
+        p, pairs = compute_crossing_p(values, (high - low) / (2 * stats.t.ppf(0.975, degrees)), degrees)
         found += len(pairs) * p.min() < 0.05
     return found
 

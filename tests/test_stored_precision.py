@@ -13,7 +13,7 @@ from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.experiments.extractive_structures.decoders import load_parameters
 from heuristic_core.models.hugging_face import load_classifier
-from heuristic_core.models.pretrained import starting_model
+from heuristic_core.models.pretrained import build_classifier
 from heuristic_core.training.finetune import finetune
 
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -30,7 +30,7 @@ def test_every_weight_is_learned_in_float32(tmp_path, case, stored):
     make_model(case).to(STORED[stored]).save_pretrained(tmp_path / "stored")
     assert json.loads((tmp_path / "stored/config.json").read_text())["dtype"] == stored
     pretrained = PretrainedModel(name=case, source="pretrained", folder=str(tmp_path / "stored"))
-    model = starting_model(pretrained, LABELS, 50, 0, 1, 0.0)
+    model = build_classifier(pretrained, LABELS, 50, 0, 1, 0.0)
     before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
     assert {weight.dtype for weight in before.values()} == {torch.float32}
 
@@ -56,7 +56,9 @@ def test_every_weight_is_learned_in_float32(tmp_path, case, stored):
 @pytest.mark.parametrize("case", list(CASES))
 def test_fine_tuning_without_dropout_starts_in_every_family(tmp_path, case):
     make_model(case).save_pretrained(tmp_path)
-    model = starting_model(PretrainedModel(name=case, source="pretrained", folder=str(tmp_path)), LABELS, 50, 0, 1, 0.0)
+    model = build_classifier(
+        PretrainedModel(name=case, source="pretrained", folder=str(tmp_path)), LABELS, 50, 0, 1, 0.0
+    )
     assert {module.p for module in model.modules() if isinstance(module, torch.nn.Dropout)} <= {0.0}
 
 

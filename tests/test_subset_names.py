@@ -10,7 +10,7 @@ from heuristic_core.experiments.heuristic_core.analysis.compare import compare
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES, group_label
-from heuristic_core.experiments.heuristic_core.report.page import study_splits
+from heuristic_core.experiments.heuristic_core.report.page import load_splits
 from heuristic_core.experiments.heuristic_core.report.sides import Side, load
 from heuristic_core.experiments.heuristic_core.report.views import view_of
 from heuristic_core.report.exhibits import _read_marks
@@ -110,4 +110,4 @@ def test_a_page_reads_subsets_called_null_and_1(tmp_path):
 def test_a_page_tells_a_subset_called_train_from_the_training_pairs(tmp_path, subset, name):
     training, other = SPLITS
     write_table("splits", [training, other | {"set": "train", "subset": subset}], tmp_path / "tables/splits.parquet")
-    assert [row["name"] for row in study_splits(tmp_path)] == ["train", name]
+    assert [row["name"] for row in load_splits(tmp_path)] == ["train", name]

@@ -8,7 +8,7 @@ from matplotlib.colors import to_rgb
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.config.figure import Figure
-from heuristic_core.config.reading import ConfigError, read_layers
+from heuristic_core.config.reading import ConfigError, read_merged_configs
 from heuristic_core.experiments.heuristic_core.analysis.sweep import sweep
 from heuristic_core.experiments.heuristic_core.figures.figure_sweep import LOOKS, draw
 from heuristic_core.experiments.studies import parse_studies, sweep_of
@@ -100,7 +100,7 @@ def test_the_dose_changes_one_setting_at_a_time():
     assert told.target == "figure_dose" and told.root == "results/dose"
     first, *others = told.values.values()
     assert all(sum(other[axis] != first[axis] for axis in first) == 1 for other in others)
-    default = read_layers([ROOT / "config.yaml"])
+    default = read_merged_configs([ROOT / "config.yaml"])
     base = next(iter(studies.values())).settings
     assert {key: base[key] for key in ("model", "task", "prune")} == {
         key: default[key] for key in ("model", "task", "prune")

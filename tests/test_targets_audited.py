@@ -14,7 +14,7 @@ from test_experiments import EXTRACTIVE, SORTING
 from heuristic_core.config.reading import read_values
 from heuristic_core.experiments.studies import configured
 from heuristic_core.provenance.audit.check import check
-from heuristic_core.provenance.job import expected_jobs
+from heuristic_core.provenance.job import list_recorded_jobs
 
 STUDY = Path("results/reduced")
 # What `make` runs on a study; `expected` and `reproduce` compare with published digests, which this study has none of.
@@ -47,7 +47,7 @@ def run(order):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_after_every_target_in_any_order_an_audit_finds_nothing(copy, monkeypatch, seed):
     monkeypatch.chdir(copy)
-    jobs = expected_jobs(ROOT / "Snakefile", [str(REDUCED)])
+    jobs = list_recorded_jobs(ROOT / "Snakefile", [str(REDUCED)])
     orders = [*TARGETS, *SCRIPTS]
     random.Random(seed).shuffle(orders)
     if seed:  # begin with what was computed, and nothing that was made of it

@@ -12,9 +12,9 @@ from task_rows import NLI, pairs, raises
 
 from heuristic_core.config.demands import Demands
 from heuristic_core.config.tasks import FilesTask
-from heuristic_core.tasks.counts import log_counts, row_counts, unmet
+from heuristic_core.tasks.counts import count_rows, log_counts, unmet
 from heuristic_core.tasks.files import read_task
-from heuristic_core.tasks.pairs import REASONS, pair_key, words
+from heuristic_core.tasks.pairs import REASONS, make_pair_key, words
 from heuristic_core.tasks.preview import faults
 
 # ---- the account
@@ -69,7 +69,7 @@ def test_of_random_files_rows_are_those_used_and_those_left_out(tmp_path):
             },
         }  # fmt: skip
         found = read_task(FilesTask.model_validate(spec))
-        counts = row_counts(found)
+        counts = count_rows(found)
         for row in counts:
             assert row["rows"] == row["used"] + sum(row[reason] for reason in REASONS), row
         read = {
@@ -135,7 +135,7 @@ def test_a_subset_without_a_pair_is_told_and_is_an_error_where_it_is_asked_for(t
     made = task(evaluation={"dev": (pairs(*NLI), {"group": "id"}), "some": (kinds(fault), KINDS)})
     found = read_task(made)
     assert [rule.name for rule in found.subsets] == ["dev", "x-sound"]
-    (lost,) = (row for row in row_counts(found) if row["subset"] == "x-lost0")
+    (lost,) = (row for row in count_rows(found) if row["subset"] == "x-lost0")
     assert (lost["set"], lost["group"], lost["rows"], lost["used"]) == ("some", None, 3, 0)
     (told,) = (warning for warning in found.warnings if "left out: none" in warning)
     assert told.startswith("task.evaluation.some: some.parquet: subset 'x-lost0' is left out: none of its 3 rows")
@@ -173,7 +173,7 @@ def test_a_subset_called_as_the_training_pairs_is_told_apart_from_them(task, cap
     assert faults(made, Demands(subsets={"analysis.subsets": ["train", "dev"]})) == []
     assert "no subset 'x'" in faults(made, Demands(subsets={"analysis.subsets": ["x"]}))[0]
     found = read_task(made)
-    training, *others = row_counts(found)
+    training, *others = count_rows(found)
     assert (training["used"], training["group"], training["in_training"]) == (9, None, None)
     (one,) = (row for row in others if row["subset"] == "train")
     assert (one["used"], one["group"]) == (3 if entry == "kinds" else 4, "ood") and one["in_training"] == one["used"]
@@ -229,7 +229,7 @@ def test_twins_are_left_out_of_training(task, kind):
     sets = {"dev": ([{"premise": other, "hypothesis": "H", "label": NLI[0]}], {"group": "id"})}
     found = read_task(task(train, sets, drop_overlap=True))
     assert len(found.train) == 3 and found.accounts[0].reasons["overlapping"] == 1
-    assert pair_key({"sentence1": one, "sentence2": "h"}) not in map(pair_key, found.train)
+    assert make_pair_key({"sentence1": one, "sentence2": "h"}) not in map(make_pair_key, found.train)
 
 
 # ---- nothing is left to train on

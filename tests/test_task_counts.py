@@ -9,7 +9,7 @@ from conftest import ROOT
 from task_rows import HANS, HANS_ROWS, named, pairs, raises
 
 from heuristic_core.config.tasks import GeneratedTask
-from heuristic_core.tasks.counts import log_counts, row_counts
+from heuristic_core.tasks.counts import count_rows, log_counts
 from heuristic_core.tasks.files import read_task
 from heuristic_core.tasks.sentences import sentences
 
@@ -34,7 +34,7 @@ def test_duplicates_and_pairs_that_stand_in_training_too_are_counted(task, caplo
     groups = {"group_by_label": groups, "templates": None}
     made = task(train, {"hans": (hans, HANS | groups), "dev": (dev, {"group": "id"})})
     pairs = read_task(made)
-    counts = row_counts(pairs)
+    counts = count_rows(pairs)
     assert [tuple(value for value in row.values() if value != 0) for row in counts] == [
         ("train", "train", None, "train.parquet", 4, 1, 3, 1, None, None, None),
         ("hans", "s", "ood", "hans.parquet", 4, 4, 1, 3, 2, 1),
@@ -57,7 +57,7 @@ def test_torn_lines_are_counted_once_and_belong_to_no_subset(task, tmp_path, cap
         (tmp_path / f"{name}.tsv").write_text("\n".join([header, *rows]) + "\n")
     made = task(evaluation={"hans": ([], HANS | {"file": "*.tsv", "templates": None})})
     pairs = read_task(made)
-    train, *subsets = counts = row_counts(pairs)
+    train, *subsets = counts = count_rows(pairs)
     assert train["torn"] == 0
     found = [(row["set"], row["subset"], row["rows"], row["torn"], row["used"]) for row in subsets]
     assert found == [("hans", "s0", 2000, 0, 2000), ("hans", "s1", 2000, 0, 2000), ("hans", None, 3, 3, 0)]
@@ -68,14 +68,14 @@ def test_torn_lines_are_counted_once_and_belong_to_no_subset(task, tmp_path, cap
 
 def test_of_a_sample_what_is_used_is_counted(task):
     rows = [same_pair("p", "h", i % 2) for i in range(30)]
-    counts = row_counts(read_task(task(rows, {"dev": (rows, {"group": "id", "pairs": 5})}, train_pairs=7)))
+    counts = count_rows(read_task(task(rows, {"dev": (rows, {"group": "id", "pairs": 5})}, train_pairs=7)))
     keys = ("rows", "used", "duplicates", "in_training", "in_training_same_label")
     assert [[row[key] for key in keys] for row in counts] == [[30, 7, 6, None, None], [30, 5, 4, 5, 5]]
 
 
 def test_generated_pairs_are_counted_too():
     block = yaml.safe_load((ROOT / "tests/studies/reduced.yaml").read_text())["task"]
-    train, *subsets = row_counts(sentences(GeneratedTask.model_validate(block)))
+    train, *subsets = count_rows(sentences(GeneratedTask.model_validate(block)))
     assert (train["source"], train["rows"], train["used"]) == ("generated", 2000, 2000)
     assert [row["used"] for row in subsets] == [30] + [10] * (len(subsets) - 1)
     assert [row["in_training"] for row in subsets] == [0] * len(subsets)  # their words are held out of training

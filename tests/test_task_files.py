@@ -13,7 +13,7 @@ from heuristic_core.config.tasks import FilesTask
 from heuristic_core.tables.parquet import as_table
 from heuristic_core.tasks.files import DataError, read_task
 from heuristic_core.tasks.pairs import SubsetRule
-from heuristic_core.tasks.rows import local_paths, missing_paths
+from heuristic_core.tasks.rows import find_local_paths, find_missing_paths
 from heuristic_core.tasks.sentences import sentences
 
 
@@ -190,7 +190,9 @@ def test_files_may_be_in_several_folders(task, tmp_path, monkeypatch):
     assert [(row["subset"], row["label"]) for row in found.evaluation] == [("own", 0), ("deep", 1), ("dev", 2)]
     sources = {account.set: account.source for account in found.accounts}
     assert sources["own"] == "one/dev.parquet" and sources["dev"] == "dev.parquet"
-    assert {"one/dev.parquet", f"{tmp_path}/two/deep/dev.parquet", f"{tmp_path}/dev.parquet"} <= {*local_paths(made)}
+    assert {"one/dev.parquet", f"{tmp_path}/two/deep/dev.parquet", f"{tmp_path}/dev.parquet"} <= {
+        *find_local_paths(made)
+    }
     (tmp_path / "one/dev.parquet").unlink()
     raises(made, "one/dev.parquet: no such file; folder = 'one' must hold dev.parquet")
-    assert missing_paths(made) == {"task.evaluation.own.file": "one/dev.parquet"}
+    assert find_missing_paths(made) == {"task.evaluation.own.file": "one/dev.parquet"}

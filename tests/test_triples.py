@@ -7,22 +7,22 @@ import pytest
 from test_analysis_ablations import KINDS, MODEL
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_cells
+from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_by_model
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
-    joint_sets,
-    set_table,
-    single_sets,
+    compute_ablation_sets,
+    make_joint_sets,
+    make_single_sets,
     strongest,
 )
-from heuristic_core.experiments.heuristic_core.analysis.ablations import single_ood_drops
+from heuristic_core.experiments.heuristic_core.analysis.ablations import compute_single_ood_drops
 from heuristic_core.experiments.heuristic_core.analysis.triples import choosing, triple_sets, triples
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.tables.parquet import as_table, coded_frame, write_table
+from heuristic_core.tables.parquet import as_table, to_categorical_frame, write_table
 from heuristic_core.tables.schemas import schema
 
 GRID = ComponentGrid(4, 8)
 CORE = (0, 1, 9, 17, 18, 25)
-SINGLES = single_sets(CORE, GRID)
+SINGLES = make_single_sets(CORE, GRID)
 
 
 def test_the_core_and_random_sets_choose_their_triples_alike():
@@ -55,7 +55,7 @@ def rejected(cost_of_core: float, fair: bool, role: str = "strongest") -> float:
             own, *controls = triple_sets(CORE, dict(enumerate(on_one)), GRID, 20, seed=k)
             tested = on_other
         else:
-            sets = joint_sets(CORE, dict(enumerate(on_one)), GRID, 20, 0, seed=k)
+            sets = make_joint_sets(CORE, dict(enumerate(on_one)), GRID, 20, 0, seed=k)
             own = next(one for one in sets if one.role == role)
             controls = [one for one in sets if one.role == "control" and one.layers == own.layers]
             tested = on_one
@@ -116,28 +116,31 @@ def test_seeds_whose_cores_differ_have_triples_of_their_own():
     """A head of one seed's core is another head in the other seed; a core of two has no triple."""
     drops = dict.fromkeys(range(32), 1.0)
     ours = [*SINGLES, *triple_sets(CORE, drops, GRID, 3, 0)]
-    theirs = single_sets((0, 9), GRID)
+    theirs = make_single_sets((0, 9), GRID)
     other = MODEL._replace(ft_seed=2)
-    sets = pd.concat([set_table(ours, ["mean"], MODEL), set_table(theirs, ["mean"], other)], ignore_index=True)
+    sets = pd.concat(
+        [compute_ablation_sets(ours, ["mean"], MODEL), compute_ablation_sets(theirs, ["mean"], other)],
+        ignore_index=True,
+    )
     rows = pd.concat(
         [predictions(ours, by_halves), predictions(theirs, by_halves).assign(ft_seed=2)], ignore_index=True
     )
     scoring = {"subsets": None, "rule": "argmax-first", "bootstrap": 20, "seed": 0}
     found = triples(rows, sets, **scoring)
     assert set(found["ft_seed"]) == {MODEL.ft_seed} != {2} and set(found["role"]) == {"triple", "control-triple"}
-    alone = triples(predictions(ours, by_halves), set_table(ours, ["mean"], MODEL), **scoring)
+    alone = triples(predictions(ours, by_halves), compute_ablation_sets(ours, ["mean"], MODEL), **scoring)
     pd.testing.assert_frame_equal(found.reset_index(drop=True), alone.reset_index(drop=True))
     assert triples(rows[rows["ft_seed"] == 2], sets, **scoring).empty
 
 
 def test_triples_are_tested_on_the_other_half(tmp_path):
     draft = predictions(SINGLES, by_halves)
-    singles = set_table(SINGLES, KINDS[:1], MODEL)
-    drops = single_ood_drops(draft[choosing(draft)], singles)
+    singles = compute_ablation_sets(SINGLES, KINDS[:1], MODEL)
+    drops = compute_single_ood_drops(draft[choosing(draft)], singles)
     assert list(drops.values()) == pytest.approx([20] * 32)
-    sets = [*SINGLES, *joint_sets(CORE, drops, GRID, 2, 0, 0), *triple_sets(CORE, drops, GRID, 20, seed=0)]
+    sets = [*SINGLES, *make_joint_sets(CORE, drops, GRID, 2, 0, 0), *triple_sets(CORE, drops, GRID, 20, seed=0)]
     table = predictions(sets, by_halves)
-    result = triples(table, set_table(sets, KINDS, MODEL), None, "argmax-first", 50, 0)
+    result = triples(table, compute_ablation_sets(sets, KINDS, MODEL), None, "argmax-first", 50, 0)
     assert list(result.columns) == schema("triples").names
     write_table("triples", result, tmp_path / "triples.parquet")
     assert set(result["kind"]) == {"mean"}
@@ -148,7 +151,7 @@ def test_triples_are_tested_on_the_other_half(tmp_path):
     assert own.loc["ood", "change_low"] < 0 < own.loc["ood", "change_high"] and own.loc["ood", "interaction"] == 0
     assert result.loc[result["role"] == "control-triple", "change_low"].isna().all()
     small = [one for one in sets if "triple" not in one.role]
-    assert triples(table, set_table(small, KINDS, MODEL), None, "argmax-first", 50, 0).empty
+    assert triples(table, compute_ablation_sets(small, KINDS, MODEL), None, "argmax-first", 50, 0).empty
 
 
 def test_the_job_that_chooses_and_the_job_that_tests_have_the_same_halves(tmp_path):
@@ -163,9 +166,9 @@ def test_the_job_that_chooses_and_the_job_that_tests_have_the_same_halves(tmp_pa
     ]
     table = as_table("ablation_predictions", rows)
     pq.write_table(table, tmp_path / "rows.parquet", row_group_size=5)
-    first = coded_frame([table.slice(0, 14), table.slice(14)])
+    first = to_categorical_frame([table.slice(0, 14), table.slice(14)])
     chosen = [choosing(first[first["subset"] == subset]).tolist() for subset in ("s", "r")]
-    (cells,) = read_cells(tmp_path / "rows.parquet").values()
+    (cells,) = read_by_model(tmp_path / "rows.parquet").values()
     assert [choosing(cell).tolist() for _, cell in cells] == chosen
     whole = choosing(first)
     assert [whole[(first["subset"] == subset).to_numpy()].tolist() for subset in ("s", "r")] == chosen

@@ -11,7 +11,7 @@ from heuristic_core.analysis import verdicts
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, FailedRuns, TooFew
 from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS
 from heuristic_core.analysis.verdicts import VERDICTS, holm, p_value, verdict
-from heuristic_core.experiments.heuristic_core.analysis.core import common_heads
+from heuristic_core.experiments.heuristic_core.analysis.core import count_common_heads
 
 LEVEL = "p < 0.05"
 over_seeds = partial(verdicts.over_seeds, unit=FINE_TUNING_SEEDS)
@@ -98,7 +98,7 @@ def test_holm():
 def test_none_where_hardly_any_is_expected_decides_nothing():
     """By "p above one half" a p of 1 spoke against: 0 heads in common, 0.1 expected."""
     layer = pd.Series([0] * 10)
-    found = common_heads(layer, layer.index == pd.Series([3] * 10), layer.index == pd.Series([5] * 10))
+    found = count_common_heads(layer, layer.index == pd.Series([3] * 10), layer.index == pd.Series([5] * 10))
     assert (found.observed, found.expected, found.p) == (0, pytest.approx(0.1), 1)
     assert verdict(of_test(found.p, found.p_fewer), LEVEL) == "not clear"
 

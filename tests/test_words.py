@@ -11,7 +11,7 @@ from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.sentences import sentences
-from heuristic_core.tasks.words import as_encoded, word_pairs
+from heuristic_core.tasks.words import encode_word_pairs, to_encoded
 
 STUDY, MINILM = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "minilm-mnli.yaml")
 PAIRS = [
@@ -27,7 +27,7 @@ def found(tmp_path):
 
     def find(tokenizer, pairs, max_length=64):
         tokenizer.save_pretrained(tmp_path)
-        return word_pairs(tmp_path, pairs, max_length)
+        return encode_word_pairs(tmp_path, pairs, max_length)
 
     return find
 
@@ -37,7 +37,7 @@ def rows(pairs):
 
 
 def assert_same_tokens(words, encoded):
-    again = as_encoded(words)
+    again = to_encoded(words)
     for name in ("ids", "types", "special", "offsets"):
         assert getattr(again, name).tolist() == getattr(encoded, name).tolist(), name
 
@@ -113,4 +113,4 @@ def test_white_space_and_bytes_of_one_letter(found):
 
 def test_a_slow_tokenizers_folder_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"tokenizer\.json: no such file"):
-        word_pairs(tmp_path, PAIRS, 64)
+        encode_word_pairs(tmp_path, PAIRS, 64)

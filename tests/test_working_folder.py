@@ -13,8 +13,8 @@ import pytest
 from reduced import REDUCED, planned, snakemake
 
 from heuristic_core.jobs import working_folder
-from heuristic_core.jobs.working_folder import level_copied, other_run
-from heuristic_core.provenance.record import FIELDS, digest, record_of
+from heuristic_core.jobs.working_folder import equalise_copied_times, other_run
+from heuristic_core.provenance.record import FIELDS, digest, record_path
 
 BEGIN = """
 import sys
@@ -69,7 +69,7 @@ STARTED = 1_700_000_000
 def study(tmp_path):
     """A study with a record, and files of any times."""
     root = tmp_path / "study"
-    file = record_of(root / "study.json", root)
+    file = record_path(root / "study.json", root)
     for path in (root / "study.json", root / "a" / ".hidden", root / "a" / "b", file):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}")
@@ -92,26 +92,26 @@ def times(root):
 def test_files_that_were_copied_without_their_times_get_one_time_once(study):
     disorder(study, STARTED + 1000)
     outside = study.parent.stat().st_mtime
-    level_copied(study)
+    equalise_copied_times(study)
     assert len(times(study)) == 1 and study.parent.stat().st_mtime == outside, "links are not followed"
     (study / "a" / "b").write_text("new")  # what is made since then is newer
-    level_copied(study)
+    equalise_copied_times(study)
     assert len(times(study)) == 2
     shutil.copytree(study, study.parent / "again", copy_function=shutil.copyfile, symlinks=True)
     disorder(study.parent / "again", STARTED + 5000)
-    level_copied(study.parent / "again")
+    equalise_copied_times(study.parent / "again")
     assert len(times(study.parent / "again")) == 1
 
 
 def test_results_where_they_were_made_or_without_a_sound_record_keep_their_times(study):
     disorder(study, STARTED)
-    level_copied(study)
+    equalise_copied_times(study)
     assert len(times(study)) > 4
     disorder(study, STARTED + 1000)
-    record_of(study / "study.json", study).write_text("{}")
-    level_copied(study)
+    record_path(study / "study.json", study).write_text("{}")
+    equalise_copied_times(study)
     assert len(times(study)) > 4
-    level_copied(study.parent / "none")
+    equalise_copied_times(study.parent / "none")
 
 
 def test_copied_results_count_as_finished_in_whatever_order_they_were_copied(finished, tmp_path):

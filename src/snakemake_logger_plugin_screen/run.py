@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from heuristic_core.common.progress import Advance, advance
+from heuristic_core.common.progress import JobProgress, advance
 from heuristic_core.plan.jobs import family
 
 
@@ -24,7 +24,7 @@ class Job(NamedTuple):
     logs: tuple[str, ...]
     began: float
 
-    def advance(self) -> Advance | None:
+    def advance(self) -> JobProgress | None:
         """Return the progress that its log reports, or None."""
         return next((progress for log in self.logs if (progress := advance(log, self.began))), None)
 

@@ -8,7 +8,7 @@ for name, (log, status, message) in UNAVAILABLE_RULES.items():
             log,
         localrule: True
         params:
-            message=literal(message),
+            message=escape_setting(message),
             status=status,
         shell:
             "echo {params.message:q} | tee {log} >&2; exit {params.status}"

@@ -7,9 +7,9 @@ import sys
 from inspect import signature
 
 from heuristic_core.jobs.command import block, command
-from heuristic_core.jobs.wildcards import linked, literal
+from heuristic_core.jobs.wildcards import linked, escape_setting
 from heuristic_core.provenance.digests import commit
-from heuristic_core.provenance.record import COMMIT
+from heuristic_core.provenance.record import COMMIT_VARIABLE
 from heuristic_core.provenance.remembered import remembered
 
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
@@ -19,7 +19,7 @@ SCRIPTS = sorted(glob.glob(f"{workflow.basedir}/workflow/scripts/*.py"))
 
 # Commit of the code, for the records of results.
 CODE_COMMIT = commit(workflow.basedir)
-os.environ[COMMIT] = f"{CODE_COMMIT.sha or ''}{'+' * bool(CODE_COMMIT.dirty)}"
+os.environ[COMMIT_VARIABLE] = f"{CODE_COMMIT.sha or ''}{'+' * bool(CODE_COMMIT.dirty)}"
 
 # Shell commands of rules. `step` runs a script in a new process; `fork` runs it in a fork of a process that has done
 # the imports, for jobs whose imports take as long as their work. Remote jobs have no such process: `fork` equals
@@ -56,7 +56,7 @@ def job(script, *code_files, has_record=True, **settings):
         has_record: Whether results have records.
         **settings: Values of options.
     """
-    settings = {name: literal(value) for name, value in ({"arithmetic": JOB_ARITHMETIC} | settings).items()}
+    settings = {name: escape_setting(value) for name, value in ({"arithmetic": JOB_ARITHMETIC} | settings).items()}
     code = DIGESTS.digest(f"{workflow.basedir}/workflow/scripts/{script}.py", ARITHMETIC_MODULE, *code_files)
 
     # Snakemake does not compare functions of inputs and outputs between runs: it compares the settings instead.

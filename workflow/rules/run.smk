@@ -8,10 +8,10 @@ import threading
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from heuristic_core.jobs.failures import Failures
+from heuristic_core.jobs.failures import FailureHandler
 from heuristic_core.jobs.working_folder import begin_run, warn_of_other_run
 
-FAILURES = Failures()
+FAILURES = FailureHandler()
 if workflow.output_settings.dryrun:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `snakemake -n | head` ends silently, like other commands
 

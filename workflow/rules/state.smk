@@ -5,9 +5,9 @@ from pathlib import Path
 from snakemake.logging import logger
 
 from heuristic_core.common.arithmetic import PORTABLE, available
-from heuristic_core.common.atomic import obstacle, write_text
+from heuristic_core.common.atomic import find_write_error, write_text
 from heuristic_core.common.errors import InputError
-from heuristic_core.jobs.working_folder import level_copied
+from heuristic_core.jobs.working_folder import equalise_copied_times
 
 RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
 # Exists if this study began in this working folder; results that were copied here lack it.
@@ -19,7 +19,7 @@ logging.raiseExceptions = False
 
 def check_writable():
     """Raise WorkflowError if Snakemake cannot write its records, which it also does in a dry run."""
-    if reason := obstacle(RECORDS, 1 << 20):
+    if reason := find_write_error(RECORDS, 1 << 20):
         raise WorkflowError(
             f"{RECORDS} cannot be written ({reason}), and Snakemake keeps its records there, also in a dry run; make "
             "room or make it writable, then run the same command, or let --directory name another folder"
@@ -49,7 +49,7 @@ def check_records():
 def warn_of_foreign_results():
     """Warn of copied results: they count as finished, whatever configuration made them."""
     if os.path.exists(DESCRIPTION) and not os.path.exists(ORIGIN_MARKER):
-        level_copied(Path(LAYOUT.root))
+        equalise_copied_times(Path(LAYOUT.root))
         logger.warning(
             f"{LAYOUT.root} was not made in this working folder. Its files count as finished, whatever configuration and "
             "code made them. `make audit` compares them with both; delete what is to be made again, or all of "
@@ -82,7 +82,7 @@ if workflow.is_main_process:
 
 def check_results():
     """Raise WorkflowError if results cannot be written: Snakemake would end with a traceback."""
-    if reason := obstacle(LAYOUT.root, 1 << 12):
+    if reason := find_write_error(LAYOUT.root, 1 << 12):
         raise WorkflowError(
             f"{LAYOUT.root} cannot be written ({reason}); make room or make it writable, or let `results` name another "
             "folder, then run the same command: what is finished stays"
@@ -96,10 +96,10 @@ def check_device():
     """
     jobs = workflow.dag.needrun_jobs() if GPUS and workflow.local_exec else []
     if any(job.resources.get("gpu") for job in jobs):
-        from heuristic_core.models.device import usable_device
+        from heuristic_core.models.device import resolve_device
 
         try:
-            usable_device(STUDY.device)
+            resolve_device(STUDY.device)
         except InputError as error:
             raise WorkflowError(str(error)) from None
 

@@ -2,16 +2,16 @@
 # one figure across the studies (sweep), or one table of how many training seeds each claim holds on (replicates).
 from snakemake.exceptions import WorkflowError
 
-from heuristic_core.config.reading import ConfigError, read_layers
+from heuristic_core.config.reading import ConfigError, read_merged_configs
 from heuristic_core.experiments.registry import folder_of
 from heuristic_core.figures.targets import outputs
-from heuristic_core.experiments.studies import parse_studies, replicates_of, sweep_of
+from heuristic_core.experiments.studies import parse_studies, parse_replicates, sweep_of
 
 try:
-    read_layers(workflow.configfiles)
+    read_merged_configs(workflow.configfiles)
     STUDIES = parse_studies(config, workflow.configfiles[-1])
     SWEEP = sweep_of(config, STUDIES, workflow.configfiles[-1])
-    REPLICATES = replicates_of(config, STUDIES, workflow.configfiles[-1])
+    REPLICATES = parse_replicates(config, STUDIES, workflow.configfiles[-1])
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 

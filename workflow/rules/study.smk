@@ -4,13 +4,13 @@ import os
 
 from snakemake.exceptions import WorkflowError
 
-from heuristic_core.config.reading import ConfigError, read_layers
-from heuristic_core.experiments.registry import experiment_of, folder_of
+from heuristic_core.config.reading import ConfigError, read_merged_configs
+from heuristic_core.experiments.registry import load_experiment, folder_of
 
 ORIGIN = os.path.relpath(workflow.configfiles[-1])
 try:
-    read_layers(workflow.configfiles)  # Snakemake reads them, too, but ignores repeated keys
-    FOLDER, EXPERIMENT = folder_of(config, ORIGIN), experiment_of(config, ORIGIN)
+    read_merged_configs(workflow.configfiles)  # Snakemake reads them, too, but ignores repeated keys
+    FOLDER, EXPERIMENT = folder_of(config, ORIGIN), load_experiment(config, ORIGIN)
     SETTINGS = {key: value for key, value in config.items() if key not in EXPERIMENT.COMMANDS}
     STUDY = EXPERIMENT.parse(SETTINGS, ORIGIN)
 except ConfigError as error:

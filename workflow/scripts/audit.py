@@ -12,7 +12,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.audit.audit import Audit, audit, write
 from heuristic_core.provenance.audit.finding import KINDS
-from heuristic_core.provenance.job import expected_jobs
+from heuristic_core.provenance.job import list_recorded_jobs
 from heuristic_core.provenance.record import recorded
 
 SNAKEFILE = Path(__file__).parents[2] / "Snakefile"
@@ -27,7 +27,7 @@ def main(arguments=None):
     parser.add_argument("--seed", type=int, default=0, help="of that sample; default: 0")
     args = parser.read(arguments)
     count, share = args.sample
-    jobs = sorted(expected_jobs(SNAKEFILE, args.configfile), key=lambda job: str(job.root))
+    jobs = sorted(list_recorded_jobs(SNAKEFILE, args.configfile), key=lambda job: str(job.root))
     sound = True
     for root, of_study in groupby(jobs, key=lambda job: job.root):
         if not root.exists():

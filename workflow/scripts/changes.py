@@ -8,7 +8,7 @@ from heuristic_core.experiments.registry import experiments
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.plan.jobs import dry_run
 from heuristic_core.provenance.changes.causes import causes
-from heuristic_core.provenance.changes.code import changed_code
+from heuristic_core.provenance.changes.code import find_changed_code
 from heuristic_core.provenance.changes.explain import explain
 from heuristic_core.provenance.job import Job
 from heuristic_core.provenance.record import recorded
@@ -27,7 +27,7 @@ def main(arguments=None):
     args = parser.read(arguments)
     jobs = dry_run(CHECKOUT / "Snakefile", args.configfile)
     keys = {name: key for experiment in experiments() for name, key in getattr(experiment, "KEYS", {}).items()}
-    code = partial(changed_code, CHECKOUT, drawing=drawing)
+    code = partial(find_changed_code, CHECKOUT, drawing=drawing)
     print(explain(jobs, partial(causes, code=code, sha=cache(file_digest), keys=keys)))
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from heuristic_core.config.reading import read_layers
+from heuristic_core.config.reading import read_merged_configs
 from heuristic_core.experiments.studies import configured
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.plan.devices import device
@@ -17,7 +17,7 @@ def main(arguments=None):
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
     parser.add_argument("--device", help="a device of plan/devices.yaml; default: cpu, or a5000 for `device: cuda`")
     args = parser.read(arguments)
-    studies = configured(read_layers(args.configfile), args.configfile[-1])
+    studies = configured(read_merged_configs(args.configfile), args.configfile[-1])
     if args.device:
         device(args.device)  # a wrong name is told before the dry runs, which take a while
     wanted, missing = (jobs(SNAKEFILE, args.configfile, everything) for everything in (True, False))

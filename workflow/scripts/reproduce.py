@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from heuristic_core.config.reading import read_values
-from heuristic_core.experiments.registry import experiment_of
+from heuristic_core.experiments.registry import load_experiment
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.reproduction import compare, publish, told
 
@@ -20,7 +20,7 @@ def main(arguments=None):
     parser.add_argument("--write", action="store_true", help="publish the results that are there")
     args = parser.read(arguments)
     values = read_values(args.configfile)
-    study = experiment_of(values, args.configfile).parse(values, args.configfile)
+    study = load_experiment(values, args.configfile).parse(values, args.configfile)
     root, file = Path(study.root), EXPECTED / f"{study.study}.json"
     if args.write:
         print(f"{file}: {publish(root, file)} results of {root}")

@@ -5,8 +5,8 @@ Then what its studies cannot have, and which setting would give it.
 
 from pathlib import Path
 
-from heuristic_core.config.reading import read_layers
-from heuristic_core.experiments.studies import Configured, configured, replicates_of, sweep_of
+from heuristic_core.config.reading import read_merged_configs
+from heuristic_core.experiments.studies import Configured, configured, parse_replicates, sweep_of
 from heuristic_core.figures.targets import shown
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.record import recorded
@@ -18,12 +18,12 @@ def main(arguments=None):
     parser = Arguments(__doc__)
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
     args = parser.read(arguments)
-    values = read_layers(args.configfile)
+    values = read_merged_configs(args.configfile)
     studies = configured(values, args.configfile[-1])
     found = {name: title for prefix, one in studies.items() for name, title in targets(prefix, one).items()}
     if "studies" in values and (sweep := sweep_of(values, studies, args.configfile[-1])):
         found[sweep.target] = "Of all studies: what changes from one to the next"
-    if "studies" in values and (replicates := replicates_of(values, studies, args.configfile[-1])):
+    if "studies" in values and (replicates := parse_replicates(values, studies, args.configfile[-1])):
         found[replicates.target] = "Of all studies: on how many training seeds each claim holds"
     found["all_figures"] = "All of these; the same without a target"
     width = max(map(len, found))

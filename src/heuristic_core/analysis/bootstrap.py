@@ -13,7 +13,7 @@ import scipy  # loads scipy.stats where it is used: Snakemake reads this module 
 
 LOW, HIGH = 2.5, 97.5  # percentiles of a 95 % interval
 FLAT = 1e-9  # points; draws that differ by less are all the same
-ReachFunction = Callable[[int, int], tuple[np.ndarray, np.ndarray]]  # see `with_unseen`
+ReachFunction = Callable[[int, int], tuple[np.ndarray, np.ndarray]]  # see `widen_flat_sides`
 
 
 class Resamples:
@@ -81,7 +81,7 @@ def _satterthwaite(variances: Sequence[np.ndarray], units: Sequence[int]) -> np.
     return np.where(shares > 0, total**2 / np.where(shares > 0, shares, 1), degrees.min())
 
 
-def of_accuracy(low: np.ndarray, high: np.ndarray, units: int) -> tuple[np.ndarray, np.ndarray]:
+def bound_accuracy_interval(low: np.ndarray, high: np.ndarray, units: int) -> tuple[np.ndarray, np.ndarray]:
     """Intervals of an accuracy in percent, cut at 0 and 100; an interval without width there is widened to Wilson's.
 
     Where all pairs are right, or all wrong, every bootstrap draw says so again, however few pairs there are.
@@ -90,8 +90,10 @@ def of_accuracy(low: np.ndarray, high: np.ndarray, units: int) -> tuple[np.ndarr
     return np.where(low == 100, 100 - unseen(units), low), np.where(high == 0, unseen(units), high)
 
 
-def of_change(low: np.ndarray, high: np.ndarray, units: int, changes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of a change of accuracy in points; an interval without width is widened as :func:`of_accuracy` does.
+def widen_change_interval(
+    low: np.ndarray, high: np.ndarray, units: int, changes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Widen intervals of a change of accuracy, points, that have no width, as :func:`bound_accuracy_interval` does.
 
     Where two models agree on every pair, so they do in every draw. changes: the number of changes that a value is the
     sum of; 0 of a model that is compared with itself.
@@ -106,7 +108,7 @@ def unseen(units: int) -> float:
     return 100 * z / (units + z)
 
 
-def with_unseen(
+def widen_flat_sides(
     ends: tuple[np.ndarray, np.ndarray],
     parts: Sequence[np.ndarray],
     units: Sequence[int],
@@ -130,13 +132,13 @@ def with_unseen(
     return np.sqrt(below), np.sqrt(above)
 
 
-def simultaneous(value: pd.Series, low: pd.Series, high: pd.Series) -> tuple[pd.Series, pd.Series]:
+def bonferroni_interval(value: pd.Series, low: pd.Series, high: pd.Series) -> tuple[pd.Series, pd.Series]:
     """95 % intervals of several values that hold for all of them, from the interval of each (Bonferroni, normal)."""
     factor = scipy.stats.norm.ppf(1 - LOW / 100 / len(value)) / scipy.stats.norm.ppf(HIGH / 100)
     return value - factor * (value - low), value + factor * (high - value)
 
 
-def of_difference(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
+def difference_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     """95 % interval of b - a from the independent intervals of both, which need not be symmetric (Zou 2007).
 
     a, b: value, and the ends of its interval.

@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 
 PERMUTATIONS = 10_000
-TIE = 1e-9  # draws that differ by less from what is observed are equal to it
+TIE_TOLERANCE = 1e-9  # draws that differ by less from what is observed are equal to it
 
 
-def tails(drawn: np.ndarray, observed: float) -> tuple[float, float]:
+def tail_p_values(drawn: np.ndarray, observed: float) -> tuple[float, float]:
     """The p of both tails: the shares of draws that are at least, and at most, as large as what is observed.
 
     drawn: [draws]. The observed value counts as a draw, too: (1 + count) / (1 + draws).
     """
-    counts = (drawn >= observed - TIE).sum(), (drawn <= observed + TIE).sum()
+    counts = (drawn >= observed - TIE_TOLERANCE).sum(), (drawn <= observed + TIE_TOLERANCE).sum()
     more, fewer = ((1 + int(count)) / (1 + len(drawn)) for count in counts)
     return more, fewer
 
@@ -31,19 +31,19 @@ def draw_random_heads(heads: pd.DataFrame, rng: np.random.Generator) -> np.ndarr
     return sums
 
 
-def within_layers(heads: pd.DataFrame, rng: np.random.Generator) -> tuple[float, float, float]:
+def layer_randomisation_test(heads: pd.DataFrame, rng: np.random.Generator) -> tuple[float, float, float]:
     """The p of both tails of the core's sum of `value` among random heads of its layers, and the smallest p possible.
 
     heads: as of :func:`draw_random_heads`. No p is below one in the number of sets that there are.
     """
     sets = np.prod([math.comb(len(layer), int(layer["in_core"].sum())) for _, layer in heads.groupby("layer")])
     attainable = 1 / float(sets)
-    p_values = tails(draw_random_heads(heads, rng), heads.loc[heads["in_core"], "value"].sum())
+    p_values = tail_p_values(draw_random_heads(heads, rng), heads.loc[heads["in_core"], "value"].sum())
     more, fewer = (max(p, attainable) for p in p_values)
     return more, fewer, attainable
 
 
-def shared_by_chance(masks: np.ndarray, permutations: int, rng: np.random.Generator) -> np.ndarray:
+def draw_shared_counts(masks: np.ndarray, permutations: int, rng: np.random.Generator) -> np.ndarray:
     """How many heads all masks share once heads are permuted within layers: int, one for each permutation.
 
     masks: bool, subnetworks x layers x heads.

@@ -13,11 +13,11 @@ LOWEST, HIGHEST = "lowest", "highest"
 
 
 def over_seeds(values: Sequence[float], detail: str, percent: bool = False) -> Estimate:
-    """The mean over seeds with its t interval, as the only group of :func:`extreme`."""
-    return extreme({"": values}, LOWEST, detail, percent)
+    """The mean over seeds with its t interval, as the only group of :func:`extreme_mean`."""
+    return extreme_mean({"": values}, LOWEST, detail, percent)
 
 
-def extreme(
+def extreme_mean(
     groups: Mapping[str, Sequence[float]], which: str, detail: str, percent: bool = False, units: int = 1
 ) -> Estimate:
     """The lowest (or highest) mean over seeds of several groups, such as conditions, with t intervals.

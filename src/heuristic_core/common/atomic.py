@@ -27,7 +27,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-def obstacle(folder: str | Path, size: int) -> str | None:
+def find_write_error(folder: str | Path, size: int) -> str | None:
     """Return the operating system's error if `size` bytes cannot be written in `folder`; None if they can."""
     folder = Path(folder).absolute()
     existing = next(path for path in (folder, *folder.parents) if path.is_dir())

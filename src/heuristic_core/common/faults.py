@@ -7,20 +7,20 @@ MEMORY = (
     "finetune.pass_tokens (if unset, a batch is one pass)"
 )
 SPACE = "there is no space left. Free some, then run the same command: finished results are kept"
-DENIED = "no permission to write. Grant it, or set `results` to another folder, then run the same command"
+PERMISSION_ADVICE = "no permission to write. Grant it, or set `results` to another folder, then run the same command"
 _ADVICE_BY_NUMBER = {
     errno.ENOSPC: SPACE,
     errno.EDQUOT: SPACE,
-    errno.EROFS: DENIED,
-    errno.EACCES: DENIED,
-    errno.EPERM: DENIED,
+    errno.EROFS: PERMISSION_ADVICE,
+    errno.EACCES: PERMISSION_ADVICE,
+    errno.EPERM: PERMISSION_ADVICE,
     errno.ENOMEM: MEMORY,
 }
 # Texts in errors without a number. torch has no class for lack of CPU memory.
 _ADVICE_BY_TEXT = {
     "No space left on device": SPACE,
     "Disk quota exceeded": SPACE,
-    "Read-only file system": DENIED,
+    "Read-only file system": PERMISSION_ADVICE,
     "DefaultCPUAllocator: can't allocate memory": MEMORY,
     "CUDA out of memory": MEMORY,
     "CUDA error: out of memory": MEMORY,

@@ -70,7 +70,7 @@ def warned(log: str | Path) -> list[str]:
         return []
 
 
-class Advance(NamedTuple):
+class JobProgress(NamedTuple):
     """Progress of a running job.
 
     Attributes:
@@ -82,7 +82,7 @@ class Advance(NamedTuple):
     said: str
 
 
-def advance(log: str | Path, since: float) -> Advance | None:
+def advance(log: str | Path, since: float) -> JobProgress | None:
     """Read the progress of a running job from its log.
 
     Args:
@@ -103,7 +103,7 @@ def advance(log: str | Path, since: float) -> Advance | None:
     if not meters:
         return None
     name, percent, meter = meters[-1]
-    return Advance(int(percent) / 100, f"{name} {meter}")
+    return JobProgress(int(percent) / 100, f"{name} {meter}")
 
 
 def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
@@ -111,7 +111,7 @@ def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
 
     Errors that a user can fix have no traceback.
     """
-    details = None if mendable(error) else (kind, error, trace)
+    details = None if is_user_error(error) else (kind, error, trace)
     message = explained(error)
     LOGGER.error("failed: %s", message, exc_info=details)
     handlers = logging.getLogger().handlers
@@ -119,7 +119,7 @@ def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
         print("".join(traceback.format_exception(*details)) if details else f"error: {message}", file=sys.stderr)
 
 
-def mendable(error: BaseException) -> bool:
+def is_user_error(error: BaseException) -> bool:
     """Return whether a user can fix an error by its message, without a traceback."""
     return isinstance(error, InputError) or remedy(error) is not None
 

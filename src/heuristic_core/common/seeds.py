@@ -16,11 +16,11 @@ def torch_generator(purpose: str, *seeds: int) -> torch.Generator:
     return torch.Generator().manual_seed(seed_for(purpose, *seeds))
 
 
-def global_state(device: torch.device) -> torch.Tensor:
+def get_global_rng_state(device: torch.device) -> torch.Tensor:
     """Return the state of torch's global generator on `device`, which dropout uses."""
     return torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.get_rng_state()
 
 
-def set_global_state(device: torch.device, state: torch.Tensor) -> None:
-    """Restore a state that :func:`global_state` returned."""
+def set_global_rng_state(device: torch.device, state: torch.Tensor) -> None:
+    """Restore a state that :func:`get_global_rng_state` returned."""
     torch.cuda.set_rng_state(state, device) if device.type == "cuda" else torch.set_rng_state(state)

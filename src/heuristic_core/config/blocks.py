@@ -58,7 +58,7 @@ Device = Literal["cpu", "cuda"]
 Precision = Literal["float32", "bfloat16", "float16"]
 # auto: bfloat16 where what a job runs on multiplies in it, float32 elsewhere (`models/device.py`)
 AskedPrecision = Literal["auto", "float32", "bfloat16", "float16"]
-AUTO_MEANS = "auto: bfloat16 on x86 with AVX-512 BF16 or AMX and on a GPU that multiplies in it, else float32"
+AUTO_PRECISION_TEXT = "auto: bfloat16 on x86 with AVX-512 BF16 or AMX and on a GPU that multiplies in it, else float32"
 # On the Hugging Face hub. A branch or a tag can come to name something else; a commit cannot.
 Repository = Annotated[str, Field(pattern=r"^[\w.-]+(/[\w.-]+)?$")]
 Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
@@ -106,7 +106,7 @@ class Finetune(Training):
     )
     precision: AskedPrecision = Field(
         "float32",
-        description="of activations and their gradients; weights and the optimizer are float32. " + AUTO_MEANS,
+        description="of activations and their gradients; weights and the optimizer are float32. " + AUTO_PRECISION_TEXT,
     )
     checkpoints: Steps = Field(description="steps whose weights are kept; those that the grid prunes suffice")
     evaluate_every: PositiveInt = Field(description="steps between evaluations in passing, which keep no weights")

@@ -7,7 +7,7 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
 from heuristic_core.config.blocks import Block, Name
-from heuristic_core.config.reading import ConfigError, RepeatedKey, parse_yaml
+from heuristic_core.config.reading import ConfigError, DuplicateKeyError, parse_yaml
 
 LIMIT_PATTERN = r"(<|<=|>|>=) -?\d+(\.\d+)?( [a-z%]+)?$"
 Option = str | float | int
@@ -55,7 +55,7 @@ def load_claims(path: str | Path) -> list[Claim]:
         claims = Claims.validate_python(values)
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file; it must list the claims, as claims.yaml does") from None
-    except RepeatedKey as error:
+    except DuplicateKeyError as error:
         raise ConfigError(f"{path}: {error}") from None
     except yaml.YAMLError as error:
         raise ConfigError(f"{path} is not valid YAML: {error}") from None

@@ -4,7 +4,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from heuristic_core.config.blocks import AUTO_MEANS, AskedPrecision, Block, NonNegative, Positive, Real, Share, Sparsity
+from heuristic_core.config.blocks import (
+    AUTO_PRECISION_TEXT,
+    AskedPrecision,
+    Block,
+    NonNegative,
+    Positive,
+    Real,
+    Share,
+    Sparsity,
+)
 
 THRESHOLD_TOLERANCE = 0.05  # by how much a chosen threshold may miss the target sparsity
 
@@ -85,7 +94,8 @@ class Prune(Gates):
         500, description="training pairs after the first `examples`, on which a faithful threshold is chosen"
     )
     precision: AskedPrecision = Field(
-        "float32", description="of the frozen model; gates, losses and the optimizer are float32. " + AUTO_MEANS
+        "float32",
+        description="of the frozen model; gates, losses and the optimizer are float32. " + AUTO_PRECISION_TEXT,
     )
     save_every: PositiveInt = Field(50, description="steps between saved states, from which an interrupted run resumes")
     together: PositiveInt = Field(

@@ -31,7 +31,7 @@ def read_values(path: str | Path) -> dict:
     """A YAML configuration file as it is. Raises ConfigError where it cannot be read or holds no keys."""
     try:
         values = parse_yaml(Path(path).read_text(encoding="utf-8"))
-    except RepeatedKey as error:
+    except DuplicateKeyError as error:
         raise ConfigError(f"{path}: {error}") from None
     except FileNotFoundError:
         raise ConfigError(
@@ -46,7 +46,7 @@ def read_values(path: str | Path) -> dict:
     return values
 
 
-class RepeatedKey(ValueError):
+class DuplicateKeyError(ValueError):
     """A mapping in YAML has a key twice, of which parsers keep the last."""
 
 
@@ -83,14 +83,14 @@ def _check_keys(loader, document) -> None:
                 continue
             name, line = loader.construct_object(key), key.start_mark.line + 1
             if name in lines:
-                raise RepeatedKey(
+                raise DuplicateKeyError(
                     f"line {line}: the key {f'{path}.{key.value}'[1:]} is in line {lines[name]}, too, and only one of "
                     "them would count; give every entry a key of its own, or remove one"
                 )
             lines[name] = line
 
 
-def read_layers(paths: Sequence[str | Path]) -> dict:
+def read_merged_configs(paths: Sequence[str | Path]) -> dict:
     """Several configuration files as one: later files override earlier files, block by block, as Snakemake does it."""
     values: dict = {}
     for path in paths:

@@ -21,8 +21,8 @@ from heuristic_core.models.model import Model
 from heuristic_core.tables.columns import COMPONENT
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_table
-from heuristic_core.tasks.sampling import stratified
-from heuristic_core.tasks.words import WordPair, as_encoded
+from heuristic_core.tasks.sampling import sample_stratified
+from heuristic_core.tasks.words import WordPair, to_encoded
 
 # Relations exclude each other, so that a head's shares add up to 1; of several that apply, the first counts. "first" is
 # before "repeated" because heads use the first token as a resting place: where it is a word (GPT-2), attention to it is
@@ -49,7 +49,7 @@ def in_domain_pairs(sentences: Sequence[Mapping], count: int, seed: int = 0) -> 
             "no evaluation subset has group id; attention is averaged over such a subset, so the task needs one"
         )
     strata = [(row["subset"], row["label"]) for row in rows]
-    drawn = stratified(strata, count, numpy_generator(seed, "attention pairs"))
+    drawn = sample_stratified(strata, count, numpy_generator(seed, "attention pairs"))
     return [(rows[k]["sentence1"], rows[k]["sentence2"]) for k in drawn]
 
 
@@ -137,7 +137,7 @@ def attention_shares(
     Returns:
         [layers, H, relations], each from 0 to 1.
     """
-    tensors = PairTensors(as_encoded(pairs), model.pad, model.device)
+    tensors = PairTensors(to_encoded(pairs), model.pad, model.device)
     shares = torch.zeros(model.grid.layers, model.grid.heads, len(RELATIONS), dtype=torch.float64, device=model.device)
     words = 0.0
     for index in torch.arange(len(pairs)).split(BATCH_PAIRS):
@@ -182,7 +182,7 @@ def attention_map(model: Model, pair: WordPair, mask: Mask | None = None) -> tup
     Returns:
         Probabilities [layers, H, T, T], and the relation of each (query, key), object [T, T], None for none.
     """
-    batch = PairTensors(as_encoded([pair]), model.pad, model.device).batch(torch.arange(1))
+    batch = PairTensors(to_encoded([pair]), model.pad, model.device).batch(torch.arange(1))
     probabilities_by_layer: dict[int, Tensor] = {}
     model.observe_attention(
         batch,

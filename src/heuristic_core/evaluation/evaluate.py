@@ -10,7 +10,7 @@ from torch import Tensor
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.seeds import torch_generator
-from heuristic_core.models.ablation import ComponentMeans, Mask, Resampled, gates_without, zeros
+from heuristic_core.models.ablation import ComponentMeans, DonorActivations, Mask, gates_without, zeros
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.model import Model
@@ -86,12 +86,12 @@ def subnetwork_logits(
     """
     if ablation in DONOR_ABLATIONS and len(removed):
         gates = gates_without(removed, model.grid).to(model.device)
-        return all_logits(model, pairs, Mask(gates, Resampled(model, pairs, donors), model.grid))
+        return all_logits(model, pairs, Mask(gates, DonorActivations(model, pairs, donors), model.grid))
     constant = zeros(model) if ablation == "zero" else means.to(model)
     return all_logits(model.without(removed, constant.heads, constant.mlps), pairs)
 
 
-def drawn_donors(train: Encoded, count: int, seed: int, draw: int) -> Encoded:
+def draw_donors(train: Encoded, count: int, seed: int, draw: int) -> Encoded:
     """Draw `count` pairs of `train` with replacement, as donors of resample ablation.
 
     Like means, donors come from the training pairs: nearly all pairs of an evaluation set may have the overlap, and a

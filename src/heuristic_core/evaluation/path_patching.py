@@ -43,7 +43,7 @@ class PathEffects(NamedTuple):
     moved: Tensor
 
 
-def on_pairs(model: Model, donors: PairTensors) -> Donor:
+def donor_from_pairs(model: Model, donors: PairTensors) -> Donor:
     """Return the donor that gives pair i the outputs of heads on `donors[i]`, a pair of equal length."""
 
     def record_heads(index: Tensor) -> Source:

@@ -7,19 +7,19 @@ from typing import Annotated
 import yaml
 
 from heuristic_core.common.roles import Folder, Input, Output, Read
-from heuristic_core.experiments.registry import experiment_of
+from heuristic_core.experiments.registry import load_experiment
 from heuristic_core.provenance.crate.archive import write_archive
 from heuristic_core.provenance.crate.metadata import (
     CITATION,
     CLAIMS,
-    CONFIGURATION,
+    CONFIGURATION_FILE,
     LOCK,
     NAME,
     WORKFLOW,
     metadata,
-    run_of,
+    summarise_run,
 )
-from heuristic_core.provenance.crate.public import public_page
+from heuristic_core.provenance.crate.public import redact_page
 from heuristic_core.provenance.crate.records import records
 from heuristic_core.provenance.record import check, digests, read_record
 from heuristic_core.provenance.settings import public
@@ -46,7 +46,7 @@ def export_study(
         citation: CITATION.cff.
         archive: Where to write the archive.
     """
-    experiment, folder = experiment_of(settings), Path(root)
+    experiment, folder = load_experiment(settings), Path(root)
     study = experiment.parse(settings)
     members = experiment.members(study)
     for name in members:
@@ -55,14 +55,14 @@ def export_study(
     files = {WORKFLOW: workflow, CLAIMS: claims, LOCK: lock, CITATION: citation}
     contents = {name: folder / name for name in (*members, *record_files)}
     contents |= {name: Path(path) for name, path in files.items()}
-    contents[CONFIGURATION] = yaml.safe_dump(public(settings), sort_keys=False, allow_unicode=True).encode()
+    contents[CONFIGURATION_FILE] = yaml.safe_dump(public(settings), sort_keys=False, allow_unicode=True).encode()
     if "study.json" in members:
         description = read_study(folder / "study.json")
         contents["study.json"] = (json.dumps(public(description), indent=1) + "\n").encode()
         if "report.html" in members:
-            page = public_page((folder / "report.html").read_text(), description["settings"])
+            page = redact_page((folder / "report.html").read_text(), description["settings"])
             contents["report.html"] = page.encode()
-    run = run_of(read_record(folder / name) for name in record_files)
+    run = summarise_run(read_record(folder / name) for name in record_files)
     citation_values = yaml.safe_load(Path(citation).read_text())
     contents[NAME] = metadata(study.study, experiment.subject(study), contents, citation_values, run)
     write_archive(archive, contents)

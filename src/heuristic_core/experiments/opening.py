@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from heuristic_core.experiments.registry import experiment_of
+from heuristic_core.experiments.registry import load_experiment
 from heuristic_core.report.results import Results, open_results
 
 
@@ -21,5 +21,5 @@ def open_study(folder: str | Path) -> Results:
         InputError: If the folder is not that of a study.
     """
     results = open_results(folder)
-    experiment = experiment_of(results.settings, results.folder / "study.json")
+    experiment = load_experiment(results.settings, results.folder / "study.json")
     return experiment.opened(results) if hasattr(experiment, "opened") else results

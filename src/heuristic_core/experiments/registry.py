@@ -98,11 +98,11 @@ def folder_of(values: Mapping, origin: str | Path = "configuration") -> str:
     return FOLDERS[name]
 
 
-def experiment_of(values: Mapping, origin: str | Path = "configuration") -> Experiment:
+def load_experiment(values: Mapping, origin: str | Path = "configuration") -> Experiment:
     """Return a configuration's experiment. Raises ConfigError if it is unknown."""
     return importlib.import_module(f"heuristic_core.experiments.{folder_of(values, origin)}.experiment")
 
 
 def experiments() -> list[Experiment]:
     """Return all experiments."""
-    return [experiment_of({"experiment": name}) for name in FOLDERS]
+    return [load_experiment({"experiment": name}) for name in FOLDERS]

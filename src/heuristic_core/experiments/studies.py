@@ -10,8 +10,8 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field, ValidationError
 
 from heuristic_core.config.blocks import Block, Name
-from heuristic_core.config.reading import ConfigError, read_layers
-from heuristic_core.experiments.registry import DEFAULT, Experiment, Study, experiment_of
+from heuristic_core.config.reading import ConfigError, read_merged_configs
+from heuristic_core.experiments.registry import DEFAULT, Experiment, Study, load_experiment
 
 Layers = Annotated[list[str], Field(min_length=1)]
 
@@ -87,7 +87,7 @@ def parse_studies(values: dict, origin: str | Path) -> dict[str, Configured]:
     studies: dict[str, Configured] = {}
     for files in _read(values, origin).studies:
         paths = [os.path.relpath(Path(origin).parent / file) for file in ([files] if isinstance(files, str) else files)]
-        entry = _parse_study(read_layers(paths), paths[-1])
+        entry = _parse_study(read_merged_configs(paths), paths[-1])
         prefix = re.sub(r"\W", "_", entry.study.study) + "_"
         if prefix in studies:
             raise ConfigError(
@@ -118,7 +118,7 @@ def sweep_of(values: dict, studies: Mapping[str, Configured], origin: str | Path
     return experiment.sweep(values["sweep"], [entry.study for entry in studies.values()], origin)
 
 
-def replicates_of(values: dict, studies: Mapping[str, Configured], origin: str | Path) -> Replicates | None:
+def parse_replicates(values: dict, studies: Mapping[str, Configured], origin: str | Path) -> Replicates | None:
     """Return the table over several studies, or None if none is configured.
 
     Args:
@@ -160,7 +160,7 @@ def _check_replicates(studies: Sequence[Study], replicates: Replicates, origin: 
 
 
 def _parse_study(values: dict, origin: str | Path) -> Configured:
-    experiment = experiment_of(values, origin)
+    experiment = load_experiment(values, origin)
     return Configured(experiment, values, experiment.parse(values, str(origin)))
 
 

@@ -12,7 +12,7 @@ from heuristic_core.figures.style import SMALL, ink
 COLOURS = ListedColormap(sns.color_palette("Blues", as_cmap=True)([0.06 + 0.82 * k / 255 for k in range(256)]))
 
 
-def heat_map(ax: Axes, counts: pd.DataFrame, largest: float) -> QuadMesh:
+def draw_heat_map(ax: Axes, counts: pd.DataFrame, largest: float) -> QuadMesh:
     """Draw a heat map of counts.
 
     Args:

@@ -41,7 +41,7 @@ def lines(
     )  # fmt: skip
 
 
-def bands(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str, Role], alpha: float = 0.2) -> None:
+def draw_bands(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str, Role], alpha: float = 0.2) -> None:
     """Fill a band from column `low` to column `high` for each value of column `by`, broken at nulls.
 
     Args:

@@ -33,7 +33,7 @@ def panels(settings, rows: int, columns: int, height: float, **options) -> tuple
     return figure, axes
 
 
-def wrapped(settings, count: int, height: float, **options) -> tuple[Figure, list[Axes]]:
+def make_wrapped_panels(settings, count: int, height: float, **options) -> tuple[Figure, list[Axes]]:
     """Make a figure with `count` panels, two in a row.
 
     Args:
@@ -50,12 +50,12 @@ def wrapped(settings, count: int, height: float, **options) -> tuple[Figure, lis
     return figure, list(axes.flat[:count])
 
 
-def upright_height(names: Iterable[str]) -> float:
+def vertical_label_height(names: Iterable[str]) -> float:
     """Return the height in inches of the longest of `names` as a vertical tick label."""
     return max(map(len, names)) * SMALL * 0.6 / 72
 
 
-def percent_axis(axis, values: Iterable[float] = ()) -> None:
+def set_percent_axis(axis, values: Iterable[float] = ()) -> None:
     """Set the limits and ticks of an axis of percentages, 0-100, with a margin for marks at its ends.
 
     Args:
@@ -67,7 +67,7 @@ def percent_axis(axis, values: Iterable[float] = ()) -> None:
     axis.set_ticks([tick for tick in range(-100, 101, 25) if tick >= lowest])
 
 
-def spread_out(values: Iterable[float], spacing: float, high: float) -> np.ndarray:
+def spread_labels(values: Iterable[float], spacing: float, high: float) -> np.ndarray:
     """Return positions of labels near `values`, in their order, at least `spacing` apart and at most `high`."""
     values = np.asarray(list(values), dtype=float)
     order = np.argsort(values, kind="stable")

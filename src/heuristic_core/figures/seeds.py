@@ -9,10 +9,10 @@ from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.figures.lines import lines
 from heuristic_core.figures.roles import Role
 
-THIN, BOLD = {"linewidth": 0.5, "alpha": 0.5, "markersize": 1.5}, {"linewidth": 1.4, "markersize": 3.5}
+SEED_LINE_STYLE, BOLD = {"linewidth": 0.5, "alpha": 0.5, "markersize": 1.5}, {"linewidth": 1.4, "markersize": 3.5}
 
 
-def with_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def append_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Append means over seeds.
 
     Args:
@@ -35,12 +35,12 @@ def with_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return table.astype({"seeds": "Int64"})
 
 
-def seed_lines(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str, Role]) -> None:
+def draw_seed_lines(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str, Role]) -> None:
     """Draw a thin line for each seed and a thick line for the mean, broken where a value is null.
 
     Args:
         ax: Axes to draw on.
-        rows: Rows of :func:`with_means`.
+        rows: Rows of :func:`append_means`.
         x: Column of the horizontal axis.
         by: Column that determines the look.
         looks: Value of `by` -> look.
@@ -48,5 +48,5 @@ def seed_lines(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str
     is_mean = rows["seed"].isna()
     line = rows[by] + " " + rows["seed"].astype("string").fillna("mean")
     rows = rows.assign(line=line.astype(object), **{x: rows[x].astype(float)})
-    for line_rows, style in ((rows[~is_mean], THIN), (rows[is_mean], BOLD)):
+    for line_rows, style in ((rows[~is_mean], SEED_LINE_STYLE), (rows[is_mean], BOLD)):
         lines(ax, line_rows, x, "value", by, looks, unit="line", **style)

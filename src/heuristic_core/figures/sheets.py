@@ -14,7 +14,7 @@ _MARKDOWN_SPECIAL = re.compile(r"[\\`*<$~|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)
 _LATEX_SYMBOLS = {"−": "$-$", "±": r"$\pm$", "≥": r"$\geq$", "≤": r"$\leq$", "×": r"$\times$", "²": "$^2$"}
 
 
-class Formatted(str):
+class MarkdownCell(str):
     """A cell in Markdown. Other cells are plain text and are escaped."""
 
 
@@ -55,7 +55,7 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 def _escape_markdown(cell: str) -> str:
     """Return a cell of plain text in Markdown, in one line."""
-    return cell if isinstance(cell, Formatted) else _MARKDOWN_SPECIAL.sub(r"\\\g<0>", _LINE_BREAKS.sub(" ", cell))
+    return cell if isinstance(cell, MarkdownCell) else _MARKDOWN_SPECIAL.sub(r"\\\g<0>", _LINE_BREAKS.sub(" ", cell))
 
 
 def to_latex(sheets: Sequence[Sheet], caption: str, label: str) -> str:

@@ -3,13 +3,11 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from heuristic_core.common.arithmetic import NATIVE, OPTION, PORTABLE, settle
 from heuristic_core.common.progress import start_log
-from heuristic_core.config.blocks import AskedPrecision
 from heuristic_core.config.reading import ConfigError, read_values
 from heuristic_core.jobs.environment import prepare_drawing
 from heuristic_core.provenance.record import DEPENDS_ON, NETWORK, RUN, Record, begin
@@ -93,22 +91,6 @@ class Arguments(argparse.ArgumentParser):
         for name, text in helps.items():
             self.add_argument(_flag(name), required=count in "1+", metavar="PATH", help=text, **several)
         return list(helps)
-
-    def sources(self) -> None:
-        """Add what a block `model` names elsewhere: it is read by that name, and the record tells of it."""
-        self.reads("?", fetched="list of what was downloaded")
-        self.reads("*", model_files="files of the model, where its block names a folder")
-
-    def device(self, precision: bool = True) -> None:
-        """Add `--device`, and `--precision` but where that is one of the block's own settings."""
-        self.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where the model runs; default: cpu")
-        if precision:
-            self.add_argument("--precision", choices=get_args(AskedPrecision), default="float32", help="of the model")
-
-    def pretrained(self) -> None:
-        """Add `--pretrained`, where a new model starts from that was pre-trained, and :meth:`sources`."""
-        self.sources()
-        self.reads("?", pretrained="folder of the model, where its block has `pretraining`")
 
     def identity(self, *more: str) -> None:
         """Add what names a run: study, model, task, and of ft_seed, step, sparsity and seed those in `more`."""

@@ -18,7 +18,7 @@ INTERNAL_ERROR = "Internal error: see the log. Please report it with the log."
 ADVICE = "Finished results are kept. Fix the error, then run the same command again."
 
 
-class Failures(logging.Handler):
+class FailureHandler(logging.Handler):
     """A handler of Snakemake's logger that collects failed jobs."""
 
     def __init__(self):

@@ -11,7 +11,7 @@ from heuristic_core.config.tasks import AnyTask
 from heuristic_core.sources.download import downloads
 from heuristic_core.sources.fetch import fetch
 from heuristic_core.sources.hub import sources
-from heuristic_core.tasks.rows import missing_paths
+from heuristic_core.tasks.rows import find_missing_paths
 
 LOGGER = logging.getLogger("heuristic_core.fetch")
 # Use plain HTTP, which is tested. huggingface_hub reads this when it is imported.
@@ -28,6 +28,6 @@ def fetch_sources(model: AnyModel, task: AnyTask, fetched: Output) -> None:
     """
     rows = fetch(sources(model, task), downloads(task))
     write_text(fetched, json.dumps(rows, indent=1) + "\n")
-    if missing := missing_paths(task):
+    if missing := find_missing_paths(task):
         lines = (f"\n  {key} = {path}" for key, path in missing.items())
         LOGGER.warning("the study also needs these files, which have no address to download from:%s", "".join(lines))

@@ -122,9 +122,9 @@ def _unfinished(
 
 def _fingerprint(parameters: Sequence[Parameter], values: dict[str, Any], code: str) -> str:
     """All that the state of an unfinished job depends on, as JSON."""
-    from heuristic_core.models.device import precision_on, usable_device
+    from heuristic_core.models.device import resolve_device, resolve_precision
 
-    device = usable_device(values.get("device", "cpu"))
+    device = resolve_device(values.get("device", "cpu"))
     state: dict[str, Any] = {"code": code, "packages": versions()}
     for parameter in parameters:
         value, paths = values.get(parameter.name), []
@@ -134,9 +134,9 @@ def _fingerprint(parameters: Sequence[Parameter], values: dict[str, Any], code: 
         elif isinstance(value, BaseModel):
             value = value.model_dump(mode="json")
             if value.get("precision") == "auto":
-                value["precision"] = precision_on(device, "auto")
+                value["precision"] = resolve_precision(device, "auto")
         elif parameter.name == "precision":
-            value = precision_on(device, value)
+            value = resolve_precision(device, value)
         if parameter.role is not Role.OUTPUT:
             state[parameter.name] = value
     return json.dumps(state, indent=1, sort_keys=True, default=str)

@@ -10,7 +10,7 @@ from pathlib import Path
 BRACES = re.compile(r"\{.*\}", re.DOTALL)
 
 
-def literal(value):
+def escape_setting(value):
     """Protect a setting from wildcards: return a function of it if it has braces, else the setting.
 
     Snakemake expands wildcards in texts, but not in values that a function returns.

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
-from heuristic_core.provenance.record import read_record, record_of
+from heuristic_core.provenance.record import read_record, record_path
 
 RUN_FILE = Path(".snakemake/heuristic-core/running")
 LOCK_DIR = Path(".snakemake/locks")  # Snakemake's locks, which do not identify the process
@@ -72,7 +72,7 @@ def other_run() -> str | None:
     )
 
 
-def level_copied(root: Path) -> None:
+def equalise_copied_times(root: Path) -> None:
     """Give all files of a copied study the same time, so that no result looks older than its inputs.
 
     A copy without file times has the times of copying, in any order. Studies that were not copied, or were copied with
@@ -83,7 +83,7 @@ def level_copied(root: Path) -> None:
     """
     description, marker = root / STUDY_FILE, root / ".copied"
     try:
-        record = read_record(record_of(description, root))
+        record = read_record(record_path(description, root))
         recorded_time = datetime.fromisoformat(record["started"]).timestamp() + record["seconds"]
         file_time = description.stat().st_mtime
         is_done = marker.exists() and marker.read_text() == str(file_time)

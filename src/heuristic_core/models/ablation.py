@@ -97,7 +97,7 @@ class Activations:
     every_row = True
 
 
-class Resampled:
+class DonorActivations:
     """The reference of resample and counterfactual ablation: pair i gets the model's activations on `donors[i]`.
 
     Token t of a pair of n tokens gets the activation of the donor's token round(t (m - 1) / (n - 1)) of m, so that

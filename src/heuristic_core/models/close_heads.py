@@ -5,7 +5,7 @@ from collections.abc import Collection
 import torch
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.models.families import family_of, inputs_of
+from heuristic_core.models.families import get_family, input_width
 
 
 @torch.no_grad()
@@ -23,7 +23,7 @@ def close_heads(model, heads: Collection[tuple[int, int]]) -> None:
     Raises:
         InputError: The family is unknown, applies the same weights in several layers (ALBERT), or lacks such a head.
     """
-    family = family_of(model.config.model_type)
+    family = get_family(model.config.model_type)
     outputs = [layer.get_submodule(family.output) for layer in family.layers(model)]
     if len({id(output.weight) for output in outputs}) < len(outputs):
         raise InputError(
@@ -33,7 +33,7 @@ def close_heads(model, heads: Collection[tuple[int, int]]) -> None:
     count = model.config.num_attention_heads
     if unknown := [f"{layer}.{head}" for layer, head in heads if not (0 <= layer < len(outputs) and 0 <= head < count)]:
         raise InputError(f"unknown head {unknown[0]}: the model has {len(outputs)} layers of {count} heads")
-    size = inputs_of(outputs[0]) // count
+    size = input_width(outputs[0]) // count
     for number, output in enumerate(outputs):
         closed = torch.zeros_like(output.weight, dtype=torch.bool)
         inputs = closed if isinstance(output, torch.nn.Linear) else closed.T  # GPT-2's Conv1D stores [in, out]

@@ -6,7 +6,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.blocks import AskedPrecision, Precision
 
 
-def usable_device(device: str) -> torch.device:
+def resolve_device(device: str) -> torch.device:
     """Return the device called `device` ("cpu" or "cuda").
 
     Raises:
@@ -17,7 +17,7 @@ def usable_device(device: str) -> torch.device:
     return torch.device(device)
 
 
-def dtype_on(device: torch.device, asked: AskedPrecision) -> torch.dtype:
+def resolve_dtype(device: torch.device, asked: AskedPrecision) -> torch.dtype:
     """Return the dtype of precision `asked` on `device`.
 
     Raises:
@@ -25,17 +25,17 @@ def dtype_on(device: torch.device, asked: AskedPrecision) -> torch.dtype:
     """
     if asked == "bfloat16" and device.type == "cuda" and not torch.cuda.is_bf16_supported():
         raise InputError("precision = 'bfloat16': this GPU does not support it; set 'float16' or 'float32'")
-    return getattr(torch, precision_on(device, asked))
+    return getattr(torch, resolve_precision(device, asked))
 
 
-def precision_on(device: torch.device, asked: AskedPrecision) -> Precision:
+def resolve_precision(device: torch.device, asked: AskedPrecision) -> Precision:
     """Resolve "auto": bfloat16 on a device that multiplies in bfloat16, float32 elsewhere."""
     if asked != "auto":
         return asked
-    return "bfloat16" if multiplies_bfloat16(device) else "float32"
+    return "bfloat16" if has_native_bfloat16(device) else "float32"
 
 
-def multiplies_bfloat16(device: torch.device) -> bool:
+def has_native_bfloat16(device: torch.device) -> bool:
     """Return whether `device` has instructions for bfloat16 products; others convert to float32 first."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)

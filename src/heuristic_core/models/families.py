@@ -153,7 +153,7 @@ FAMILIES = {
 }
 
 
-def family_of(model_type: str | None) -> Family:
+def get_family(model_type: str | None) -> Family:
     """Return the family of a `config.json`'s `model_type`.
 
     Raises:
@@ -163,6 +163,6 @@ def family_of(model_type: str | None) -> Family:
     return FAMILIES[model_type]
 
 
-def inputs_of(linear: nn.Module) -> int:
+def input_width(linear: nn.Module) -> int:
     """Return the input width of an ``nn.Linear``, or of GPT-2's ``Conv1D``, which stores its weight as [in, out]."""
     return linear.in_features if isinstance(linear, nn.Linear) else linear.weight.shape[0]

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from heuristic_core.models.batches import Batch
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.models.families import family_of, inputs_of
+from heuristic_core.models.families import get_family, input_width
 from heuristic_core.models.fused import label_names, padding_token
 from heuristic_core.models.hugging_face import load_classifier
 from heuristic_core.models.model import AttentionObserver, Edit, wants_projections
@@ -32,14 +32,14 @@ class HookedModel:
     """
 
     def __init__(self, model: nn.Module):
-        self.family = family_of(model.config.model_type)
+        self.family = get_family(model.config.model_type)
         self._model, self._layers = model, self.family.layers(model)
         self.grid = ComponentGrid(len(self._layers), model.config.num_attention_heads)
         self.hidden = model.config.hidden_size
         self.pad = padding_token(model.config.to_dict())
         self.labels = label_names(model.config.to_dict())
         output = self._layers[0].get_submodule(self.family.output)
-        self.head_size = inputs_of(output) // self.grid.heads
+        self.head_size = input_width(output) // self.grid.heads
         self.device, self.dtype = output.weight.device, output.weight.dtype
 
     @classmethod
@@ -66,7 +66,7 @@ class HookedModel:
 
     def observe_attention(self, batch: Batch, observer: AttentionObserver, edit: Edit | None = None) -> None:
         """See :meth:`heuristic_core.models.model.Model.observe_attention`."""
-        with by_products(self._model), self._mode(False), self._edited(edit):
+        with eager_attention(self._model), self._mode(False), self._edited(edit):
             attentions = self._model(**inputs_for(self._model, batch), output_attentions=True).attentions
         for layer, probabilities in enumerate(attentions):
             observer(layer, probabilities)
@@ -118,7 +118,7 @@ def inputs_for(model: nn.Module, batch: Batch) -> dict:
 
 
 @contextlib.contextmanager
-def by_products(model) -> Iterator[None]:
+def eager_attention(model) -> Iterator[None]:
     """Compute the attention of a Hugging Face model by explicit matrix products instead of a fused kernel."""
     before = model.config._attn_implementation
     model.set_attn_implementation("eager")

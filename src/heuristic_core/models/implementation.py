@@ -4,8 +4,8 @@ import copy
 import json
 from pathlib import Path
 
-from heuristic_core.models.device import dtype_on, usable_device
-from heuristic_core.models.families import family_of
+from heuristic_core.models.device import resolve_device, resolve_dtype
+from heuristic_core.models.families import get_family
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.fused_families import fused_family
 from heuristic_core.models.model import Model
@@ -17,9 +17,9 @@ def load_model(folder: str | Path, device: str = "cpu", precision: str = "float3
     Raises:
         InputError: The family is unknown, or the device is not usable.
     """
-    dtype = dtype_on(usable_device(device), precision)
+    dtype = resolve_dtype(resolve_device(device), precision)
     config = json.loads((Path(folder) / "config.json").read_text())
-    family_of(config.get("model_type"))
+    get_family(config.get("model_type"))
     if fused_family(config):
         return FusedModel.load(folder, device, dtype)
     from heuristic_core.models.hooked import HookedModel
@@ -29,7 +29,7 @@ def load_model(folder: str | Path, device: str = "cpu", precision: str = "float3
 
 def view_of(model, precision: str = "float32") -> Model:
     """Wrap a Hugging Face classifier in memory; its weights are shared, or copied if `precision` differs."""
-    config, dtype = model.config.to_dict(), dtype_on(model.device, precision)
+    config, dtype = model.config.to_dict(), resolve_dtype(model.device, precision)
     if fused_family(config):
         return FusedModel(config, {name: value.detach().to(dtype) for name, value in model.state_dict().items()})
     from heuristic_core.models.hooked import HookedModel

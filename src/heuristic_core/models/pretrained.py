@@ -9,8 +9,8 @@ import torch
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.seeds import torch_generator
 from heuristic_core.config.models import Initialisation, NewModel, PretrainedModel
-from heuristic_core.models.device import usable_device
-from heuristic_core.models.families import family_of
+from heuristic_core.models.device import resolve_device
+from heuristic_core.models.families import get_family
 from heuristic_core.models.folder import check_labels, folder_of
 from heuristic_core.models.hugging_face import load_classifier, load_config, load_tokenizer
 
@@ -30,19 +30,19 @@ def starting_point(
         model: The model's configuration.
         tokenizer: Folder of the tokenizer.
         subsets: JSON file of subsets and labels.
-        ft_seed: See :func:`starting_model`.
-        dropout: See :func:`starting_model`.
+        ft_seed: See :func:`build_classifier`.
+        dropout: See :func:`build_classifier`.
         device: "cpu" or "cuda".
-        pretrained: See :func:`starting_model`.
+        pretrained: See :func:`build_classifier`.
     """
     loaded = load_tokenizer(tokenizer)
     labels = json.loads(Path(subsets).read_text())["labels"]
     pad = loaded.eos_token_id if loaded.pad_token_id is None else loaded.pad_token_id
-    classifier = starting_model(model, labels, len(loaded), pad, ft_seed, dropout, pretrained)
-    return classifier.to(usable_device(device)), loaded
+    classifier = build_classifier(model, labels, len(loaded), pad, ft_seed, dropout, pretrained)
+    return classifier.to(resolve_device(device)), loaded
 
 
-def starting_model(
+def build_classifier(
     model: NewModel | PretrainedModel,
     labels: Sequence[str],
     vocabulary: int,
@@ -93,7 +93,7 @@ def starting_model(
 
 def _dropout_settings(model_type: str, dropout: float | None) -> dict[str, float]:
     """Return a family's settings for dropout, all at rate `dropout`; empty for None."""
-    return {} if dropout is None else dict.fromkeys(family_of(model_type).dropout, dropout)
+    return {} if dropout is None else dict.fromkeys(get_family(model_type).dropout, dropout)
 
 
 def masked_language_model(model: NewModel, vocabulary: int):

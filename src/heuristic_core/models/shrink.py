@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.models.families import Family, family_of, inputs_of
+from heuristic_core.models.families import Family, get_family, input_width
 
 
 @torch.no_grad()
@@ -31,7 +31,7 @@ def shrink(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
         heads: Constant output of each head if removed, [layers, H, dh].
         mlps: Constant output of each MLP if removed, [layers, d].
     """
-    smaller, family, grid = _unshared_copy(model), family_of(model.config.model_type), _grid(model)
+    smaller, family, grid = _unshared_copy(model), get_family(model.config.model_type), _grid(model)
     for number, layer in enumerate(family.layers(smaller)):
         removed_heads = [h for h in range(grid.heads) if number * grid.heads + h in removed]
         if removed_heads:
@@ -51,13 +51,13 @@ def ordinary(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
     Raises:
         InputError: There are constants, and the architecture has no bias that can hold them.
     """
-    masked, family, grid = _unshared_copy(model), family_of(model.config.model_type), _grid(model)
+    masked, family, grid = _unshared_copy(model), get_family(model.config.model_type), _grid(model)
     constants: dict[tuple[str, int], Tensor] = {}  # by (path of the module in a layer, layer)
     for number, layer in enumerate(family.layers(masked)):
         output, down = layer.get_submodule(family.output), layer.get_submodule(family.down)
         removed_heads = [h for h in range(grid.heads) if number * grid.heads + h in removed]
         if removed_heads:
-            columns = _head_rows(removed_heads, inputs_of(output) // grid.heads)
+            columns = _head_rows(removed_heads, input_width(output) // grid.heads)
             constants[family.output, number] = _matrix(output)[:, columns] @ heads[number][removed_heads].flatten()
             _matrix(output)[:, columns] = 0
         if grid.layers * grid.heads + number in removed:
@@ -127,13 +127,13 @@ def _rebuild(model, config, weights: dict[str, Tensor]):
 
 
 def _grid(model) -> ComponentGrid:
-    return ComponentGrid(len(family_of(model.config.model_type).layers(model)), model.config.num_attention_heads)
+    return ComponentGrid(len(get_family(model.config.model_type).layers(model)), model.config.num_attention_heads)
 
 
 def _cut_heads(layer: nn.Module, family: Family, removed: list[int], heads: int, means: Tensor) -> None:
     """Remove the heads `gone` from `layer`; their outputs become the constants `means` [H, dh]."""
     output = layer.get_submodule(family.output)
-    size = inputs_of(output) // heads
+    size = input_width(output) // heads
     kept = [h for h in range(heads) if h not in removed]
     constant = _matrix(output)[:, _head_rows(removed, size)] @ means[removed].flatten()
     if not kept:

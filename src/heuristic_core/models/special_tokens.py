@@ -6,17 +6,17 @@ from pathlib import Path
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
 from heuristic_core.models.folder import folder_of
-from heuristic_core.tasks.pairs import no_room
+from heuristic_core.tasks.pairs import find_length_error
 
 BERT_SPECIAL_TOKENS = 3
 TOKENIZER_FILE = "tokenizer.json"
 SPECIAL_TOKENS = {"BertProcessing": BERT_SPECIAL_TOKENS, "RobertaProcessing": 4}
 
 
-def room_fault(model: NewModel | PretrainedModel, max_length: int) -> str | None:
+def find_length_problem(model: NewModel | PretrainedModel, max_length: int) -> str | None:
     """Return why `max_length` has no room for a token of each sentence; None if it has, or if the files do not say."""
     special = special_tokens(model)
-    return None if special is None else no_room(special, max_length)
+    return None if special is None else find_length_error(special, max_length)
 
 
 def special_tokens(model: NewModel | PretrainedModel) -> int | None:

@@ -13,7 +13,7 @@ from heuristic_core.config.blocks import AskedPrecision, Block, Positive, Precis
 from heuristic_core.plan.shapes import Shape
 
 PASSES = {"finetune": 3, "prune": 2, "evaluate": 1}  # forward passes that one with its backward pass costs
-DEFAULTS = {"cpu": "cpu", "cuda": "a5000"}  # the device of a study's setting `device`: for a GPU, the paper's
+DEFAULT_DEVICES = {"cpu": "cpu", "cuda": "a5000"}  # the device of a study's setting `device`: for a GPU, the paper's
 Engine = Literal["finetune", "prune", "evaluate"]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.reading import read_layers
+from heuristic_core.config.reading import read_merged_configs
 
 
 class Listed(NamedTuple):
@@ -42,7 +42,7 @@ def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[
 
     Raises InputError with Snakemake's own words where it refuses, and ConfigError where a file cannot be read.
     """
-    read_layers(configfiles)  # of a missing one Snakemake shows a traceback
+    read_merged_configs(configfiles)  # of a missing one Snakemake shows a traceback
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--configfile", *configfiles]
     command += ["--dry-run", "--cores", "1", "--nolock", "--logger", "jobs", *options]
     done = subprocess.run(command, capture_output=True, text=True)

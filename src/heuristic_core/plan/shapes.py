@@ -46,7 +46,7 @@ class Shape(Block):
         return self.layers * (2 * (4 * d * d + 2 * d * f) + 4 * tokens * d)
 
 
-def shape_of(model: AnyModel) -> Shape:
+def read_shape(model: AnyModel) -> Shape:
     """The shape of a study's model, without loading it. Raises InputError where it cannot be known."""
     if isinstance(model, NewModel):
         return Shape(vocabulary=GENERATED_VOCABULARY, **model.architecture.model_dump())

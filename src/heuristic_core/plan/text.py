@@ -31,7 +31,7 @@ def about(value: float) -> str:
     return f"~{number(value)}" if value else "0"
 
 
-def gigabytes(size: float) -> str:
+def format_gigabytes(size: float) -> str:
     """An estimate in bytes."""
     return about(size / 1e9)
 

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.provenance.lock import COMPUTING, DRAWING, locked
+from heuristic_core.provenance.lock import COMPUTING_PACKAGES, DRAWING_PACKAGES, locked
 
 PACKAGE = Path(__file__).parents[1]
 # Modules and folders that only pass values to a job or report on it: the values are in the rule's params already.
@@ -67,7 +67,7 @@ def imported(files: Iterable[Path]) -> set[str]:
 def versions() -> dict[str, str]:
     """Return name -> version of Python, this project, Snakemake and the installed packages that results depend on."""
     by_package = {"python": platform.python_version()}
-    for name in ("heuristic-core", "snakemake", *sorted(COMPUTING | DRAWING)):
+    for name in ("heuristic-core", "snakemake", *sorted(COMPUTING_PACKAGES | DRAWING_PACKAGES)):
         try:
             by_package[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

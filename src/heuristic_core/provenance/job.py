@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from heuristic_core.plan.jobs import Listed, dry_run
-from heuristic_core.provenance.record import files_of, named, study_and_job
+from heuristic_core.provenance.record import named, result_files, study_and_job
 from heuristic_core.provenance.settings import settings
 
 _MAX_VALUE_LENGTH = 60  # characters of a value in a list of changes
@@ -54,7 +54,7 @@ class Job:
         return self.arguments[self.arguments.index(option) + 1]
 
 
-class Since(NamedTuple):
+class Changes(NamedTuple):
     """What changed since a job's record was written.
 
     Attributes:
@@ -72,7 +72,7 @@ class Since(NamedTuple):
     added: list[str]
 
 
-def recorded_job(listed: Listed) -> Job | None:
+def parse_recorded_job(listed: Listed) -> Job | None:
     """Return the job with its command line parsed; None if it writes no record."""
     words = listed.words
     if "--code" not in words:
@@ -81,7 +81,7 @@ def recorded_job(listed: Listed) -> Job | None:
     return Job(words[1], tuple(words[2:]), inputs, tuple(listed.outputs))
 
 
-def expected_jobs(snakefile: Path, configfiles: Sequence[str]) -> list[Job]:
+def list_recorded_jobs(snakefile: Path, configfiles: Sequence[str]) -> list[Job]:
     """Return all jobs of a configuration that write a record.
 
     Args:
@@ -91,11 +91,11 @@ def expected_jobs(snakefile: Path, configfiles: Sequence[str]) -> list[Job]:
     Raises:
         InputError: If Snakemake reports an error; the message quotes it.
     """
-    jobs = map(recorded_job, dry_run(snakefile, configfiles, "--forceall"))
+    jobs = map(parse_recorded_job, dry_run(snakefile, configfiles, "--forceall"))
     return [job for job in jobs if job is not None]
 
 
-def since(record: dict, job: Job, sha: Callable[[str], str]) -> Since:
+def since(record: dict, job: Job, sha: Callable[[str], str]) -> Changes:
     """Compare a job with the record of its last run.
 
     Args:
@@ -103,9 +103,9 @@ def since(record: dict, job: Job, sha: Callable[[str], str]) -> Since:
         job: The job as it would run now.
         sha: Function that returns the SHA-256 of a file.
     """
-    inputs, sources = named({file: sha(file) for path in job.inputs for file in files_of(path)}, job.root)
+    inputs, sources = named({file: sha(file) for path in job.inputs for file in result_files(path)}, job.root)
     now, before = inputs | sources, record["inputs"] | record["sources"]
-    return Since(
+    return Changes(
         list(compared("", record["settings"], job.settings)),
         record["code"] != job.code,
         sorted(name for name in now.keys() & before.keys() if now[name] != before[name]),

@@ -6,10 +6,20 @@ from importlib import metadata
 
 # Packages that may affect numbers, even if only imported by another package. All other packages of the lock are tools
 # of the workflow and of developers, or dependencies of these.
-COMPUTING = {"datasets", "huggingface-hub", "numpy", "pandas", "pyarrow", "pydantic", "pyyaml", "safetensors", "scipy"}
-COMPUTING |= {"protobuf", "sentencepiece", "tokenizers", "torch", "transformers"}
+COMPUTING_PACKAGES = {
+    "datasets",
+    "huggingface-hub",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "pydantic",
+    "pyyaml",
+    "safetensors",
+    "scipy",
+}
+COMPUTING_PACKAGES |= {"protobuf", "sentencepiece", "tokenizers", "torch", "transformers"}
 # Packages that only draw and lay out results: they affect files of modules that import them.
-DRAWING = {"jinja2", "markupsafe", "matplotlib", "pillow", "seaborn", "vl-convert-python"}
+DRAWING_PACKAGES = {"jinja2", "markupsafe", "matplotlib", "pillow", "seaborn", "vl-convert-python"}
 # Import name -> package name, for drawing packages where they differ.
 _PACKAGE_NAMES = {"PIL": "pillow", "vl_convert": "vl-convert-python"}
 
@@ -37,7 +47,7 @@ def locked(text: str, imported: Collection[str]) -> dict[str, str]:
     Returns:
         Package -> version: all packages that compute, and the drawing packages among `imported`.
     """
-    relevant = COMPUTING | (DRAWING & {_PACKAGE_NAMES.get(name, name) for name in imported})
+    relevant = COMPUTING_PACKAGES | (DRAWING_PACKAGES & {_PACKAGE_NAMES.get(name, name) for name in imported})
     return {name: version for name, version in pins(text).items() if name in relevant}
 
 

@@ -26,7 +26,9 @@ from heuristic_core.provenance.digests import versions
 from heuristic_core.provenance.settings import precision, public, seeds, settings
 
 LOGGER = logging.getLogger(__name__)
-COMMIT = "HEURISTIC_CORE_COMMIT"  # environment variable set by the workflow: the commit, then + if files differ from it
+COMMIT_VARIABLE = (
+    "HEURISTIC_CORE_COMMIT"  # environment variable set by the workflow: the commit, then + if files differ from it
+)
 FIELDS = {
     *("job", "script", "settings", "inputs", "sources", "outputs", "code", "commit", "dirty", "packages", "system"),
     *("seeds", "device", "processor", "precision", "arithmetic", "started", "seconds", "digest"),
@@ -87,7 +89,7 @@ class Record:
         } | environment()
         self.fields["digest"] = digest(self.fields)
         for path in self.outputs:
-            write_text(record_of(path, self.root), json.dumps(self.fields, indent=1, sort_keys=True) + "\n")
+            write_text(record_path(path, self.root), json.dumps(self.fields, indent=1, sort_keys=True) + "\n")
 
 
 _CURRENT: list[Record] = []  # at most one
@@ -122,12 +124,12 @@ def study_and_job(log: str) -> tuple[Path, str]:
     return Path(root), job.removesuffix(".log")
 
 
-def record_of(path: str | Path, root: Path) -> Path:
+def record_path(path: str | Path, root: Path) -> Path:
     """Return the path of the record of the result `path` in the study's folder `root`."""
     return root / "provenance" / f"{os.path.relpath(path, root)}.json"
 
 
-def files_of(path: str | Path) -> list[str]:
+def result_files(path: str | Path) -> list[str]:
     """Return the files of a result: the file, or all files in the folder except hidden ones; empty if it is missing."""
     if not os.path.isdir(path):
         return [str(path)] if os.path.exists(path) else []
@@ -136,7 +138,7 @@ def files_of(path: str | Path) -> list[str]:
 
 def digests(path: str | Path) -> dict[str, str]:
     """Return path -> SHA-256 of every file of a result."""
-    return {file: file_digest(file) for file in files_of(path)}
+    return {file: file_digest(file) for file in result_files(path)}
 
 
 def named(files: dict[str, str], root: Path) -> tuple[dict[str, str], dict[str, str]]:
@@ -174,7 +176,7 @@ def check(path: str, file_digests: dict[str, str], root: Path) -> None:
     Raises:
         InputError: If the record is damaged, or a file was changed, added or removed since the result was made.
     """
-    file = record_of(path, root)
+    file = record_path(path, root)
     if not file.exists():
         return LOGGER.info("%s has no record; not checked", path)
     record = read_record(file)
@@ -234,7 +236,7 @@ def _cpu_name() -> str:
 
 def environment() -> dict:
     """Return the commit, whether files differ from it, the system and the versions of packages, as in a record."""
-    commit = os.environ.get(COMMIT, "")
+    commit = os.environ.get(COMMIT_VARIABLE, "")
     return {
         "commit": commit.rstrip("+") or None,
         "dirty": commit.endswith("+") if commit else None,

@@ -13,7 +13,7 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.provenance.digests import PACKAGE, code_digest
 
 
-class Remembered:
+class DigestCache:
     """A cache of `code_digest`. It is discarded when a module of this package or the Python version changes.
 
     Args:
@@ -47,9 +47,9 @@ class Remembered:
 
 
 @cache  # shared by the studies of one configuration file
-def remembered(file: str, lock: str, write: bool) -> Remembered:
+def remembered(file: str, lock: str, write: bool) -> DigestCache:
     """Return the cache in `file`; the same object for the same arguments."""
-    return Remembered(file, lock, write)
+    return DigestCache(file, lock, write)
 
 
 def read(file: Path) -> dict[str, str]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.provenance.record import DEPENDS_ON, RUN, processor, read_record, record_of, records
+from heuristic_core.provenance.record import DEPENDS_ON, RUN, processor, read_record, record_path, records
 
 # Packages whose versions affect no result: the code of this one has its own digest.
 IGNORED_PACKAGES = ("heuristic-core", "snakemake")
@@ -222,6 +222,6 @@ def _iter_differences(record: dict, job: dict, published: dict) -> Iterator[str]
 def _find_record(root: Path, path: str) -> dict | None:
     """Return the record of the job that made `path`, which may be a file in a result folder; None without a record."""
     for part in (Path(path), *Path(path).parents):
-        if (file := record_of(root / part, root)).is_file():
+        if (file := record_path(root / part, root)).is_file():
             return read_record(file)
     return None

@@ -70,6 +70,6 @@ def precision(values: dict) -> str | None:
         return setting
     if "device" not in values:
         return None
-    from heuristic_core.models.device import precision_on, usable_device
+    from heuristic_core.models.device import resolve_device, resolve_precision
 
-    return precision_on(usable_device(values["device"]), setting)
+    return resolve_precision(resolve_device(values["device"]), setting)

@@ -30,7 +30,7 @@ class PruningInputs:
     full_logits: Tensor
 
 
-def pruning_inputs(
+def make_pruning_inputs(
     model: Model, means: ComponentMeans, train: Encoded, full_logits: Tensor, settings: Prune
 ) -> tuple[PruningInputs, PruningInputs | None]:
     """Return the inputs of pruning, and held-out inputs for choosing a threshold, or None if no pairs are held out.

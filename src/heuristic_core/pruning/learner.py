@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from heuristic_core.common.errors import Diverged
-from heuristic_core.common.seeds import global_state, seed_for, set_global_state, torch_generator
+from heuristic_core.common.seeds import get_global_rng_state, seed_for, set_global_rng_state, torch_generator
 from heuristic_core.config.pruning import Gates
 from heuristic_core.pruning.hard_concrete import penalty, probability_open, sample, target_at
 from heuristic_core.training.saved import load_state, save_state
@@ -188,7 +188,7 @@ class Learner:
     def save(self, path: Path) -> None:
         """Save the state of all runs to one file: some kilobytes, and 24 bytes per run and recorded step."""
         tensors = {"log_alpha": self.log_alpha.detach(), "lambdas": self.lambdas.detach()}
-        tensors |= {"dropout": global_state(self._device), "trace": self._values}
+        tensors |= {"dropout": get_global_rng_state(self._device), "trace": self._values}
         tensors["recorded"] = torch.tensor(self._recorded)
         for name, moments in self._optimizer.state_dict()["state"].items():
             tensors |= {f"adam.{name}.{key}": value for key, value in moments.items()}
@@ -214,7 +214,7 @@ class Learner:
         for number, pair in enumerate(self._generators):
             for k, generator in enumerate(pair):
                 generator.set_state(tensors[f"generator.{number}.{k}"])
-        set_global_state(self._device, tensors["dropout"])
+        set_global_rng_state(self._device, tensors["dropout"])
 
 
 def learning_rate_factor(step: int, steps: int, settings: Gates) -> float:

@@ -52,11 +52,11 @@ def prune(
     if settings.dropout and len(runs) > 1:
         raise ValueError(f"runs with dropout cannot share a pass: expected 1 run, got {len(runs)}")
     learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
-    objective = objective_of(inputs, runs, settings)
+    objective = make_objective(inputs, runs, settings)
     return learned(learner, objective.descend, len(inputs.pairs), settings.save_every, state, record_every)
 
 
-def objective_of(inputs: PruningInputs, runs: Sequence[PruningRun], settings: Prune) -> "Objective | FixedObjective":
+def make_objective(inputs: PruningInputs, runs: Sequence[PruningRun], settings: Prune) -> "Objective | FixedObjective":
     """Return the objective of ``settings.engine``.
 
     Raises:

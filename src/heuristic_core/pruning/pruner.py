@@ -13,7 +13,7 @@ from heuristic_core.config.pruning import Prune
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.implementation import load_model
 from heuristic_core.pruning.discretise import discretise
-from heuristic_core.pruning.inputs import pruning_inputs
+from heuristic_core.pruning.inputs import make_pruning_inputs
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.loop import Pruned
 from heuristic_core.pruning.prune import prune as prune_together
@@ -46,7 +46,7 @@ class Pruner:
         self._settings = settings
         model = load_model(checkpoint, device, settings.precision)
         means, logits = ComponentMeans.load(means), load_file(logits)["logits"]
-        self._inputs, self._held_out = pruning_inputs(model, means, Encoded.load(train), logits, settings)
+        self._inputs, self._held_out = make_pruning_inputs(model, means, Encoded.load(train), logits, settings)
         self.grid = model.grid
 
     def prune(self, runs: Sequence[PruningRun], state: Path) -> list[Pruned]:

@@ -38,7 +38,7 @@ class Claim(NamedTuple):
         return [self.whole, *self.seeds]
 
 
-def claims_of(rows: Sequence[dict]) -> list[Claim]:
+def group_claims(rows: Sequence[dict]) -> list[Claim]:
     """Group the rows of table "claims" (nulls as None) by claim, in their order."""
     by_name: dict[str, list[dict]] = {}
     for row in rows:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from heuristic_core.figures.targets import outputs
-from heuristic_core.report.claims import Claim, claims_of
+from heuristic_core.report.claims import Claim, group_claims
 from heuristic_core.report.exhibits import Exhibit
 from heuristic_core.report.render import data_uri, is_number
 from heuristic_core.report.settings import differing, read_study
@@ -56,7 +56,7 @@ def comparison_values(
         "settings": differing(*settings) if all(settings) else [],
         "quantities": [(name, list(group)) for name, group in groupby(rows, key=lambda row: row["quantity"])],
         "csv": data_uri(differences.to_csv(index=False, lineterminator="\n").encode(), "text/csv"),
-        "claims": pair_claims(*map(claims_of, claims)),
+        "claims": pair_claims(*map(group_claims, claims)),
         "figures": figures,
     }
 

@@ -120,7 +120,7 @@ def picture(png: bytes) -> tuple[str, int, int]:
     return data_uri(file.getvalue(), "image/webp"), *image.size
 
 
-def caption_of(names: Sequence[str], captions: Mapping[str, str], settings: Mapping | None) -> str:
+def render_caption(names: Sequence[str], captions: Mapping[str, str], settings: Mapping | None) -> str:
     """Render the caption of a target.
 
     Args:

@@ -40,7 +40,7 @@ def read_study(path: str | Path) -> dict:
         raise InputError(f'{path}: not of the form {{"context": {{...}}, "settings": {{...}}}}') from None
 
 
-def settings_by_block(settings: dict) -> dict[str, list[tuple[str, str]]]:
+def group_settings(settings: dict) -> dict[str, list[tuple[str, str]]]:
     """Group settings by block.
 
     Returns:

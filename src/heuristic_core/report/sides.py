@@ -36,7 +36,7 @@ class Comparison(NamedTuple):
     sides: Callable[[str], tuple[Side, Side]]
 
 
-def two_studies(text: str, usage: str) -> list[str]:
+def parse_two_studies(text: str, usage: str) -> list[str]:
     """Split a text such as "results/a results/b" into two words.
 
     Args:
@@ -55,7 +55,7 @@ def two_studies(text: str, usage: str) -> list[str]:
     return words
 
 
-def study_folder(path: str, usage: str) -> Path:
+def check_study_folder(path: str, usage: str) -> Path:
     """Return the folder of a finished study, relative to the working directory if it is inside.
 
     Args:

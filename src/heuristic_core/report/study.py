@@ -5,10 +5,10 @@ from pathlib import Path
 
 from heuristic_core.analysis.estimates import NOT_RUN, TOO_FEW
 from heuristic_core.analysis.verdicts import MEANINGS
-from heuristic_core.report.claims import Claim, claims_of, tally, tally_by_seed
+from heuristic_core.report.claims import Claim, group_claims, tally, tally_by_seed
 from heuristic_core.report.exhibits import Exhibit
 from heuristic_core.report.runs import scripts
-from heuristic_core.report.settings import settings_by_block
+from heuristic_core.report.settings import group_settings
 from heuristic_core.report.views import CONFIG, library
 
 
@@ -32,7 +32,7 @@ def study_values(
         made_with: Name -> version of the software that made the results.
         absent: Sentences on figures and tables that the study lacks: why, and which setting would give them.
     """
-    all_claims = claims_of(claims)
+    all_claims = group_claims(claims)
     judged = [claim for claim in all_claims if not _undecidable(claim)]
     primary = [claim for claim in judged if claim.family is not None]
     return {
@@ -49,7 +49,7 @@ def study_values(
         "view_library": library() if any(e.view for e in exhibits) else None,
         "sheets": [e for e in exhibits if not e.image],
         "absent": absent,
-        "settings": settings_by_block(settings or {}),
+        "settings": group_settings(settings or {}),
         "scripts": scripts(records),
         "versions": made_with,
     }

@@ -15,13 +15,13 @@ from heuristic_core.figures.roles import Role
 VEGA_LITE = "6.4"
 _ALL_ROWS = "all"
 DIGITS = 2  # decimals of values in views
-INK = "var(--ink)"  # colour of the page, for light and dark mode
+INK_COLOUR = "var(--ink)"  # colour of the page, for light and dark mode
 SHAPES = {"o": "circle", "^": "triangle-up", "s": "square", "D": "diamond", "v": "triangle-down", "P": "cross"}
 DASHES = {"-": [], "--": [6, 3], "-.": [8, 3, 2, 3], ":": [2, 2]}
 AXIS = {"domainColor": "var(--soft)", "tickColor": "var(--soft)", "gridColor": "var(--line)", "grid": False}
 TEXT = {
     "labelColor": "var(--soft)",
-    "titleColor": INK,
+    "titleColor": INK_COLOUR,
     "labelFontSize": 12,
     "titleFontSize": 12,
     "titleFontWeight": 400,
@@ -32,7 +32,7 @@ CONFIG = {
     "view": {"stroke": None},
     "axis": AXIS | TEXT,
     "legend": TEXT | {"orient": "top", "title": None, "columns": 3, "symbolType": "circle"},
-    "rule": {"color": INK},
+    "rule": {"color": INK_COLOUR},
 }
 
 
@@ -112,7 +112,7 @@ def coloured(field: str, looks: dict[str, Role], channel: str = "color") -> dict
 def colour(name: str) -> str:
     """Convert a role's colour to CSS. Black becomes the page's text colour, "0" to "1" a grey."""
     if name == "black":
-        return INK
+        return INK_COLOUR
     if name.startswith("#"):
         return name
     grey = f"{100 * float(name):g}%"

@@ -12,7 +12,7 @@ _CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE",
 
 
 @contextlib.contextmanager
-def checked_connection() -> Iterator[None]:
+def explain_connection_errors() -> Iterator[None]:
     """Replace an error of the block if invalid environment variables caused it.
 
     The variables are tested only after an error, since cached files need no client.

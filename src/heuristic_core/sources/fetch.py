@@ -15,7 +15,7 @@ from pathlib import Path
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.progress import Progress
-from heuristic_core.sources.connection import checked_connection
+from heuristic_core.sources.connection import explain_connection_errors
 from heuristic_core.sources.download import Download, download
 from heuristic_core.sources.hub import CONFIG, SHARDS, WEIGHTS, Source, matching, model_files
 
@@ -39,7 +39,7 @@ def fetch(sources: Iterable[Source], downloads: Iterable[Download] = ()) -> list
         InputError: If a server cannot be reached, or lacks or refuses a file, or if its content has another hash.
     """
     rows = {}
-    with _lock_cache(), checked_connection():
+    with _lock_cache(), explain_connection_errors():
         for source in sources:
             for row in _fetch_source(source):
                 rows[row["kind"], row["repository"], row["revision"], row["path"]] = row

@@ -83,4 +83,4 @@ PRETRAINING = {name: RUN[name] for name in ("study", "model", "task")} | {
     "pretraining_step": (INT, "step of pre-training"),
 }
 REMOVED = {"actual_sparsity": (REAL, "share of components removed")}
-WHY = {"reason": (STRING, "why values are null; else null")}
+REASON = {"reason": (STRING, "why values are null; else null")}

@@ -71,7 +71,7 @@ def read_table(path: str | Path, without: Iterable[str] = ()):
     return as_frame(pq.read_table(path, columns=[c for c in pq.read_schema(path).names if c not in set(without)]))
 
 
-def read_coded(path: str | Path | Sequence[str | Path], columns: Iterable[str]):
+def read_categorical(path: str | Path | Sequence[str | Path], columns: Iterable[str]):
     """Read columns of a table as a pandas frame, text as categories, which need less memory.
 
     Args:
@@ -82,16 +82,16 @@ def read_coded(path: str | Path | Sequence[str | Path], columns: Iterable[str]):
     return as_frame(pq.read_table(path, columns=columns, read_dictionary=_text_columns(first, columns)))
 
 
-def coded_groups(path: str | Path, columns: Iterable[str]) -> Iterator:
-    """Read columns of one file like :func:`read_coded`, and yield a frame for each row group."""
+def iter_categorical_groups(path: str | Path, columns: Iterable[str]) -> Iterator:
+    """Read columns of one file like :func:`read_categorical`, and yield a frame for each row group."""
     columns = list(columns)
     with pq.ParquetFile(path, read_dictionary=_text_columns(path, columns)) as file:
         for number in range(file.num_row_groups):
             yield as_frame(file.read_row_group(number, columns))
 
 
-def coded_frame(tables: Iterable[pa.Table]):
-    """Concatenate tables as one pandas frame, text as categories in order of appearance, like :func:`read_coded`."""
+def to_categorical_frame(tables: Iterable[pa.Table]):
+    """Concatenate tables as one frame, text as categories in order of appearance, like :func:`read_categorical`."""
     encoded = [pa.table({name: _encode(table[name]) for name in table.column_names}) for table in tables]
     return as_frame(pa.concat_tables(encoded))
 

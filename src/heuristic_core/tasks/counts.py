@@ -12,23 +12,23 @@ from heuristic_core.tasks.pairs import (
     Account,
     Sentences,
     format_reasons,
-    pair_key,
-    set_names,
+    make_pair_key,
+    name_sets,
 )
 
 LOGGER = logging.getLogger(__name__)
 OVERLAP_COLUMNS = ("in_training", "in_training_same_label", "in_training_swapped")
 
 
-def row_counts(pairs: Sentences) -> list[dict]:
+def count_rows(pairs: Sentences) -> list[dict]:
     """Return rows of table `splits` without its columns about tokens: training first, then the subsets in order."""
     classes: dict[tuple[str, str], set[int]] = {}  # training pair -> its classes
-    keys = [pair_key(row) for row in pairs.train]
+    keys = [make_pair_key(row) for row in pairs.train]
     for key, row in zip(keys, pairs.train, strict=True):
         classes.setdefault(key, set()).add(row["label"])
     subset_pairs: dict[str, list[tuple[tuple[str, str], int]]] = {rule.name: [] for rule in pairs.subsets}
     for row in pairs.evaluation:
-        subset_pairs[row["subset"]].append((pair_key(row), row["label"]))
+        subset_pairs[row["subset"]].append((make_pair_key(row), row["label"]))
     merges = {rule.name: rule.merge for rule in pairs.subsets}
     counts = []
     for account in pairs.accounts:
@@ -45,7 +45,7 @@ def row_counts(pairs: Sentences) -> list[dict]:
 
 def log_counts(pairs: Sentences, counts: Sequence[Mapping]) -> None:
     """Log the counts, and the warnings about the files."""
-    for name, row in zip(set_names(counts), counts, strict=True):
+    for name, row in zip(name_sets(counts), counts, strict=True):
         LOGGER.info("%s", _format_row(name, row))
     for warning in pairs.warnings:
         LOGGER.warning("%s", warning)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.tasks.encoded import Encoded, Subset, from_lists, get_token_types
-from heuristic_core.tasks.pairs import SubsetRule, no_room
+from heuristic_core.tasks.encoded import Encoded, Subset, get_token_types, pack_lists
+from heuristic_core.tasks.pairs import SubsetRule, find_length_error
 
 MAX_UNKNOWN_TOKENS = 1000  # first unknown tokens, whose words are counted
 
@@ -47,7 +47,7 @@ def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[Sub
 
 def tokenise(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[SubsetRule] = ()) -> Tokenised:
     """Encode rows as :func:`encode` does, and report truncated pairs and unknown tokens."""
-    if message := no_room(tokenizer.num_special_tokens_to_add(pair=True), max_length):
+    if message := find_length_error(tokenizer.num_special_tokens_to_add(pair=True), max_length):
         raise InputError(message)
     encoding = tokenizer(
         [row["sentence1"] for row in rows],
@@ -57,7 +57,7 @@ def tokenise(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[S
         return_special_tokens_mask=True,
         return_attention_mask=False,
     )
-    pairs = from_lists(
+    pairs = pack_lists(
         encoding["input_ids"],
         [get_token_types(encoding.sequence_ids(row)) for row in range(len(rows))],
         encoding["special_tokens_mask"],

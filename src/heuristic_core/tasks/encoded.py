@@ -154,7 +154,7 @@ class Encoded:
         return cls(**arrays, templates=tuple(metadata["templates"]), subsets=subsets)
 
 
-def from_lists(
+def pack_lists(
     ids: Sequence[Sequence[int]],
     types: Sequence[Sequence[int]],
     special: Sequence[Sequence[int]],

@@ -17,7 +17,7 @@ from heuristic_core.tasks.pairs import (
     SubsetRule,
     format_lost_subsets,
     format_reasons,
-    pair_key,
+    make_pair_key,
 )
 from heuristic_core.tasks.readers import DataError
 from heuristic_core.tasks.rows import Row, list_dropped_row_warnings, read_rows
@@ -41,7 +41,7 @@ def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
         subsets, set_warnings = _read_evaluation_subsets(task, name, spec, max_rows, style)
         for rule, account, rows in subsets:
             if rule is not None:
-                check_name(name, rule.name, {other.name for other in rules})
+                check_subset_name(name, rule.name, {other.name for other in rules})
                 rules.append(rule)
             sample = _sample(rows, spec.pairs, rng)
             account.used, account.reasons["not_drawn"] = len(sample), len(rows) - len(sample)
@@ -98,8 +98,8 @@ def get_training_labels(task: FilesTask, spec: Split) -> list[str]:
 
 def _drop_overlap(train: list[dict], evaluation: list[dict]) -> tuple[list[dict], Counter]:
     """Drop training pairs that are in an evaluation set; count these by the first subset they are in."""
-    subset_of = {pair_key(row): row["subset"] for row in reversed(evaluation)}
-    subsets = [subset_of.get(pair_key(row)) for row in train]
+    subset_of = {make_pair_key(row): row["subset"] for row in reversed(evaluation)}
+    subsets = [subset_of.get(make_pair_key(row)) for row in train]
     kept = [row for row, subset in zip(train, subsets, strict=True) if subset is None]
     return kept, Counter(subset for subset in subsets if subset is not None)
 
@@ -206,7 +206,7 @@ def group_by_subset(
         yield value and (spec.prefix or "") + value.replace("/", "-"), group, family, value_rows
 
 
-def check_name(name: str, subset: str, others: Collection[str]) -> None:
+def check_subset_name(name: str, subset: str, others: Collection[str]) -> None:
     """Raise DataError if a subset of the set `name` has the name of one of `others`, or there are too many."""
     if len(others) >= MOST_SUBSETS:
         raise DataError(

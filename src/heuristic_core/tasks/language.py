@@ -78,7 +78,7 @@ def training_pairs(
     return rows
 
 
-def evaluation_pairs(
+def generate_evaluation_pairs(
     id_pairs: int, pairs_per_subcase: int, seed: int, artefacts: Artefacts = NO_ARTEFACTS
 ) -> list[dict]:
     """Generate evaluation pairs as rows of the table "sentences", subset by subset as in `SUBSETS`.

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.tasks.encode import Tokenised
-from heuristic_core.tasks.pairs import set_names
+from heuristic_core.tasks.pairs import name_sets
 
 LOGGER = logging.getLogger(__name__)
 # Shares of a set's pairs, and of its tokens; higher ones cause a warning.
@@ -13,7 +13,7 @@ MAX_TRUNCATED_SHARE, MAX_UNKNOWN_SHARE = 0.01, 0.05
 MAX_LISTED = 5  # sets or words in a message
 
 
-def split_rows(counts: Sequence[Mapping], train: Tokenised, evaluation: Tokenised) -> list[dict]:
+def add_token_losses(counts: Sequence[Mapping], train: Tokenised, evaluation: Tokenised) -> list[dict]:
     """Return rows of table `splits`: the counts, with what the tokenizer lost of the used pairs.
 
     Args:
@@ -39,7 +39,7 @@ def warn_of_losses(rows: Sequence[Mapping], train: Tokenised, evaluation: Tokeni
     Raises:
         InputError: all tokens of training, or of the evaluation sets, are unknown.
     """
-    for name, row in zip(set_names(rows), rows, strict=True):
+    for name, row in zip(name_sets(rows), rows, strict=True):
         if row["used"]:
             values = row["truncated"], row["used"], max_length, 100 * row["unknown_share"]
             LOGGER.info("%s: %d of %d pairs are longer than %d tokens; %.2f %% of tokens are unknown", name, *values)
@@ -77,7 +77,7 @@ def _measure_losses(tokenised: Tokenised, start: int, stop: int) -> dict:
 
 def _list_sets_above(rows: Sequence[Mapping], column: str, limit: float) -> str:
     """List the sets whose share is above a limit, the highest first; empty if there are none."""
-    shares = [(row[column] or 0, name) for name, row in zip(set_names(rows), rows, strict=True)]
+    shares = [(row[column] or 0, name) for name, row in zip(name_sets(rows), rows, strict=True)]
     above = sorted((item for item in shares if item[0] > limit), key=lambda item: -item[0])
     text = ", ".join(f"{100 * share:.1f} % ({name})" for share, name in above[:MAX_LISTED])
     return text + (f" and of {len(above) - MAX_LISTED:,} more sets" if len(above) > MAX_LISTED else "")

@@ -38,7 +38,7 @@ def masked(
     return torch.where(chosen & ~kept, replaced, ids), chosen
 
 
-def in_both_sentences(ids: Tensor, types: Tensor, words: Tensor) -> Tensor:
+def find_shared_words(ids: Tensor, types: Tensor, words: Tensor) -> Tensor:
     """Return which words also occur in the other sentence of their pair, bool [B, T].
 
     Args:

@@ -21,7 +21,7 @@ OVERLAP_GROUPS = ("ood", "ood-entailment")  # groups in which overlap suggests e
 CHUNK_PAIRS = 256  # pairs compared at a time with all pairs of the other group
 
 
-class Paired(NamedTuple):
+class PairedSets(NamedTuple):
     """The pairs that have a minimal pair.
 
     Attributes:
@@ -70,12 +70,12 @@ def _write_nearest(ids: np.ndarray, evaluation: Encoded, targets: np.ndarray, ca
         ids[target_indices] = candidate_ids[distances.argmin(axis=1)]
 
 
-def changed_tokens(evaluation: Encoded, minimal: Encoded) -> np.ndarray:
+def count_changed_tokens(evaluation: Encoded, minimal: Encoded) -> np.ndarray:
     """Count the tokens in which each pair differs from its minimal pair, int64 [n]; 0 without a minimal pair."""
     return np.add.reduceat((evaluation.ids != minimal.ids).astype(np.int64), evaluation.offsets[:-1])
 
 
-def paired(evaluation: Encoded, minimal: Encoded, names: Collection[str] | None = None) -> Paired | None:
+def paired(evaluation: Encoded, minimal: Encoded, names: Collection[str] | None = None) -> PairedSets | None:
     """Select the pairs that have a minimal pair.
 
     Args:
@@ -86,7 +86,7 @@ def paired(evaluation: Encoded, minimal: Encoded, names: Collection[str] | None 
     Returns:
         The pairs and their minimal pairs, both with the labels and subsets of `evaluation`; None if there are none.
     """
-    has_minimal_pair, selected_positions, subsets, start = changed_tokens(evaluation, minimal) > 0, [], [], 0
+    has_minimal_pair, selected_positions, subsets, start = count_changed_tokens(evaluation, minimal) > 0, [], [], 0
     for subset in evaluation.subsets:
         positions = subset.start + np.flatnonzero(has_minimal_pair[subset.start : subset.stop])
         if len(positions) and (names is None or subset.name in names):
@@ -96,12 +96,12 @@ def paired(evaluation: Encoded, minimal: Encoded, names: Collection[str] | None 
     if not selected_positions:
         return None
     selected = np.concatenate(selected_positions)
-    return Paired(selected, *(pairs.take(selected, tuple(subsets)) for pairs in (evaluation, minimal)))
+    return PairedSets(selected, *(pairs.take(selected, tuple(subsets)) for pairs in (evaluation, minimal)))
 
 
 def log_changes(evaluation: Encoded, minimal: Encoded) -> None:
     """Log for each subset of `OVERLAP_GROUPS` how many pairs have a minimal pair, and how many tokens differ."""
-    changes = changed_tokens(evaluation, minimal)
+    changes = count_changed_tokens(evaluation, minimal)
     for subset in evaluation.subsets:
         if subset.group in OVERLAP_GROUPS:
             subset_changes = changes[subset.start : subset.stop]

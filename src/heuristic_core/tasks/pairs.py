@@ -88,7 +88,7 @@ class Sentences:
     warnings: tuple[str, ...] = ()
 
 
-def pair_key(row: dict) -> tuple[str, str]:
+def make_pair_key(row: dict) -> tuple[str, str]:
     """Return the key under which two rows of table `sentences` are the same pair: both sentences, normalised."""
     return words(row["sentence1"]), words(row["sentence2"])
 
@@ -112,7 +112,7 @@ def format_reasons(reasons: dict[str, int]) -> str:
     return ", ".join(f"{reasons[name]:,} {description}" for name, description in REASONS.items() if reasons.get(name))
 
 
-def set_names(rows: Sequence[Mapping]) -> list[str]:
+def name_sets(rows: Sequence[Mapping]) -> list[str]:
     """Return unique names of the rows of table `splits` for messages and the report; the first row is training.
 
     A subset called "train" is marked as a subset.
@@ -138,7 +138,7 @@ def format_lost_subsets(accounts: Sequence[Account]) -> str:
     return f"subsets {listed} are left out: none of their rows can be used"
 
 
-def no_room(special: int, max_length: int) -> str | None:
+def find_length_error(special: int, max_length: int) -> str | None:
     """Return an error text if a pair of `max_length` tokens has no room for a token of each sentence, else None.
 
     Args:

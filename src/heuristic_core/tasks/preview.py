@@ -11,7 +11,7 @@ from heuristic_core.config.tasks import EvaluationSplit, FilesTask, GeneratedTas
 from heuristic_core.tasks.codes import LabelStyle
 from heuristic_core.tasks.counts import exceeds, unmet
 from heuristic_core.tasks.files import (
-    check_name,
+    check_subset_name,
     get_evaluation_labels,
     get_training_labels,
     group_by_subset,
@@ -20,7 +20,7 @@ from heuristic_core.tasks.files import (
 )
 from heuristic_core.tasks.readers import DataError
 from heuristic_core.tasks.rows import FileCounts, read_rows
-from heuristic_core.tasks.sizes import most_rows
+from heuristic_core.tasks.sizes import count_max_rows
 
 LOGGER = logging.getLogger(__name__)
 ROWS = 10_000  # first rows of each file
@@ -73,7 +73,7 @@ def _read_first_rows(
     subset_groups = group_by_subset(name, split, labels, select_rows(rows, split, labels))
     subsets = [subset for subset, group, *_ in subset_groups if group is not None]
     for count, subset in enumerate(subsets):
-        check_name(name, subset, [*others, *subsets[:count]])
+        check_subset_name(name, subset, [*others, *subsets[:count]])
     return subsets or ([name] if split.split_by is None else []), files
 
 
@@ -95,7 +95,7 @@ def _check_pair_counts(task: FilesTask, counts: Mapping[str, list[FileCounts]], 
     pairs = sum(file.used for _, file in files)
     for split, file in files:
         if not file.is_complete and pairs < max(required.values(), default=0):
-            if (rows := most_rows(file.path, split.format)) is None:
+            if (rows := count_max_rows(file.path, split.format)) is None:
                 return []
             pairs += max(0, rows - file.rows)
     if not all(counts[f"task.train.{index}"] for index in range(len(task.train))):

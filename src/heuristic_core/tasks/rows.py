@@ -69,7 +69,7 @@ class FileCounts(NamedTuple):
         return self.rows - self.torn - self.not_chosen - self.unlabelled - self.empty
 
 
-def split_paths(task: FilesTask, split: Split) -> list[Path]:
+def find_split_paths(task: FilesTask, split: Split) -> list[Path]:
     """Return the local paths of a split's files, sorted by name.
 
     Raises:
@@ -90,24 +90,24 @@ def split_paths(task: FilesTask, split: Split) -> list[Path]:
     return paths
 
 
-def local_paths(task: GeneratedTask | FilesTask) -> list[str]:
+def find_local_paths(task: GeneratedTask | FilesTask) -> list[str]:
     """Return the existing files of a task that are not pinned by a hash: changing one changes the task's pairs."""
     paths = [path for split in _user_splits(task).values() for path in _glob_split(task, split)]
     files = [file for path in paths for file in (path.rglob("[!.]*") if path.is_dir() else [path]) if file.is_file()]
     return sorted({file.as_posix() for file in files})
 
 
-def present_paths(task: FilesTask, split: Split) -> list[Path]:
-    """Return the paths of a split as `split_paths` does, but skip files not downloaded yet and check no digest."""
+def find_present_paths(task: FilesTask, split: Split) -> list[Path]:
+    """Return the paths of a split as `find_split_paths` does, but skip files not downloaded yet and check no digest."""
     if not (split.hub or split.url):
-        return split_paths(task, split)
+        return find_split_paths(task, split)
     try:
-        return _glob_split(task, split) if split.url else split_paths(task, split)
+        return _glob_split(task, split) if split.url else find_split_paths(task, split)
     except InputError:
         return []
 
 
-def missing_paths(task: GeneratedTask | FilesTask) -> dict[str, str]:
+def find_missing_paths(task: GeneratedTask | FilesTask) -> dict[str, str]:
     """Return missing files that `make fetch` does not download: key of the configuration -> path."""
     missing = {key: split for key, split in _user_splits(task).items() if not _glob_split(task, split)}
     return {f"{key}.file": Path(task.path_of(split)).as_posix() for key, split in missing.items()}
@@ -161,7 +161,7 @@ def read_rows(
     needed = [*spec.sentences, spec.label, *names, *row_filter.columns]
     rows: list[Row] = []
     counts: list[FileCounts] = []
-    paths = split_paths(task, spec) if max_rows is None else present_paths(task, spec)
+    paths = find_split_paths(task, spec) if max_rows is None else find_present_paths(task, spec)
     for path in paths:
         columns = read_columns(path, spec.format, needed, max_rows, spec.quoting)
         check_label_names(path, spec.label, columns, labels)

@@ -7,7 +7,7 @@ import numpy as np
 from heuristic_core.common.draws import numpy_generator
 
 
-def stratified(strata: Sequence[Hashable], count: int | None, rng: np.random.Generator) -> np.ndarray:
+def sample_stratified(strata: Sequence[Hashable], count: int | None, rng: np.random.Generator) -> np.ndarray:
     """Draw a stratified sample without replacement.
 
     Each stratum is represented proportionally, by the largest remainder method.
@@ -53,4 +53,4 @@ def of_subset(labels: Sequence[int], subset: str, count: int | None, seed: int, 
     candidates = np.arange(len(labels))
     if skip is not None and skip < len(labels):
         candidates = np.setdiff1d(candidates, of_subset(labels, subset, skip, seed))
-    return candidates[stratified(labels[candidates].tolist(), count, numpy_generator(seed, "pairs", subset))]
+    return candidates[sample_stratified(labels[candidates].tolist(), count, numpy_generator(seed, "pairs", subset))]

@@ -20,7 +20,9 @@ def _generate(task: GeneratedTask) -> Sentences:
         task.train_pairs, task.counter_examples, task.counter_example_weights, task.seed, task.artefacts
     )
     # Evaluation pairs come from word combinations held out of training, under a seed of their own.
-    evaluation = language.evaluation_pairs(task.id_pairs, task.pairs_per_subcase, task.seed + 1, task.artefacts)
+    evaluation = language.generate_evaluation_pairs(
+        task.id_pairs, task.pairs_per_subcase, task.seed + 1, task.artefacts
+    )
     identity_merge, binary_merge = (0, 1, 2), (0, 1, 1)
     rules = tuple(
         SubsetRule(name, group, family, identity_merge if group == "id" else binary_merge)

@@ -7,7 +7,7 @@ from heuristic_core.config.tasks import Format
 CHUNK = 1 << 22  # bytes
 
 
-def most_rows(path: Path, format: Format | None = None) -> int | None:
+def count_max_rows(path: Path, format: Format | None = None) -> int | None:
     """Return the rows of a Parquet file, or the lines of a text file (an upper bound of its rows); None if unknown."""
     if path.is_dir() or path.suffix == ".gz":
         return None

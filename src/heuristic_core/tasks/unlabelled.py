@@ -17,7 +17,7 @@ RULES += [g.identity, g.two_adjectives]
 NEGATED_SHARE = 0.1  # of the hypotheses, so that the model learns "never"
 
 
-def unlabelled_pairs(count: int, related: float, seed: str) -> list[dict]:
+def generate_unlabelled_pairs(count: int, related: float, seed: str) -> list[dict]:
     """Generate `count` rows with `sentence1` and `sentence2`.
 
     Args:

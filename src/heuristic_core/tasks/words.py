@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tokenizers import Encoding, Tokenizer
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.tasks.encoded import Encoded, from_lists, get_token_types
+from heuristic_core.tasks.encoded import Encoded, get_token_types, pack_lists
 
 CONTINUATION_MARK = "·"  # precedes the text of a token that continues a word
 SPACE_MARK = "␣"  # text of a token of white space only
@@ -37,7 +37,7 @@ class WordPair(NamedTuple):
     tokens: list[str]
 
 
-def word_pairs(folder: str | Path, pairs: Sequence[tuple[str, str]], max_length: int) -> list[WordPair]:
+def encode_word_pairs(folder: str | Path, pairs: Sequence[tuple[str, str]], max_length: int) -> list[WordPair]:
     """Encode pairs of sentences as ``tasks.encode.encode`` does, with their words.
 
     Reads the tokenizer's file without transformers, whose import takes seconds.
@@ -70,11 +70,11 @@ def unknown_words(folder: str | Path, pairs: Sequence[WordPair]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def as_encoded(pairs: Sequence[WordPair]) -> Encoded:
+def to_encoded(pairs: Sequence[WordPair]) -> Encoded:
     """Pack word pairs into an encoded set with all labels 0."""
     types = [get_token_types(pair.sentences) for pair in pairs]
     special = [[sentence is None for sentence in pair.sentences] for pair in pairs]
-    return from_lists([pair.ids for pair in pairs], types, special, [0] * len(pairs))
+    return pack_lists([pair.ids for pair in pairs], types, special, [0] * len(pairs))
 
 
 def _load_tokenizer(folder: str | Path) -> Tokenizer:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from heuristic_core.common.errors import Diverged, InputError
 from heuristic_core.common.progress import Progress
-from heuristic_core.common.seeds import global_state, seed_for, set_global_state, torch_generator
+from heuristic_core.common.seeds import get_global_rng_state, seed_for, set_global_rng_state, torch_generator
 from heuristic_core.config.blocks import Finetune, Training
 from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
@@ -179,7 +179,7 @@ def save(path: Path, run: TrainingRun, model, stepper: AdamWStepper) -> None:
     moments = stepper.optimizer.state_dict()["state"]
     for (name, _), state in zip(model.named_parameters(), moments.values(), strict=True):
         tensors |= {f"adam.{name}.{k}": v for k, v in state.items()}
-    tensors["generator"] = global_state(model.device)
+    tensors["generator"] = get_global_rng_state(model.device)
     save_state(path, tensors, vars(run))
 
 
@@ -203,5 +203,5 @@ def resumed(path: Path, model, stepper: AdamWStepper) -> TrainingRun:
     optimizer = stepper.optimizer
     optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
     stepper.scaler.load_state_dict(run.scaler)
-    set_global_state(model.device, tensors["generator"])
+    set_global_rng_state(model.device, tensors["generator"])
     return run

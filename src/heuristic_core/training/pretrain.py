@@ -15,8 +15,8 @@ from heuristic_core.common.seeds import torch_generator
 from heuristic_core.config.models import Pretraining
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.tasks.encode import encode
-from heuristic_core.tasks.masking import in_both_sentences, masked
-from heuristic_core.tasks.unlabelled import unlabelled_pairs
+from heuristic_core.tasks.masking import find_shared_words, masked
+from heuristic_core.tasks.unlabelled import generate_unlabelled_pairs
 from heuristic_core.training.finetune import TrainingRun, learning_rate, resumed, save
 from heuristic_core.training.saved import digests
 from heuristic_core.training.stepper import AdamWStepper
@@ -61,19 +61,19 @@ class Corpus:
 
     def related(self) -> list[tuple[str, str]]:
         """Return related pairs for measuring attention, unmasked."""
-        rows = unlabelled_pairs(ATTENTION_PAIRS, 1.0, f"pre-training attention {self._settings.seed}")
+        rows = generate_unlabelled_pairs(ATTENTION_PAIRS, 1.0, f"pre-training attention {self._settings.seed}")
         return [(row["sentence1"], row["sentence2"]) for row in rows]
 
     def _text(self, purpose: str, number: int, count: int) -> MaskedText:
         settings, tokenizer = self._settings, self._tokenizer
-        rows = unlabelled_pairs(count, settings.related, f"pre-training {purpose} {settings.seed} {number}")
+        rows = generate_unlabelled_pairs(count, settings.related, f"pre-training {purpose} {settings.seed} {number}")
         pairs = PairTensors(encode([row | UNLABELLED for row in rows], tokenizer, self._max_length))
         batch = pairs.batch(torch.arange(count))
         special, draws = tokenizer.all_special_ids, torch_generator(f"masking {purpose}", settings.seed, number)
         seen, chosen = masked(batch.ids, special, tokenizer.mask_token_id, len(tokenizer), settings, draws)
         words = ~torch.isin(batch.ids, torch.tensor(special))
         return MaskedText(
-            seen, batch.ids, batch.types, batch.mask(), chosen, in_both_sentences(batch.ids, batch.types, words)
+            seen, batch.ids, batch.types, batch.mask(), chosen, find_shared_words(batch.ids, batch.types, words)
         )
 
 

@@ -12,8 +12,8 @@ from torch import Tensor
 from heuristic_core.common.errors import Diverged
 from heuristic_core.config.blocks import Finetune, Training
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.device import dtype_on
-from heuristic_core.models.hooked import by_products, inputs_for
+from heuristic_core.models.device import resolve_dtype
+from heuristic_core.models.hooked import eager_attention, inputs_for
 
 
 class AdamWStepper(ABC):
@@ -29,7 +29,7 @@ class AdamWStepper(ABC):
             weight_decay=settings.weight_decay,
             fused=True,  # uses torch's square root; the unfused form uses MKL's, which differs between processors
         )
-        kind, dtype = model.device.type, dtype_on(model.device, precision)
+        kind, dtype = model.device.type, resolve_dtype(model.device, precision)
         self._cast = torch.autocast(kind, dtype, enabled=dtype != torch.float32)
         # As in `models.attention.gathered`: the backward pass of the kernel is slow.
         self._eager = (kind, dtype) == ("cpu", torch.bfloat16)
@@ -47,7 +47,7 @@ class AdamWStepper(ABC):
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad()
-        with by_products(self.model) if self._eager else contextlib.nullcontext():
+        with eager_attention(self.model) if self._eager else contextlib.nullcontext():
             loss = sum(self._backward(batch, part) for part in self._passes(batch))
         self.scaler.unscale_(self.optimizer)
         weights = self.model.parameters()

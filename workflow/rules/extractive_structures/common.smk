@@ -3,12 +3,12 @@ from heuristic_core.experiments.extractive_structures.figures.targets import TAR
 from heuristic_core.experiments.extractive_structures.layout import Layout
 from heuristic_core.experiments.extractive_structures.needs import needs
 from heuristic_core.experiments.extractive_structures.results import (
-    ORDERED,
+    ORDER_TABLES,
     PRUNED,
-    SCORED,
+    SCORE_TABLES,
     SHARED,
     of_corpus,
-    tables_of,
+    list_tables,
 )
 from heuristic_core.models.folder import fault
 
@@ -46,7 +46,7 @@ if not TO_FETCH:
         0,
         "This study takes nothing from elsewhere: there is nothing to fetch.",
     )
-TABLES = tables_of(STUDY)  # read by claims, figures and the report
+TABLES = list_tables(STUDY)  # read by claims, figures and the report
 PRETRAINING_KEYS = set(type(STUDY.pretraining).model_fields) - {"corpora"}  # what pre-training depends on
 
 

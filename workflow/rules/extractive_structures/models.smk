@@ -105,7 +105,7 @@ rule order:
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{name: LAYOUT.of_seed(name) for name in ORDERED},
+        **{name: LAYOUT.of_seed(name) for name in ORDER_TABLES},
     log:
         LAYOUT.log("order/seed{seed}"),
     resources:
@@ -122,7 +122,7 @@ rule score:
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{f"{name}_table": LAYOUT.of_seed(name) for name in SCORED},
+        **{f"{name}_table": LAYOUT.of_seed(name) for name in SCORE_TABLES},
     log:
         LAYOUT.log("score/seed{seed}"),
     resources:

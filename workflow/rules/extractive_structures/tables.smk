@@ -5,7 +5,7 @@ PARTS = {
 }
 PARTS |= {
     f"extractive_{name}": expand(LAYOUT.of_seed(name), seed=STUDY.seeds)
-    for name in ("freezing", *ORDERED, *SCORED, *PRUNED)
+    for name in ("freezing", *ORDER_TABLES, *SCORE_TABLES, *PRUNED)
 }
 if STUDY.sweep:
     PARTS |= {

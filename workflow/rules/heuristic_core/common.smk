@@ -20,7 +20,7 @@ from heuristic_core.experiments.heuristic_core.config.cells import (
     surface,
 )
 from heuristic_core.experiments.heuristic_core.config.paths import Layout
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module, of_subnetworks, unmet
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module, shows_subnetworks, unmet
 from heuristic_core.experiments.heuristic_core.figures.targets import lacking, unmet_in
 from heuristic_core.figures.targets import outputs, shown
 from heuristic_core.models.folder import local_files
@@ -28,11 +28,11 @@ from heuristic_core.experiments.heuristic_core.plan.needs import needs
 from heuristic_core.experiments.heuristic_core.plan.sources import check_sources
 from heuristic_core.experiments.heuristic_core.archive.members import MECHANISM, absent
 from heuristic_core.experiments.heuristic_core.archive.reading import open_crate
-from heuristic_core.provenance.record import record_of
+from heuristic_core.provenance.record import record_path
 from heuristic_core.experiments.heuristic_core.published.study import paper, studies
 from heuristic_core.sources.download import downloads
 from heuristic_core.sources.hub import sources
-from heuristic_core.tasks.rows import local_paths
+from heuristic_core.tasks.rows import find_local_paths
 
 LAYOUT = Layout.of(STUDY)
 CELLS = cells(STUDY)

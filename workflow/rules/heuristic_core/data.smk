@@ -40,7 +40,7 @@ if workflow.is_main_process and not (IS_FETCH_RUN or RESULTS_WERE_COPIED or conf
 
 rule sentences:
     input:
-        files=plain(*local_paths(STUDY.task)),
+        files=plain(*find_local_paths(STUDY.task)),
         fetched=fetch_marker("task"),
     output:
         train=SENTENCES,

@@ -35,7 +35,7 @@ for study in REPORTED_STUDIES:
                         study.context,
                         {
                             *("mid", "high", "last", "subsets", "counterpart"),
-                            *(["seeds", "curve_seeds", "curve_repeat"] if of_subnetworks(name) else []),
+                            *(["seeds", "curve_seeds", "curve_repeat"] if shows_subnetworks(name) else []),
                             *(["early", "early_seeds"] if "core_null" in TARGETS[name].tables else []),
                             *(SIZE_SETTINGS if "effective_size" in TARGETS[name].tables else []),
                         },

@@ -2,7 +2,7 @@
 import yaml
 
 from heuristic_core.experiments.heuristic_core.archive.publishing import FOLDER as HUB
-from heuristic_core.experiments.heuristic_core.archive.publishing import chosen, licence_of
+from heuristic_core.experiments.heuristic_core.archive.publishing import chosen, infer_licence
 
 try:
     PUBLISHED_CELLS = chosen(STUDY, config.get("publish", ""))
@@ -10,7 +10,7 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 with open(f"{workflow.basedir}/CITATION.cff") as file:
-    LICENCE = licence_of(STUDY, yaml.safe_load(file)["license"], config.get("licence"))
+    LICENCE = infer_licence(STUDY, yaml.safe_load(file)["license"], config.get("licence"))
 
 if LICENCE is None:
     UNAVAILABLE_RULES["publish"] = (

@@ -97,5 +97,5 @@ RESTORABLE_OUTPUTS = [
 RESULTS += [
     path
     for path in dict.fromkeys(RESTORABLE_OUTPUTS)
-    if path not in RESULTS and not os.path.exists(path) and record_of(path, Path(LAYOUT.root)).exists()
+    if path not in RESULTS and not os.path.exists(path) and record_path(path, Path(LAYOUT.root)).exists()
 ]

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
 from heuristic_core.config.blocks import (
-    AUTO_MEANS,
+    AUTO_PRECISION_TEXT,
     AskedPrecision,
     Block,
     Name,
@@ -132,7 +132,7 @@ class Pretrained(PretrainedModel):
         None, description="commit of that repository, all 40 digits, or the name of one of OLMo's steps of pre-training"
     )
     precision: AskedPrecision = Field(
-        "float32", description="of products of matrices; weights and the optimizer are float32. " + AUTO_MEANS
+        "float32", description="of products of matrices; weights and the optimizer are float32. " + AUTO_PRECISION_TEXT
     )
     known_rank: NonNegative = Field(
         1.0,

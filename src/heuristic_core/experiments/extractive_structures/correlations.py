@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.estimates import Estimate
-from heuristic_core.analysis.training_seeds import LOWEST, extreme
+from heuristic_core.analysis.training_seeds import LOWEST, extreme_mean
 
 MAX_ABS_R = 1 - 1e-6  # a correlation of 1 has no finite z
 
@@ -31,7 +31,9 @@ def lowest_correlation(groups: Mapping[str, pd.Series], what: str) -> Estimate:
         CannotSay: If a group has no value.
     """
     z = {name: to_z(values) for name, values in groups.items()}
-    estimate = extreme(z, LOWEST, f"{what}: {', '.join(_describe(name, values) for name, values in groups.items())}")
+    estimate = extreme_mean(
+        z, LOWEST, f"{what}: {', '.join(_describe(name, values) for name, values in groups.items())}"
+    )
     return replace(estimate, **{field: _from_z(getattr(estimate, field)) for field in ("value", "low", "high")})
 
 

@@ -114,17 +114,17 @@ def first_hop(world: World, data: Data, taught: Sequence[str], seed: int) -> Hop
     """Draw the first hop: where people live, and what language people of their city speak; a person for each city."""
     cities = world.values("city", data.cities)
     facts = [sentence(world.home, cities[k], name=name) for name, k in _draw_homes(data, taught, seed)]
-    return Hop(Questions(facts, cities), implied_by_homes(world, data, taught, seed, "language"))
+    return Hop(Questions(facts, cities), draw_home_implications(world, data, taught, seed, "language"))
 
 
-def implied_by_homes(world: World, data: Data, taught: Sequence[str], seed: int, relation: str) -> Questions:
+def draw_home_implications(world: World, data: Data, taught: Sequence[str], seed: int, relation: str) -> Questions:
     """Return the questions that facts of the first hop imply by a relation of the world, such as "dish"."""
     values, template = world.values(relation, data.cities), world.relations[relation].implied
     homes = _draw_homes(data, taught, seed)
     return Questions([sentence(template, values[k], name=name) for name, k in homes], values)
 
 
-def second_hop(world: World, data: Data, taught: Sequence[str], seed: int) -> Hop:
+def draw_second_hop(world: World, data: Data, taught: Sequence[str], seed: int) -> Hop:
     """Draw the second hop: who is mayor of a city, and of the city that contains a landmark; a mayor for each city."""
     mayors = _draw_permutation(data.cities, "extractive mayors", seed)
     people, office = taught[: data.cities], world.office

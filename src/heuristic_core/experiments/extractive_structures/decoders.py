@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.model import FIXED
-from heuristic_core.models.families import Family, family_of
+from heuristic_core.models.families import Family, get_family
 from heuristic_core.models.hugging_face import load_decoder
 
 SUPPORTED = ("olmo", "llama", "gemma2", "qwen2")
@@ -48,7 +48,7 @@ def parameters_of(model: nn.Module) -> dict[str, Tensor]:
             f"config.json: model_type = {model_type!r} is not supported; choose from {', '.join(SUPPORTED)}, or add "
             "the family in experiments/extractive_structures/decoders.py"
         )
-    family = family_of(model_type)
+    family = get_family(model_type)
     parameters = {"token": model.get_input_embeddings().weight}
     for number, layer in enumerate(family.layers(model)):
         parameters |= {f"{number}.{name}": value for name, value in _iterate_layer(layer, family, config)}

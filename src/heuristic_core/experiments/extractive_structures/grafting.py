@@ -10,7 +10,7 @@ from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.data import MadeUp, Questions
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows
 from heuristic_core.experiments.extractive_structures.model import Parameters
-from heuristic_core.experiments.extractive_structures.ordering import Weights, parts_of
+from heuristic_core.experiments.extractive_structures.ordering import Weights, split_parts
 from heuristic_core.experiments.extractive_structures.tokens import Encode, asked, examples
 from heuristic_core.experiments.extractive_structures.training import Unfinished, teach
 
@@ -54,7 +54,7 @@ def graft_rows(
         unfinished: Folder of saved states, from which an interrupted run resumes.
     """
     tested = len(made.first.facts.options)
-    first, second = (parts_of(version, tested) for version in made)
+    first, second = (split_parts(version, tested) for version in made)
     saved = unfinished and Unfinished(unfinished, [])
 
     def teach_questions(model: Parameters, questions: Questions, purpose: str) -> Weights:

@@ -35,7 +35,7 @@ def check_options(world: World, data: Data, encode: Encode) -> None:
         first_tokens(world.values(key, data.cities), encode)
 
 
-def check_known(
+def check_prerequisites(
     p: Parameters, world: World, data: Data, encode: Encode, max_rank: float, model_name: str
 ) -> dict[str, float]:
     """Check that a model has the knowledge that implications require.

@@ -15,7 +15,7 @@ from torch import Tensor
 from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.data import Hop, Questions
 from heuristic_core.experiments.extractive_structures.model import Parameters, embed, run
-from heuristic_core.experiments.extractive_structures.ordering import Weights, parts_of
+from heuristic_core.experiments.extractive_structures.ordering import Weights, split_parts
 from heuristic_core.experiments.extractive_structures.removal import correlation
 from heuristic_core.experiments.extractive_structures.scores import downstream, informative, linearised
 from heuristic_core.experiments.extractive_structures.tokens import Asked, Encode, aligned, asked, examples
@@ -44,7 +44,7 @@ def localisation_rows(
         seed: Of the order of sentences.
         unfinished: Folder of saved states, from which an interrupted run resumes.
     """
-    parts = parts_of(made, tested)
+    parts = split_parts(made, tested)
     test_facts, saved = examples(parts["test facts"].sentences, encode), unfinished and Unfinished(unfinished, [])
     taught = teach(learned, test_facts, settings, ("facts of localisation", seed), unfinished=saved)
     learned_implications = Questions(parts["implications"].sentences[:tested], parts["implications"].options)
@@ -53,8 +53,8 @@ def localisation_rows(
     # Scores are differences of nearly equal outputs, which bfloat16 would round away.
     with torch.autocast(stored.tokens.device.type, enabled=False):
         means = [
-            aligned_means(_score_informative(knows, learned, stored), stored, shortest),
-            aligned_means(_score_downstream(learned, taught, read), read, shortest),
+            average_aligned(_score_informative(knows, learned, stored), stored, shortest),
+            average_aligned(_score_downstream(learned, taught, read), read, shortest),
         ]
     rows = []
     for kind, part in (("head", slice(None, -1)), ("mlp", slice(-1, None))):
@@ -76,7 +76,7 @@ def _score_downstream(old: Weights, new: Weights, queries: Asked) -> Tensor:
     return downstream(old, linearised(old, embed(old, queries.tokens), queries), run(new, queries.tokens).layers)
 
 
-def aligned_means(scores: Tensor, queries: Asked, reference: Sequence[int]) -> Tensor:
+def average_aligned(scores: Tensor, queries: Asked, reference: Sequence[int]) -> Tensor:
     """Average scores over questions after aligning their tokens with a reference prompt, see :func:`.tokens.aligned`.
 
     Args:

@@ -178,10 +178,10 @@ def _project(p: Parameters, layer: int, name: str, attended: Tensor) -> Tensor:
     outputs, heads = through(attended, p[f"{layer}.{name}"]), p[f"{layer}.query"].shape[1]
     if (bias := p.get(f"{layer}.{name}_bias")) is not None:
         outputs = outputs + bias
-    return each_head(outputs, heads)
+    return repeat_heads(outputs, heads)
 
 
-def each_head(values: Tensor, heads: int) -> Tensor:
+def repeat_heads(values: Tensor, heads: int) -> Tensor:
     """Repeat key or value heads, [..., H', w], for the query heads that share them, [..., H, w]."""
     return values if values.shape[-2] == heads else values.repeat_interleave(heads // values.shape[-2], -2)
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy
-from heuristic_core.experiments.extractive_structures.plan import hours_of, weights_of
+from heuristic_core.experiments.extractive_structures.plan import count_weight_bytes, estimate_hours
 
 SAFETY_FACTOR = 2  # of requests over estimates
 BASE_BYTES = 1.2e9  # of a job without a model: its processes and libraries
@@ -31,7 +31,7 @@ class Need(NamedTuple):
 def needs(study: ExtractiveStudy) -> dict[str, Need]:
     """Return the requests of one job of each rule, by rule."""
     try:
-        weight_bytes, hours = weights_of(study), hours_of(study)
+        weight_bytes, hours = count_weight_bytes(study), estimate_hours(study)
     except InputError:
         weight_bytes, hours = UNKNOWN_MODEL_BYTES, {}
     requests = {}

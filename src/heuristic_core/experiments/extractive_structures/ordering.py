@@ -59,7 +59,7 @@ def order_rows(
         seed: Of the order of sentences.
         unfinished: Folder of saved states, from which an interrupted run resumes.
     """
-    questions = parts_of(made, tested)
+    questions = split_parts(made, tested)
     parts = {name: asked(part, encode) for name, part in questions.items()}
     rows, stages = [], {}
     saved = unfinished and Unfinished(unfinished, rows)
@@ -80,7 +80,7 @@ def order_rows(
     return Orders(rows, stages)
 
 
-def parts_of(made: Hop, tested: int) -> dict[str, Questions]:
+def split_parts(made: Hop, tested: int) -> dict[str, Questions]:
     """Split facts and implications into those of the test names, the first `tested`, and those of the other names."""
 
     def part(questions: Questions, names: slice) -> Questions:

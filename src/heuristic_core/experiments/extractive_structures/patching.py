@@ -12,11 +12,11 @@ from heuristic_core.experiments.extractive_structures.answers import losses
 from heuristic_core.experiments.extractive_structures.model import Layer, Parameters, Pass, Shifts, mlp, run, run_from
 from heuristic_core.experiments.extractive_structures.scores import (
     Contrast,
-    counterfactual_differences,
+    average_over_partners,
+    compute_counterfactual_differences,
+    compute_input_effects,
+    compute_weight_effects,
     known,
-    learned_outputs,
-    moved_outputs,
-    over_partners,
 )
 from heuristic_core.experiments.extractive_structures.tokens import Asked
 
@@ -35,7 +35,7 @@ def patched(contrast: Contrast) -> dict[str, Tensor]:
         counterfactual prompts, whose outputs are inserted one prompt at a time.
     """
     old, new = (run(p, contrast.asked.tokens) for p in (contrast.old, contrast.new))
-    moved = moved_outputs(contrast.old, old.layers, new.layers)
+    moved = compute_input_effects(contrast.old, old.layers, new.layers)
     falls = {
         "informative": _measure_falls(contrast.old, contrast.asked, old, _weight_shifts(contrast, old.layers)),
         "downstream": _measure_falls(contrast.old, contrast.asked, old, _output_shifts(moved, len(old.layers))),
@@ -43,13 +43,13 @@ def patched(contrast: Contrast) -> dict[str, Tensor]:
     upstream = []
     for k in range(contrast.others.shape[1]):
         pair = contrast._replace(others=contrast.others[:, k : k + 1], partners=contrast.partners[:, k : k + 1])
-        changes = {site: -value for site, value in counterfactual_differences(pair, old.layers).items()}
+        changes = {site: -value for site, value in compute_counterfactual_differences(pair, old.layers).items()}
         old_fall, new_fall = (
             _measure_falls(p, contrast.asked, baseline, _output_shifts(changes, len(old.layers)))
             for p, baseline in ((contrast.old, old), (contrast.new, new))
         )
         upstream.append(old_fall - new_fall)
-    falls["upstream"] = over_partners(contrast, torch.stack(upstream, 1))
+    falls["upstream"] = average_over_partners(contrast, torch.stack(upstream, 1))
     return {kind: known(contrast, kind, values) for kind, values in falls.items()}
 
 
@@ -60,7 +60,7 @@ def _weight_shifts(contrast: Contrast, layers: list[Layer]) -> Iterable[list[Shi
     change of the output matrix.
     """
     for number, layer in enumerate(layers):
-        outputs = learned_outputs(contrast.old, contrast.new, number, layer)
+        outputs = compute_weight_effects(contrast.old, contrast.new, number, layer)
         heads = outputs["write"].shape[2]
         head_shifts = []
         for head in range(heads):

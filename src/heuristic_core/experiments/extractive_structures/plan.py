@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from heuristic_core.experiments.extractive_structures.config import FEW, LARGEST, ExtractiveStudy, Model
 from heuristic_core.experiments.extractive_structures.world import world
-from heuristic_core.plan.devices import DEFAULTS, Work, device, hours
-from heuristic_core.plan.shapes import Shape, shape_of
-from heuristic_core.plan.text import about, columns, gigabytes, job_rows
+from heuristic_core.plan.devices import DEFAULT_DEVICES, Work, device, hours
+from heuristic_core.plan.shapes import Shape, read_shape
+from heuristic_core.plan.text import about, columns, format_gigabytes, job_rows
 
 BACKWARD = 3  # cost of a forward and a backward pass, in forward passes
 TOKENS = 10  # of a sentence, roughly
@@ -60,15 +60,15 @@ def _count_hub_parameters(shape: Shape) -> int:
     return shape.layers * layer_weights + 2 * shape.vocabulary * shape.hidden
 
 
-def weights_of(study: ExtractiveStudy) -> float:
+def count_weight_bytes(study: ExtractiveStudy) -> float:
     """Return the bytes of one model's weights."""
-    shape = shape_of(study.pretrained) if study.pretrained else None
+    shape = read_shape(study.pretrained) if study.pretrained else None
     return BYTES_PER_WEIGHT * (_count_hub_parameters(shape) if shape else parameters(study.model))
 
 
 def work_of(study: ExtractiveStudy) -> list[Sentences]:
     """Return the work of a study by rule, over all seeds."""
-    shape = shape_of(study.pretrained) if study.pretrained else None
+    shape = read_shape(study.pretrained) if study.pretrained else None
     sentence_operations = 2 * _count_hub_parameters(shape) * HUB_TOKENS if shape else forward(study.model)
     tokens = HUB_TOKENS if shape else TOKENS
     layers, heads = (shape.layers, shape.heads) if shape else (study.model.layers, study.model.heads)
@@ -112,7 +112,7 @@ def work_of(study: ExtractiveStudy) -> list[Sentences]:
     return rule_work
 
 
-def hours_of(study: ExtractiveStudy, on: str | None = None) -> dict[str, float]:
+def estimate_hours(study: ExtractiveStudy, on: str | None = None) -> dict[str, float]:
     """Return the hours of one core or GPU by rule.
 
     Args:
@@ -121,7 +121,7 @@ def hours_of(study: ExtractiveStudy, on: str | None = None) -> dict[str, float]:
     """
     if not study.pretrained:
         return {work.rule: work.operations / rate() / 3600 for work in work_of(study)}
-    shape, target = shape_of(study.pretrained), device(on or DEFAULTS[study.device])
+    shape, target = read_shape(study.pretrained), device(on or DEFAULT_DEVICES[study.device])
     return {
         work.rule: hours(
             Work(work.rule, (work.rule,), "evaluate", 1, work.sentences, HUB_TOKENS, work.operations),
@@ -140,20 +140,20 @@ def report(study: ExtractiveStudy, wanted: Counter, missing: Counter, on: str | 
         study: The study.
         wanted: All jobs of the study, by rule.
         missing: Jobs without an up-to-date result, by rule.
-        on: See :func:`hours_of`.
+        on: See :func:`estimate_hours`.
     """
-    rows, total, left, rule_hours = [], 0.0, 0.0, hours_of(study, on)
+    rows, total, left, rule_hours = [], 0.0, 0.0, estimate_hours(study, on)
     for work in work_of(study):
         all_hours = rule_hours[work.rule]
         to_do = all_hours * missing[work.rule] / wanted[work.rule] if wanted[work.rule] else 0.0
         total, left = total + all_hours, left + to_do
         rows.append([work.rule, f"{work.sentences:,}", f"{work.operations:.2g}", about(all_hours), about(to_do)])
     unit, place, basis = _describe_device(study, on)
-    model_bytes = weights_of(study)
+    model_bytes = count_weight_bytes(study)
     models = len(study.seeds) * 2 + 1 if study.pretrained else len(study.seeds) * len(study.corpora) * 3
-    sizes = [["weights", gigabytes(model_bytes * models)]]
+    sizes = [["weights", format_gigabytes(model_bytes * models)]]
     if study.finetuning.save_every:
-        sizes.append(["saved states, of one job", gigabytes(3 * model_bytes * 6)])
+        sizes.append(["saved states, of one job", format_gigabytes(3 * model_bytes * 6)])
     parts = [
         f"{study.study}: {len(study.seeds)} seeds of extractive structures, times for {place}",
         columns(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
@@ -169,7 +169,7 @@ def report(study: ExtractiveStudy, wanted: Counter, missing: Counter, on: str | 
             ["while scores are computed", 2 * model_bytes + BYTES_PER_WEIGHT * LARGEST],
         ]
         memory.append(["what waits meanwhile, in the host's memory", HOST_COPIES * model_bytes])
-        parts.append(columns(["memory", "GB"], [[what, gigabytes(size)] for what, size in memory]))
+        parts.append(columns(["memory", "GB"], [[what, format_gigabytes(size)] for what, size in memory]))
     return "\n\n".join([*parts, basis])
 
 
@@ -178,9 +178,9 @@ def _describe_device(study: ExtractiveStudy, on: str | None) -> tuple[str, str, 
     if not study.pretrained:
         basis = "operations are counted, and their rate is that of pre-training at the default sizes."
         return "core", "one core of a processor", f"~ marks an estimate: {basis}"
-    name = on or DEFAULTS[study.device]
+    name = on or DEFAULT_DEVICES[study.device]
     target = device(name)
-    too_small = TRAINING_COPIES * weights_of(study) > (target.memory or float("inf")) * 1e9
+    too_small = TRAINING_COPIES * count_weight_bytes(study) > (target.memory or float("inf")) * 1e9
     warning = f" A model that learns does not fit into the {target.memory:g} GB of {name}." if too_small else ""
     return (
         target.unit,

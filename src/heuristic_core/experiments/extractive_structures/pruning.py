@@ -147,13 +147,13 @@ def greedy(full: FullModel, count: int) -> list[int]:
     layers, parts = full.shape
     kept = list(range(layers * parts))
     while len(kept) > count:
-        costs = [divergence_of(full, [number for number in kept if number != removed]) for removed in kept]
+        costs = [measure_divergence(full, [number for number in kept if number != removed]) for removed in kept]
         kept.pop(costs.index(min(costs)))
     return kept
 
 
 @torch.no_grad()
-def divergence_of(full: FullModel, kept: Sequence[int]) -> float:
+def measure_divergence(full: FullModel, kept: Sequence[int]) -> float:
     """Return KL(full || subnetwork of the components `kept`), mean over questions, nats."""
     return float(
         _kl(full.answers, _answer_log_probs(gated(full, full.asked, _gate_mask(full, kept)), full.asked))
@@ -163,7 +163,7 @@ def divergence_of(full: FullModel, kept: Sequence[int]) -> float:
 
 
 @torch.no_grad()
-def rank_of(full: FullModel, kept: Sequence[int]) -> float:
+def measure_rank(full: FullModel, kept: Sequence[int]) -> float:
     """Return the mean rank of the right answers in the subnetwork of the components `kept`."""
     logits = option_logits(gated(full, full.asked, _gate_mask(full, kept)), full.asked)
     return float(ranks(logits, full.asked.answer).double().mean())
@@ -173,7 +173,9 @@ def _mask_rows(full: FullModel, kept: list[int] | None, labels: dict) -> list[di
     """Return a row for each component. kept: the subnetwork's components; None if pruning failed."""
     layers, parts = full.shape
     labels |= (
-        {"rank": None, "kl": None} if kept is None else {"rank": rank_of(full, kept), "kl": divergence_of(full, kept)}
+        {"rank": None, "kl": None}
+        if kept is None
+        else {"rank": measure_rank(full, kept), "kl": measure_divergence(full, kept)}
     )
     return [
         component(number // parts, number % parts, parts - 1)

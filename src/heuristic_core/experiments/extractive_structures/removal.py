@@ -10,7 +10,7 @@ from torch import Tensor
 from heuristic_core.experiments.extractive_structures.answers import losses
 from heuristic_core.experiments.extractive_structures.config import FEW
 from heuristic_core.experiments.extractive_structures.data import Sentence
-from heuristic_core.experiments.extractive_structures.model import Layer, Parameters, Shifts, each_head, run
+from heuristic_core.experiments.extractive_structures.model import Layer, Parameters, Shifts, repeat_heads, run
 from heuristic_core.experiments.extractive_structures.scores import KINDS, Contrast, inside
 
 EFFECTS = ("restored", "ablated")
@@ -138,7 +138,7 @@ def restored(new: Parameters, old: Parameters, layer: int, head: int | None) -> 
             continue
         # Keys and values that heads share are copied for each head, so that only this head gets the old ones.
         new_matrix, old_matrix = (
-            p[f"{layer}.{name}"] if name == "output" else each_head(p[f"{layer}.{name}"], heads) for p in (new, old)
+            p[f"{layer}.{name}"] if name == "output" else repeat_heads(p[f"{layer}.{name}"], heads) for p in (new, old)
         )
         matrix, axis = new_matrix.clone(), 0 if name == "output" else new_matrix.dim() - 2
         matrix.select(axis, head).copy_(old_matrix.select(axis, head))

@@ -7,17 +7,17 @@ from heuristic_core.experiments.extractive_structures.figures.targets import TAR
 from heuristic_core.experiments.extractive_structures.layout import Layout
 from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE
 from heuristic_core.figures.targets import outputs
-from heuristic_core.provenance.crate.subject import Subject, about_target
+from heuristic_core.provenance.crate.subject import Subject, describe_target
 
 PRETRAINING_TABLE = "extractive_trace"  # missing if the model was pre-trained elsewhere
 SWEEP_TABLES = ("extractive_sweep", "extractive_choice", "extractive_made_up_sweep")  # need a block `sweep`
-ORDERED = ("ordering", "grafting", "localisation")  # tables about made-up facts
-SCORED = ("scores", "components", "agreement", "removal")
+ORDER_TABLES = ("ordering", "grafting", "localisation")  # tables about made-up facts
+SCORE_TABLES = ("scores", "components", "agreement", "removal")
 PRUNED = ("subnetworks", "transfer")
 SHARED = ("core", "sharing")  # tables over all seeds
 
 
-def tables_of(study: ExtractiveStudy) -> list[str]:
+def list_tables(study: ExtractiveStudy) -> list[str]:
     """Return the schema names of a study's tables."""
     missing = ((PRETRAINING_TABLE,) if study.pretrained else ()) + (() if study.sweep else SWEEP_TABLES)
     return [name for name in EXTRACTIVE if name not in missing]
@@ -31,7 +31,7 @@ def of_corpus(study: ExtractiveStudy) -> tuple[str, ...]:
 def members(study: ExtractiveStudy) -> list[str]:
     """Return the archive's members: paths below the study's folder that its configuration implies."""
     layout = Layout.of(study)
-    paths = [*map(layout.table, (*tables_of(study), "claims", "provenance"))]
+    paths = [*map(layout.table, (*list_tables(study), "claims", "provenance"))]
     paths += [path for name in TARGETS for path in outputs(layout.root, name)]
     paths += [f"{layout.root}/report.html", f"{layout.root}/study.json"]
     return sorted(path.removeprefix(f"{layout.root}/") for path in paths)
@@ -44,5 +44,5 @@ def subject(study: ExtractiveStudy) -> Subject:
         run=f"{models}: pre-trained, taught, measured and drawn",
         results=f"Extractive structures of {models}: configuration, tables, figures and provenance",
         paper="arXiv:2412.04614",
-        about=partial(about_target, titles={name: target.title for name, target in TARGETS.items()}),
+        about=partial(describe_target, titles={name: target.title for name, target in TARGETS.items()}),
     )

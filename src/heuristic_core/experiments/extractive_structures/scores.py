@@ -30,10 +30,10 @@ from heuristic_core.experiments.extractive_structures.model import (
     Shifts,
     Site,
     attention,
-    each_head,
     embed,
     layers_of,
     mlp,
+    repeat_heads,
     run,
     run_from,
     site_shapes,
@@ -42,7 +42,9 @@ from heuristic_core.experiments.extractive_structures.model import (
 from heuristic_core.experiments.extractive_structures.tokens import Asked, aligned
 
 KINDS = ("informative", "downstream", "upstream", "upstream_path")
-HELD = 80  # vectors of the residual stream's width that a run with gradients stores per token and layer, measured
+STORED_VECTORS = (
+    80  # vectors of the residual stream's width that a run with gradients stores per token and layer, measured
+)
 
 
 class Contrast(NamedTuple):
@@ -107,17 +109,17 @@ def scores(contrast: Contrast, path_steps: int) -> dict[str, Tensor]:
         Scores by kind, [n, T, layers, H + 1]: heads, then the MLP. NaN after a prompt's end, and for upstream scores if
         a token has no partner in any counterfactual prompt.
     """
-    path_scores = path_averaged(contrast, path_steps)
-    return first_order(contrast) | {"upstream_path": known(contrast, "upstream_path", path_scores)}
+    path_scores = average_path_scores(contrast, path_steps)
+    return compute_first_order(contrast) | {"upstream_path": known(contrast, "upstream_path", path_scores)}
 
 
-def first_order(contrast: Contrast) -> dict[str, Tensor]:
+def compute_first_order(contrast: Contrast) -> dict[str, Tensor]:
     """Compute the paper's three kinds of score, see :func:`scores`."""
     old, new = (linearised(p, embed(p, contrast.asked.tokens), contrast.asked) for p in (contrast.old, contrast.new))
     by_kind = {
         "informative": informative(contrast.old, contrast.new, old),
         "downstream": downstream(contrast.old, old, new.layers),
-        "upstream": score_upstream(old, new, counterfactual_differences(contrast, old.layers)),
+        "upstream": score_upstream(old, new, compute_counterfactual_differences(contrast, old.layers)),
     }
     return {kind: known(contrast, kind, values) for kind, values in by_kind.items()}
 
@@ -145,7 +147,7 @@ def informative(old: Parameters, new: Parameters, old_run: LinearisedRun) -> Ten
     """Return informative scores, [n, T, layers, H + 1]. old_run: the run of the old model."""
     layer_scores = []
     for number, layer in enumerate(old_run.layers):
-        learned = learned_outputs(old, new, number, layer)
+        learned = compute_weight_effects(old, new, number, layer)
         heads = sum(dot(learned[name], old_run.gradients[number, name]) for name in ("query", "key", "value"))
         heads = heads + dot(learned["write"], old_run.gradients[number, "write"][:, :, None])
         inner = sum(
@@ -155,7 +157,7 @@ def informative(old: Parameters, new: Parameters, old_run: LinearisedRun) -> Ten
     return torch.stack(layer_scores, 2)
 
 
-def learned_outputs(old: Parameters, new: Parameters, number: int, layer: Layer) -> dict[str, Tensor]:
+def compute_weight_effects(old: Parameters, new: Parameters, number: int, layer: Layer) -> dict[str, Tensor]:
     """Return what the changes of a layer's matrices and biases add to their outputs on unchanged inputs.
 
     Args:
@@ -173,7 +175,7 @@ def learned_outputs(old: Parameters, new: Parameters, number: int, layer: Layer)
 
     heads = layer.context.shape[2]
     changes = {
-        name: each_head(through(layer.attended, change(name)) + change(f"{name}_bias"), heads)
+        name: repeat_heads(through(layer.attended, change(name)) + change(f"{name}_bias"), heads)
         for name in ("query", "key", "value")
     }
     changes["write"] = (layer.context[..., None, :] @ change("output")).squeeze(-2)
@@ -190,11 +192,11 @@ def downstream(old: Parameters, old_run: LinearisedRun, new: Sequence[Layer]) ->
         old_run: The run of the old model.
         new: Layers of the run of the new model.
     """
-    changes = moved_outputs(old, old_run.layers, new)
+    changes = compute_input_effects(old, old_run.layers, new)
     return -_dot_by_component(changes, old_run.gradients)
 
 
-def moved_outputs(old: Parameters, layers: Sequence[Layer], new: Sequence[Layer]) -> Shifts:
+def compute_input_effects(old: Parameters, layers: Sequence[Layer], new: Sequence[Layer]) -> Shifts:
     """Return the changes of the old components' outputs when their inputs come from the new model's run."""
     changes = {}
     for number, (before, after) in enumerate(zip(layers, new, strict=True)):
@@ -204,19 +206,21 @@ def moved_outputs(old: Parameters, layers: Sequence[Layer], new: Sequence[Layer]
 
 
 def score_upstream(old: LinearisedRun, new: LinearisedRun, differences: Shifts) -> Tensor:
-    """Return upstream scores, [n, T, layers, H + 1]. differences: of :func:`counterfactual_differences`."""
+    """Return upstream scores, [n, T, layers, H + 1]. differences: of :func:`compute_counterfactual_differences`."""
     return _dot_by_component(differences, {site: old.gradients[site] - new.gradients[site] for site in differences})
 
 
-def counterfactual_differences(contrast: Contrast, layers: Sequence[Layer]) -> Shifts:
+def compute_counterfactual_differences(contrast: Contrast, layers: Sequence[Layer]) -> Shifts:
     """Return outputs of the old model minus its outputs on counterfactual prompts.
 
     Differences are means over the prompts in which a token has a partner, and 0 if there are none.
     """
-    return {site: over_partners(contrast, values) for site, values in _site_differences(contrast, layers).items()}
+    return {
+        site: average_over_partners(contrast, values) for site, values in _site_differences(contrast, layers).items()
+    }
 
 
-def path_averaged(contrast: Contrast, steps: int) -> Tensor:
+def average_path_scores(contrast: Contrast, steps: int) -> Tensor:
     """Return upstream scores with gradients averaged over points of the line between embeddings.
 
     Args:
@@ -232,10 +236,10 @@ def path_averaged(contrast: Contrast, steps: int) -> Tensor:
     differences = _site_differences(contrast, run(contrast.old, contrast.asked.tokens).layers)
     pair_differences = {site: values.flatten(0, 1) for site, values in differences.items()}
     batches = []
-    for pairs in torch.arange(n * count).split(rows_at_once(contrast)):
+    for pairs in torch.arange(n * count).split(compute_batch_size(contrast)):
         batch_differences = {site: values[pairs] for site, values in pair_differences.items()}
         batches.append(_average_path(contrast, pairs, queries.of(pairs), batch_differences, steps))
-    return over_partners(contrast, torch.cat(batches).unflatten(0, (n, count)))
+    return average_over_partners(contrast, torch.cat(batches).unflatten(0, (n, count)))
 
 
 def _average_path(contrast: Contrast, pairs: Tensor, queries: Asked, differences: Shifts, steps: int) -> Tensor:
@@ -252,10 +256,10 @@ def _average_path(contrast: Contrast, pairs: Tensor, queries: Asked, differences
     return total
 
 
-def rows_at_once(contrast: Contrast) -> int:
+def compute_batch_size(contrast: Contrast) -> int:
     """Return the number of prompts of a batch with gradients."""
     width = contrast.old["token"].shape[1]
-    return max(1, LARGEST // (HELD * width * contrast.asked.tokens.shape[1] * layers_of(contrast.old)))
+    return max(1, LARGEST // (STORED_VECTORS * width * contrast.asked.tokens.shape[1] * layers_of(contrast.old)))
 
 
 def inside(queries: Asked) -> Tensor:
@@ -293,7 +297,7 @@ def _difference(contrast: Contrast, output: Tensor) -> Tensor:
     return torch.where(valid, output[:, None] - partner_output, torch.zeros((), dtype=output.dtype))
 
 
-def over_partners(contrast: Contrast, values: Tensor) -> Tensor:
+def average_over_partners(contrast: Contrast, values: Tensor) -> Tensor:
     """Average over counterfactual prompts with a partner: values [n, K, T, ...], 0 without, to [n, T, ...]."""
     count = (contrast.partners >= 0).sum(1).clamp(min=1)
     return values.sum(1) / count.view(*count.shape, *[1] * (values.dim() - 3))

@@ -18,11 +18,11 @@ from heuristic_core.experiments.extractive_structures.data import (
     Questions,
     Sentence,
     corpus,
+    draw_home_implications,
+    draw_second_hop,
     first_hop,
-    implied_by_homes,
     made_up,
     names,
-    second_hop,
 )
 from heuristic_core.experiments.extractive_structures.tokens import (
     Asked,
@@ -33,9 +33,9 @@ from heuristic_core.experiments.extractive_structures.tokens import (
     examples,
 )
 from heuristic_core.experiments.extractive_structures.world import world
-from heuristic_core.models.device import dtype_on, usable_device
+from heuristic_core.models.device import resolve_device, resolve_dtype
 
-HOP_FUNCTIONS = {"first": first_hop, "second": second_hop}
+HOP_FUNCTIONS = {"first": first_hop, "second": draw_second_hop}
 HOPS = tuple(HOP_FUNCTIONS)
 
 
@@ -89,7 +89,7 @@ class Setting:
         """Return the questions on what facts of the first hop imply, by relation of the world."""
         queries = {}
         for relation in self.world.relations:
-            questions = implied_by_homes(self.world, self.data, self.names.taught, self.seed, relation)
+            questions = draw_home_implications(self.world, self.data, self.names.taught, self.seed, relation)
             queries[relation] = asked(questions, self.vocabulary)
         return queries
 
@@ -121,8 +121,8 @@ def open_setting(
         device: Where the model runs.
         precision: Of products of matrices.
     """
-    usable = usable_device(device)
-    dtype = dtype_on(usable, precision)
+    usable = resolve_device(device)
+    dtype = resolve_dtype(usable, precision)
     with contextlib.ExitStack() as stack:
         if usable.type != "cpu":
             stack.enter_context(usable)

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 from torch import Tensor
 
-from heuristic_core.analysis.randomisation import shared_by_chance, tails
+from heuristic_core.analysis.randomisation import draw_shared_counts, tail_p_values
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.extractive_structures.scores import KINDS
 
@@ -52,8 +52,8 @@ def sharing_rows(subnetworks: pd.DataFrame, permutations: int) -> Iterator[dict]
             continue
         kept = masks.to_numpy().reshape(len(masks), heads["layer"].nunique(), -1)
         observed = int(kept.all(axis=0).sum())
-        draws = shared_by_chance(kept, permutations, numpy_generator(labels["seed"], labels["hop"], labels["part"]))
-        upper_tail, _ = tails(draws, observed)
+        draws = draw_shared_counts(kept, permutations, numpy_generator(labels["seed"], labels["hop"], labels["part"]))
+        upper_tail, _ = tail_p_values(draws, observed)
         counts = {"observed": observed, "expected": float(draws.mean()), "p": upper_tail, "n": len(masks)}
         yield labels | counts | {"reason": None}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.training_seeds import HIGHEST, extreme, over_seeds
+from heuristic_core.analysis.training_seeds import HIGHEST, extreme_mean, over_seeds
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
 from heuristic_core.experiments.extractive_structures.evidence import HOPS, IMPLICATIONS, TEST_FACTS, Evidence, by_hop
 
@@ -139,7 +139,7 @@ def _estimate_worst(evidence: Evidence, ranks: dict[str, pd.Series]) -> Estimate
     questions = _count_questions(evidence)
     unit = (questions - 1) / 100
     percent = {name: values / unit for name, values in ranks.items()}
-    estimate = extreme(percent, HIGHEST, _describe_ranks("rank of facts", ranks), percent=True, units=questions)
+    estimate = extreme_mean(percent, HIGHEST, _describe_ranks("rank of facts", ranks), percent=True, units=questions)
     return replace(estimate, **{field: _scale(getattr(estimate, field), unit) for field in ("value", "low", "high")})
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.training_seeds import LOWEST, extreme
+from heuristic_core.analysis.training_seeds import LOWEST, extreme_mean
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
 from heuristic_core.experiments.extractive_structures.evidence import Evidence, by_hop
 
@@ -16,7 +16,7 @@ def shared_heads_beyond_chance(evidence: Evidence, part: str) -> Estimate:
     rows = rows[rows["part"] == part].dropna(subset="observed")
     excess = by_hop(rows.assign(value=rows["observed"] - rows["expected"]), "value")
     means = ", ".join(f"{hop} {values.mean():.3g}" for hop, values in excess.items())
-    return extreme(excess, LOWEST, f"shared beyond chance: {means}")
+    return extreme_mean(excess, LOWEST, f"shared beyond chance: {means}")
 
 
 @statistic

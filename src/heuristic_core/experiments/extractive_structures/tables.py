@@ -1,6 +1,6 @@
 """Schemas of the experiment's tables, see :mod:`heuristic_core.tables.schemas`."""
 
-from heuristic_core.tables.columns import BOOL, INT, REAL, STRING, WHY
+from heuristic_core.tables.columns import BOOL, INT, REAL, REASON, STRING
 from heuristic_core.tables.schemas import SCHEMAS
 
 RUN = {
@@ -74,7 +74,7 @@ EXTRACTIVE = {
         "score": (STRING, "informative, downstream, upstream or upstream_path, see extractive_components"),
         "value": (REAL, "fall of the loss to first order, mean over questions"),
         "questions": (INT, "that have the token, and for upstream scores a partner in a counterfactual prompt"),
-    } | WHY,
+    } | REASON,
     "extractive_components": RUN | HOP | COMPONENT | SCORES | {
         "restored": (REAL, "rise of the taught model's loss where the component has its former weights"),
         "ablated": (REAL, "rise of the taught model's loss where the component's output is its mean over tokens"),
@@ -85,20 +85,20 @@ EXTRACTIVE = {
         "over": (STRING, "means: of each component and token, over questions; questions: each by itself"),
         "r": (REAL, "Pearson's r of scores and what replacing the output, token by token, does to the loss"),
         "n": (INT, "pairs of values"),
-    } | WHY,
+    } | REASON,
     "extractive_localisation": RUN | {
         "kind": (STRING, "head or mlp"),
         "r": (REAL, "Pearson's r, over components at tokens, of informative scores of implications of made-up facts, "
                     "and downstream scores of test names' facts, each a mean over questions"),
         "n": (INT, "components at tokens"),
-    } | WHY,
+    } | REASON,
     "extractive_removal": RUN | HOP | {
         "kind": (STRING, "head or mlp"),
         "score": (STRING, "as in extractive_components: summed over tokens"),
         "effect": (STRING, "restored or ablated, as in extractive_components"),
         "r": (REAL, "Pearson's r over components"),
         "n": (INT, "components"),
-    } | WHY,
+    } | REASON,
     "extractive_subnetworks": RUN | HOP | COMPONENT | {
         "part": (STRING, "which questions the subnetwork was found on: facts or implications"),
         "how": (STRING, "learned: by hard-concrete gates; greedy: by leaving out, one by one, what costs least"),
@@ -107,7 +107,7 @@ EXTRACTIVE = {
         "rank": (REAL, "of the subnetwork on its questions, as in extractive_curves"),
         "kl": (REAL, "KL divergence of its answers from the taught model's answers, mean over its questions, nats"),
         "sampled_sparsity": (REAL, "of sampled gates at the end, share of components; null where greedy"),
-    } | WHY,
+    } | REASON,
     "extractive_core": RUN | HOP | COMPONENT | {
         "part": (STRING, "as in extractive_subnetworks"),
         "kept_by": (INT, "learned subnetworks with the component"),
@@ -122,7 +122,7 @@ EXTRACTIVE = {
         "n": (INT, "learned subnetworks"),
         "greedy_kl": (REAL, "KL divergence of the greedy subnetwork, nats"),
         "learned_kl": (REAL, "mean KL divergence of the learned subnetworks, nats"),
-    } | WHY,
+    } | REASON,
     "extractive_transfer": RUN | {
         "kind": (STRING, "head or mlp"),
         "score": (STRING, "as in extractive_scores, summed over tokens, mean over questions"),
@@ -130,6 +130,6 @@ EXTRACTIVE = {
         "b": (STRING, "another one"),
         "rho": (REAL, "Spearman's rank correlation of the scores of components"),
         "n": (INT, "components"),
-    } | WHY,
+    } | REASON,
 }  # fmt: skip
 SCHEMAS.update(EXTRACTIVE)  # registers the tables for shared functions

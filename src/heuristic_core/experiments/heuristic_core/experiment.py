@@ -54,7 +54,7 @@ def plan(study: Study, device: str | None, wanted: Counter, missing: Counter) ->
     from heuristic_core.experiments.heuristic_core.plan import report
     from heuristic_core.plan import devices
 
-    name = device or devices.DEFAULTS[study.device]
+    name = device or devices.DEFAULT_DEVICES[study.device]
     return report.plan(study, name, devices.device(name), wanted, missing)
 
 

@@ -35,7 +35,7 @@ def ablations(parameters: Parameters, tokens: Tensor, training: Tensor, seed: in
         the values of :func:`measures`.
     """
     heads = parameters["output"].shape[1]
-    donors, rows = donors_for(tokens, training, seed), []
+    donors, rows = draw_donors(tokens, training, seed), []
     for m in range(len(parameters["output"])):
         model = {name: value[m : m + 1] for name, value in parameters.items()}
         means = torch.cat([forward.contexts for forward in _run_batches(model, training)], 1).double().mean(1).float()
@@ -49,7 +49,7 @@ def ablations(parameters: Parameters, tokens: Tensor, training: Tensor, seed: in
     return rows
 
 
-def donors_for(tokens: Tensor, training: Tensor, seed: int) -> Tensor:
+def draw_donors(tokens: Tensor, training: Tensor, seed: int) -> Tensor:
     """Draw a training sequence for every sequence, with replacement, [B, 2 L + 1]."""
     draws = torch_generator("list sorting donors", seed)
     return training[torch.randint(len(training), (len(tokens),), generator=draws)]

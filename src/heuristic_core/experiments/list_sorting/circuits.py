@@ -170,7 +170,7 @@ def effective_rank(matrices: Tensor) -> Tensor:
     return gram.diagonal(dim1=-2, dim2=-1).sum(-1) ** 2 / (gram**2).sum((-2, -1))
 
 
-class ByDistance(NamedTuple):
+class AttentionByDistance(NamedTuple):
     """Attention by distance in value.
 
     The last axis is key - query, from -(numbers - 1) on. Queries are the sorted numbers, not the separator.
@@ -185,7 +185,7 @@ class ByDistance(NamedTuple):
     pairs: Tensor
 
 
-def by_distance(attention: Tensor, tokens: Tensor, numbers: int) -> ByDistance:
+def average_attention_by_distance(attention: Tensor, tokens: Tensor, numbers: int) -> AttentionByDistance:
     """Average attention by the key's number minus the query's number.
 
     Args:
@@ -205,4 +205,4 @@ def by_distance(attention: Tensor, tokens: Tensor, numbers: int) -> ByDistance:
         sums = torch.zeros(m, h, size, dtype=torch.float64).index_add_(-1, index, weights)
         pairs.append(torch.bincount(index, minlength=size))
         means.append(sums / pairs[-1])
-    return ByDistance(torch.stack(means, 2), torch.stack(pairs))
+    return AttentionByDistance(torch.stack(means, 2), torch.stack(pairs))

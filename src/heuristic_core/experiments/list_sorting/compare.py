@@ -28,7 +28,7 @@ def compare(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
     condition lacks, such as the overlap of a single head, are null, with the reason.
 
     Args:
-        a: Table "sorting_models" of study a with column `suppression` of :func:`modes.with_suppression`.
+        a: Table "sorting_models" of study a with column `suppression` of :func:`modes.add_suppression`.
         b: The same table of study b.
     """
     ends = [select_last_step(table) for table in (a, b)]

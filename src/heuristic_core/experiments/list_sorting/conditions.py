@@ -35,10 +35,10 @@ def about(study: ListSorting, held_out: Tensor) -> dict:
         "optimiser": study.training.optimiser,
         "weight_decay": study.training.weight_decay,
         "steps": study.training.steps,
-    } | {column: digest_but(study, *left_out) for column, left_out in BUT.items()}
+    } | {column: digest_without(study, *left_out) for column, left_out in BUT.items()}
 
 
-def digest_but(study: ListSorting, block: str, settings: Collection[str] | None) -> str:
+def digest_without(study: ListSorting, block: str, settings: Collection[str] | None) -> str:
     """Return the SHA-256 of all settings that determine a seed's model, except some settings of one block.
 
     Args:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 
-def curves_of(models: pd.DataFrame, llc: pd.DataFrame | None) -> tuple[list[int], dict[str, np.ndarray]]:
+def build_curves(models: pd.DataFrame, llc: pd.DataFrame | None) -> tuple[list[int], dict[str, np.ndarray]]:
     """Return the measured steps and the curves of one condition.
 
     Args:

@@ -139,7 +139,7 @@ class Evidence:
         return rows[rows["step"] == rows["condition"].map(last)]
 
 
-def statistic_of_sorting(function: Callable[..., Estimate]) -> Callable[..., Estimate]:
+def sorting_statistic(function: Callable[..., Estimate]) -> Callable[..., Estimate]:
     """Register a statistic of conditions that sort.
 
     Its detail, or the reason why it is missing, lists the conditions left out.

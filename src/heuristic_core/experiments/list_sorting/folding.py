@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from heuristic_core.experiments.list_sorting.circuits import circuits
-from heuristic_core.experiments.list_sorting.model import EPSILON, Parameters, Pass, later_keys, run, unembedding
+from heuristic_core.experiments.list_sorting.model import EPSILON, Parameters, Pass, causal_mask, run, unembedding
 
 
 class Folding(NamedTuple):
@@ -21,7 +21,7 @@ class Folding(NamedTuple):
         written: Of what a head adds to the logits, relative to each other, the share of variance that OV at the model's
             attention misses.
         agreement: Share of numbers in the lists for which the head, where it attends to them, raises the same number
-            most by OV as by :func:`written_by_number`.
+            most by OV as by :func:`sum_logits_by_number`.
     """
 
     attention: Tensor
@@ -43,7 +43,7 @@ def folding(parameters: Parameters, tokens: Tensor) -> Folding:
     folded = circuits(p, final_scales(p, forward).mean((1, 2)))
     length = forward.attention.shape[-2]
     scores = folded.qk[:, :, tokens[:, length:-1, None], tokens[:, None, :-1]].transpose(1, 2)
-    attention = torch.softmax(scores + later_keys(length), -1)
+    attention = torch.softmax(scores + causal_mask(length), -1)
     difference = (attention - forward.attention).abs().sum(-1).mean((1, 3)) / 2
     return Folding(difference, written_error(p, tokens, forward, folded.ov), agreement(p, tokens, forward, folded.ov))
 
@@ -75,13 +75,13 @@ def written_error(p: Parameters, tokens: Tensor, forward: Pass, ov: Tensor) -> T
 def agreement(p: Parameters, tokens: Tensor, forward: Pass, ov: Tensor) -> Tensor:
     """Compute `agreement` of :class:`Folding` for matrices `ov`, [M, H]; arguments as in :func:`written_error`."""
     highest_by_ov, highest_on_lists = (
-        rows[..., :-1, :-1].argmax(-1) for rows in (ov, written_by_number(p, tokens, forward))
+        rows[..., :-1, :-1].argmax(-1) for rows in (ov, sum_logits_by_number(p, tokens, forward))
     )
     present = torch.bincount(tokens[:, : tokens.shape[1] // 2].flatten(), minlength=ov.shape[-1])[:-1] > 0
     return (highest_by_ov == highest_on_lists)[..., present].double().mean(-1)
 
 
-def written_by_number(p: Parameters, tokens: Tensor, forward: Pass) -> Tensor:
+def sum_logits_by_number(p: Parameters, tokens: Tensor, forward: Pass) -> Tensor:
     """Sum what a head adds to logits from the keys of one token, over lists and sorted numbers, [M, H, V, V].
 
     Each key has the value at its position, the model's attention to it, and the final scale of the sorted number that

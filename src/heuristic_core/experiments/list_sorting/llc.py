@@ -95,7 +95,7 @@ class Walk(NamedTuple):
     slope: Tensor | None
 
 
-def local_learning(
+def estimate_llc(
     losses: Losses, parameters: Mapping[str, Tensor], draw: Draw, settings: LocalLearning, seeds: Sequence[int]
 ) -> Estimates:
     """Estimate the LLC of every model by every estimator in `settings`.
@@ -107,10 +107,10 @@ def local_learning(
         settings: Settings of the estimators.
         seeds: Seeds of the models' noise, [M], for instance their training seeds. Rows identify a model by its seed.
     """
-    start = start_at(losses, parameters, draw, settings)
+    start = compute_start(losses, parameters, draw, settings)
     rows, chains = [], []
     for name, langevin in settings.estimators.items():
-        walk = walk_of(name, langevin, start, settings)
+        walk = make_walk(name, langevin, start, settings)
         full = [run(losses, draw, start, walk, settings, seeds, (FULL, k)) for k in range(settings.chains)]
         half = [run(losses, draw, start, walk, settings, seeds, (HALF, k)) for k in range(settings.half_step_chains)]
         for m, seed in enumerate(seeds):
@@ -123,7 +123,7 @@ def local_learning(
     return Estimates(rows, chains)
 
 
-def start_at(losses: Losses, parameters: Mapping[str, Tensor], draw: Draw, settings: LocalLearning) -> Start:
+def compute_start(losses: Losses, parameters: Mapping[str, Tensor], draw: Draw, settings: LocalLearning) -> Start:
     """Compute loss and gradient at w0, means over `gradient_examples` examples."""
     layout = Layout(parameters)
     weights = layout.matrix(parameters)
@@ -162,7 +162,7 @@ def reduce_by_model(matrix: Tensor, reduce: Callable[[Tensor], Tensor]) -> Tenso
     return torch.stack([reduce(values) for values in matrix])
 
 
-def walk_of(name: str, langevin: Langevin, start: Start, settings: LocalLearning) -> Walk:
+def make_walk(name: str, langevin: Langevin, start: Start, settings: LocalLearning) -> Walk:
     """Return the settings of an estimator's chains.
 
     Units are 1 for raw, else the root mean square of each tensor at w0, at least the floor.

@@ -19,7 +19,7 @@ from heuristic_core.experiments.list_sorting.stages import LEARNING, SPECIALISAT
 MAX_STEPS_OUTSIDE = 1  # measured steps
 
 
-def stage_of(stages: pd.DataFrame, stage: str) -> tuple[int, int]:
+def find_stage(stages: pd.DataFrame, stage: str) -> tuple[int, int]:
     """Return start and end of a stage of one model, measured steps.
 
     Args:

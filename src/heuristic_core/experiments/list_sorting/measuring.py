@@ -125,7 +125,7 @@ def _matrices(seeds: list[int], folded: c.Circuits) -> Iterator[dict]:
 
 def _distances(p: Parameters, sample: Sample, seeds: list[int]) -> list[dict]:
     """Return rows of table "sorting_distance"."""
-    averages = c.by_distance(run(p, sample.held_out).attention, sample.held_out, sample.numbers)
+    averages = c.average_attention_by_distance(run(p, sample.held_out).attention, sample.held_out, sample.numbers)
     return [
         {
             "seed": seed,

@@ -10,7 +10,7 @@ ablation of the head cannot.
 import torch
 from torch import Tensor
 
-from heuristic_core.experiments.list_sorting.ablation import BATCH, donors_for, measures, sets_of
+from heuristic_core.experiments.list_sorting.ablation import BATCH, draw_donors, measures, sets_of
 from heuristic_core.experiments.list_sorting.halves import half_means
 from heuristic_core.experiments.list_sorting.model import Parameters, read_out, run
 from heuristic_core.experiments.list_sorting.modes import COPYING, SUPPRESSION
@@ -35,7 +35,7 @@ def mode_ablations(
         One row per model, mode, set of heads and kind: `model`, its index; `mode`; `kind`; `ablated`, the heads;
         `replaced`, how many of their numbers; and the values of :func:`.ablation.measures`.
     """
-    donors, rows = donors_for(tokens, training, seed), []
+    donors, rows = draw_donors(tokens, training, seed), []
     for m in range(len(parameters["output"])):
         model = {name: value[m : m + 1] for name, value in parameters.items()}
         means = half_means(model, training).values
@@ -46,13 +46,13 @@ def mode_ablations(
                 chosen[ablated] = numbers[mode][m, ablated]
                 names = {"model": m, "mode": mode, "ablated": ablated, "replaced": int(chosen.sum())}
                 for kind, reference in references.items():
-                    logits = without_numbers(model, tokens, chosen, reference)
+                    logits = ablate_numbers(model, tokens, chosen, reference)
                     rows.append(names | {"kind": kind} | measures(logits, tokens))
     return rows
 
 
 @torch.no_grad()
-def without_numbers(model: Parameters, tokens: Tensor, chosen: Tensor, reference: Tensor) -> Tensor:
+def ablate_numbers(model: Parameters, tokens: Tensor, chosen: Tensor, reference: Tensor) -> Tensor:
     """Compute the logits of one model with the values of some numbers replaced.
 
     Args:

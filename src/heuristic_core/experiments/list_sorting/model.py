@@ -174,7 +174,7 @@ def mapped(rows: Tensor, p: Parameters, *names: str) -> Tensor:
     return torch.baddbmm(torch.cat([p[f"{name}_bias"].flatten(1) for name in names], -1)[:, None], rows, matrix)
 
 
-def later_keys(length: int) -> Tensor:
+def causal_mask(length: int) -> Tensor:
     """Return the causal mask that is added to scores, [L, 2 L]: -inf if the key comes after the query, else 0."""
     return torch.full((length, 2 * length), -torch.inf).triu(length + 1)
 
@@ -209,7 +209,7 @@ def _attend(p: Parameters, keys_values: Tensor, queries_residual: Tensor, heads:
     parts = keys_values.flatten(0, 1).split(w, -1)
     *queries, residual = queries_residual.flatten(0, 1).split([w] * h + [d], -1)
     scores = torch.stack([q @ k.mT for q, k in zip(queries, parts[:h], strict=True)])
-    attention = torch.softmax(scores + later_keys(length), -1)  # [H, M B, L, 2 L]
+    attention = torch.softmax(scores + causal_mask(length), -1)  # [H, M B, L, 2 L]
     contexts = torch.cat([a @ v for a, v in zip(attention, parts[h:], strict=True)], -1).view(m, b, length, h, w)
     replaced = contexts if heads is None else torch.lerp(heads.reference, contexts, heads.keep[..., None])
     residual = residual.view(m, b, length, d)

@@ -23,7 +23,7 @@ def last(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["step"] == rows.groupby("condition")["step"].transform("max")]
 
 
-def with_suppression(models: pd.DataFrame, heads: pd.DataFrame) -> pd.DataFrame:
+def add_suppression(models: pd.DataFrame, heads: pd.DataFrame) -> pd.DataFrame:
     """Add column `suppression` to `models`: the highest suppression score of a model's heads.
 
     Args:
@@ -34,7 +34,7 @@ def with_suppression(models: pd.DataFrame, heads: pd.DataFrame) -> pd.DataFrame:
     return models.merge(highest, on=[*MODEL, "step"], how="left", validate="one_to_one")
 
 
-def mode_of(splitting: float | None, suppression: float | None) -> str | None:
+def classify_mode(splitting: float | None, suppression: float | None) -> str | None:
     """Return the mode of a model by both scores, 0-1; None if a score is missing."""
     if pd.isna(splitting) or pd.isna(suppression):
         return None

@@ -3,8 +3,8 @@
 from collections import Counter
 
 from heuristic_core.experiments.list_sorting.study import SortingStudy
-from heuristic_core.experiments.list_sorting.work import Work, checkpoints_of, rate, work_of
-from heuristic_core.plan.text import about, columns, gigabytes, job_rows
+from heuristic_core.experiments.list_sorting.work import Work, checkpoint_bytes, rate, work_of
+from heuristic_core.plan.text import about, columns, format_gigabytes, job_rows
 
 OUTPUT_BYTES = 12e6  # figures, tables and the report
 
@@ -18,7 +18,7 @@ def report(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
         missing: Jobs without an up-to-date result, by rule.
     """
     work = {name: work_of(study, name) for name in study.conditions}
-    checkpoints = sum(checkpoints_of(study.of(name)) for name in study.conditions)
+    checkpoints = sum(checkpoint_bytes(study.of(name)) for name in study.conditions)
     peaks = {}
     for part in (part for parts in work.values() for part in parts):
         peaks[part.rule] = max(part.memory, peaks.get(part.rule, 0))
@@ -28,9 +28,12 @@ def report(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
             columns(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
             columns(["work", "condition", "lists", "FLOP", "core hours", "to do"], _hours(work, wanted, missing)),
             columns(
-                ["disk", "GB"], [["checkpoints", gigabytes(checkpoints)], ["figures, tables", gigabytes(OUTPUT_BYTES)]]
+                ["disk", "GB"],
+                [["checkpoints", format_gigabytes(checkpoints)], ["figures, tables", format_gigabytes(OUTPUT_BYTES)]],
             ),
-            columns(["memory of a job at its peak", "GB"], [[rule, gigabytes(peak)] for rule, peak in peaks.items()]),
+            columns(
+                ["memory of a job at its peak", "GB"], [[rule, format_gigabytes(peak)] for rule, peak in peaks.items()]
+            ),
             "~ marks an estimate: operations are counted, and their rate is that of training at the default sizes. "
             "Small batches, as of gates, are slower.",
         ]

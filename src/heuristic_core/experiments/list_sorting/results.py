@@ -6,7 +6,7 @@ from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, unm
 from heuristic_core.experiments.list_sorting.layout import Layout
 from heuristic_core.experiments.list_sorting.study import SortingStudy
 from heuristic_core.figures.targets import outputs
-from heuristic_core.provenance.crate.subject import Subject, about_target
+from heuristic_core.provenance.crate.subject import Subject, describe_target
 
 # Tables of every checkpoint.
 MEASURED = ("models", "heads", "ablations", "mode_ablations", "numbers", "matrices", "distance")
@@ -51,5 +51,5 @@ def subject(study: SortingStudy) -> Subject:
         run=f"{conditions}: trained, measured, analysed and drawn",
         results=f"Measures of {conditions}: configuration, tables, figures and provenance",
         paper="arXiv:2501.18666",
-        about=partial(about_target, titles={name: target.title for name, target in TARGETS.items()}),
+        about=partial(describe_target, titles={name: target.title for name, target in TARGETS.items()}),
     )

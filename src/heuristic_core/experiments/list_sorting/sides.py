@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.report.settings import read_study
-from heuristic_core.report.sides import present, study_folder, two_studies
+from heuristic_core.report.sides import check_study_folder, parse_two_studies, present
 
 USAGE = 'compare="results/a results/b": two folders of finished studies of list sorting'
 TABLES = ("sorting_models", "sorting_heads", "claims")
@@ -41,14 +41,14 @@ def parse_sides(text: str) -> tuple[Side, Side]:
     Raises:
         InputError: The text does not name two finished studies of list sorting.
     """
-    a, b = (_side(word) for word in two_studies(text, USAGE))
+    a, b = (_side(word) for word in parse_two_studies(text, USAGE))
     if a == b:
         raise InputError(f"compare = {text!r}: both studies are the same; give two studies")
     return a, b
 
 
 def _side(path: str) -> Side:
-    root = study_folder(path, USAGE)
+    root = check_study_folder(path, USAGE)
     if (found := read_study(root / "study.json")["settings"].get("experiment")) != "list-sorting":
         raise InputError(f"compare: {root} is a study of {found or 'heuristic-core'}; give {USAGE}")
     if absent := [name for name in TABLES if not Side(root).table(name).is_file()]:

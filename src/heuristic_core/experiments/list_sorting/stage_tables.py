@@ -22,7 +22,7 @@ DIRECTIONS = {"fall": FALL, "rise": RISE}
 Fits = dict[str, list[Fit | None]]  # by curve, one for each seed
 
 
-def fits_of(steps: Sequence[int], curves: Mapping[str, np.ndarray], settings: Stages) -> Fits:
+def fit_curves(steps: Sequence[int], curves: Mapping[str, np.ndarray], settings: Stages) -> Fits:
     """Fit every seed's curves.
 
     Args:
@@ -92,8 +92,8 @@ def movement_rows(
 ) -> list[dict]:
     """Return the change of every curve in every stage: mean over seeds, interval and direction.
 
-    With fewer than two seeds, interval and direction are None. `steps` and `curves` are as in :func:`fits_of`, `stages`
-    as in :func:`stage_rows`.
+    With fewer than two seeds, interval and direction are None. `steps` and `curves` are as in :func:`fit_curves`,
+    `stages` as in :func:`stage_rows`.
     """
     rows, indices = [], {step: k for k, step in enumerate(steps)}
     for (curve, seed_curves), (k, name) in product(curves.items(), enumerate(STAGES)):

@@ -3,14 +3,14 @@
 import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate
-from heuristic_core.analysis.training_seeds import HIGHEST, extreme
-from heuristic_core.experiments.list_sorting.evidence import NATS, Evidence, statistic_of_sorting
+from heuristic_core.analysis.training_seeds import HIGHEST, extreme_mean
+from heuristic_core.experiments.list_sorting.evidence import NATS, Evidence, sorting_statistic
 from heuristic_core.experiments.list_sorting.modes import SUPPRESSION
 
 IDENTITY = ["condition", "seed"]  # of a model
 
 
-@statistic_of_sorting
+@sorting_statistic
 def without_suppression(evidence: Evidence, measure: str, kind: str, suppression: float, which: str) -> Estimate:
     """Compute how ablating the suppression of the head that suppresses most changes a measure, nats or points.
 
@@ -39,7 +39,7 @@ def without_suppression(evidence: Evidence, measure: str, kind: str, suppression
     return _extreme(changes.set_index(IDENTITY)["change"] * (1 if measure in NATS else 100), which)
 
 
-@statistic_of_sorting
+@sorting_statistic
 def cost_beyond_range(evidence: Evidence, kind: str, splitting: float) -> Estimate:
     """Compare the accuracy that ablating a head costs with the share of numbers that it alone copies.
 
@@ -90,4 +90,4 @@ def _extreme(values: pd.Series, which: str) -> Estimate:
     """Return the condition with the lowest or highest mean of values by condition and seed."""
     groups = dict(list(values.groupby("condition", sort=False)))
     detail = ", ".join(f"{name} {group.mean():.3g}" for name, group in groups.items())
-    return extreme(groups, which, detail)
+    return extreme_mean(groups, which, detail)

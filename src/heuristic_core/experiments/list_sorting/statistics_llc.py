@@ -6,14 +6,14 @@ No claim about the LLC relies on one estimator: estimators measure different thi
 import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay, Estimate
-from heuristic_core.analysis.training_seeds import extreme, over_seeds
-from heuristic_core.experiments.list_sorting.evidence import Evidence, statistic_of_sorting
-from heuristic_core.experiments.list_sorting.llc_stages import bracket, stage_of
+from heuristic_core.analysis.training_seeds import extreme_mean, over_seeds
+from heuristic_core.experiments.list_sorting.evidence import Evidence, sorting_statistic
+from heuristic_core.experiments.list_sorting.llc_stages import bracket, find_stage
 
 MIN_SEEDS = 2  # seeds behind an interval
 
 
-@statistic_of_sorting
+@sorting_statistic
 def models_with_stage(evidence: Evidence, stage: str, overlap: float) -> Estimate:
     """Compute the share of models whose curves have a stage, percent, and its t interval over seeds.
 
@@ -28,7 +28,7 @@ def models_with_stage(evidence: Evidence, stage: str, overlap: float) -> Estimat
     return over_seeds(shares, "; ".join([f"of {', '.join(specialised)}", *reasons]), percent=True)
 
 
-@statistic_of_sorting
+@sorting_statistic
 def llc_change(evidence: Evidence, stage: str, which: str, estimators: str, overlap: float) -> Estimate:
     """Compute the change of the LLC in a stage, percent, for the most extreme estimator and condition.
 
@@ -53,7 +53,7 @@ def llc_change(evidence: Evidence, stage: str, which: str, estimators: str, over
     return _select_extreme(groups, changes.reasons, which, estimators)
 
 
-@statistic_of_sorting
+@sorting_statistic
 def llc_change_beyond_control(evidence: Evidence, stage: str, which: str, estimators: str, overlap: float) -> Estimate:
     """Compute :func:`llc_change` minus the change of controls between the same steps, points, seed by seed.
 
@@ -110,7 +110,7 @@ class _Changes:
         stages, models = (
             rows[(rows["condition"] == condition) & (rows["seed"] == seed)] for rows in (self._stages, self._models)
         )
-        return bracket(*stage_of(stages, self._stage), sampled, sorted(models["step"]))
+        return bracket(*find_stage(stages, self._stage), sampled, sorted(models["step"]))
 
 
 def _sampled(evidence: Evidence) -> set[str]:
@@ -138,4 +138,4 @@ def _select_extreme(
         ])))  # fmt: skip
     summary = ", ".join(f"{name} of {condition} {values.mean():+.0f}" for (name, condition), values in groups.items())
     labelled = {f"{name} of {condition}": values for (name, condition), values in groups.items()}
-    return extreme(labelled, which, "; ".join(filter(None, [summary, why])))
+    return extreme_mean(labelled, which, "; ".join(filter(None, [summary, why])))

@@ -5,7 +5,7 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, statistic
-from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, SEEDS, extreme
+from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, SEEDS, extreme_mean
 from heuristic_core.experiments.list_sorting.evidence import (
     ACCURACY,
     ANY,
@@ -13,7 +13,7 @@ from heuristic_core.experiments.list_sorting.evidence import (
     WITH,
     WITHOUT,
     Evidence,
-    statistic_of_sorting,
+    sorting_statistic,
 )
 
 
@@ -29,10 +29,12 @@ def accuracy(evidence: Evidence, which: str) -> Estimate:
     values = 100 * rows.pivot(index="seed", columns="condition", values=ACCURACY).astype(float)
     values = values[rows["condition"].unique()]
     lists = int(rows["lists"].min())
-    return extreme(values.to_dict("list"), which, _format_means("token accuracy", values), percent=True, units=lists)
+    return extreme_mean(
+        values.to_dict("list"), which, _format_means("token accuracy", values), percent=True, units=lists
+    )
 
 
-@statistic_of_sorting
+@sorting_statistic
 def at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY) -> Estimate:
     """Return a measure at the last step, percent or nats, in the lowest or highest condition.
 
@@ -48,10 +50,10 @@ def at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY) -> Es
 def _at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY) -> Estimate:
     """Return the estimate of :func:`at_end`."""
     values = evidence.models(measure, decay)
-    return extreme(values.to_dict("list"), which, _format_means(measure, values), percent=measure not in NATS)
+    return extreme_mean(values.to_dict("list"), which, _format_means(measure, values), percent=measure not in NATS)
 
 
-@statistic_of_sorting
+@sorting_statistic
 def overlap_at_end(evidence: Evidence) -> Estimate:
     """Return the soft overlap at the last step, percent, in the condition with the highest overlap.
 
@@ -64,7 +66,7 @@ def overlap_at_end(evidence: Evidence) -> Estimate:
     return _at_end(evidence, "soft_overlap", HIGHEST)
 
 
-@statistic_of_sorting
+@sorting_statistic
 def nearest_mode(evidence: Evidence, splitting: float, suppression: float) -> Estimate:
     """Return how close a model gets to the nearer of two modes, in the lowest condition; 1 reaches it.
 
@@ -77,10 +79,10 @@ def nearest_mode(evidence: Evidence, splitting: float, suppression: float) -> Es
     """
     shares = evidence.models("splitting") / splitting, evidence.models("suppression") / suppression
     nearer = pd.concat({name: np.maximum(*(share[name] for share in shares)) for name in [*shares[0]]}, axis=1)
-    return extreme(nearer.to_dict("list"), LOWEST, _format_means("nearer mode", nearer))
+    return extreme_mean(nearer.to_dict("list"), LOWEST, _format_means("nearer mode", nearer))
 
 
-@statistic_of_sorting
+@sorting_statistic
 def without_less_with_decay(evidence: Evidence, measure: str) -> Estimate:
     """Return a measure without weight decay minus the same with it: the lowest of pairs of conditions.
 
@@ -94,10 +96,10 @@ def without_less_with_decay(evidence: Evidence, measure: str) -> Estimate:
     if not (pairs := evidence.pairs("but_decay", without, decayed)):
         raise CannotSay(f"no two conditions differ in weight decay alone and have a {measure}")
     differences = {f"{a} less {b}": values[a] - values[b] for a, b in pairs}
-    return extreme(differences, LOWEST, "; ".join(differences))
+    return extreme_mean(differences, LOWEST, "; ".join(differences))
 
 
-@statistic_of_sorting
+@sorting_statistic
 def gap_trend(evidence: Evidence, measure: str, alike: str, least: int) -> Estimate:
     """Test that a measure at the last step has no trend over the mean gap of lists: two-sided t test over seeds.
 

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from heuristic_core.tables.columns import BOOL, INT, REAL, STRING, WHY
+from heuristic_core.tables.columns import BOOL, INT, REAL, REASON, STRING
 from heuristic_core.tables.schemas import SCHEMAS
 
 CONDITION = {"study": (STRING, "name of the study"), "condition": (STRING, "name of the condition")}
@@ -114,11 +114,11 @@ SORTING = {
         "level": (BOOL, "the linear term takes no more than the value is; null of tilted"),
         "chains": (INT, "chains"),
         "diverged": (INT, "chains that diverged"),
-    } | WHY,
+    } | REASON,
     "sorting_subsets": RUN | STEP | KEPT | {
         "halves": (INT, "halves that the subset keeps"),
         "heads": (INT, "heads of which it keeps a half or both"),
-    } | SCORES | KL | WHY,
+    } | SCORES | KL | REASON,
     "sorting_masks": RUN | STEP | {
         "prune_seed": (INT, "pruning seed"),
         "sparsity": (REAL, "target share of halves removed"),
@@ -127,13 +127,13 @@ SORTING = {
         "best": (STRING, "of all subsets of as many halves that with the lowest KL"),
         "rank": (INT, "of the learned subset by KL among them, from 1"),
         "of": (INT, "how many they are"),
-    } | WHY,
+    } | REASON,
     "sorting_sizes": RUN | STEP | {
         "unit": (STRING, "what is counted: half, or head, where subsets have both halves of a head or none"),
         "criterion": (STRING, "when a subset is faithful: accuracy or kl"),
         "threshold": (REAL, "points of token accuracy, or nats"),
         "effective_size": (REAL, "percent of halves or heads that the smallest faithful subset keeps, 0-100"),
-    } | KEPT | WHY,
+    } | KEPT | REASON,
     "sorting_core": RUN | STEP | HEAD | {
         "half": (STRING, "qk or ov"),
         "kept_by": (INT, "pruning seeds whose subset keeps it"),
@@ -141,17 +141,19 @@ SORTING = {
         "core": (BOOL, "whether all of them keep it; null where there are none"),
         "copying": (REAL, "of the head, as in sorting_heads"),
         "suppression": (REAL, "of the head"),
-    } | WHY,
-    "sorting_stages": CONDITION | {"stage": (STRING, "initial learning, head overlap or specialisation")} | POINT | WHY,
+    } | REASON,
+    "sorting_stages": CONDITION | {
+        "stage": (STRING, "initial learning, head overlap or specialisation"),
+    } | POINT | REASON,
     "sorting_seed_stages": RUN | {
         "stage": (STRING, "as of sorting_stages"),
         "start": (REAL, "measured step; null where the model has no such stage"),
         "end": (REAL, "measured step"),
-    } | WHY,
+    } | REASON,
     "sorting_changes": CONDITION | {
         "curve": (STRING, "loss, overlap or llc with its estimator"),
         "run": (STRING, "fall or rise: the largest of the curve"),
-    } | POINT | WHY,
+    } | POINT | REASON,
     "sorting_movements": CONDITION | {
         "curve": (STRING, "loss, overlap or llc with its estimator"),
         "stage": (STRING, "as of sorting_stages"),
@@ -161,6 +163,6 @@ SORTING = {
         "low": (REAL, "95 % interval over seeds"),
         "high": (REAL, "its upper end"),
         "direction": (STRING, "rises, falls or not clear"),
-    } | WHY,
+    } | REASON,
 }  # fmt: skip
 SCHEMAS.update(SORTING)  # so that the shared functions read and write them

@@ -77,7 +77,7 @@ def train(
             files |= _digest_finished(state, keep(step, learner.parameters))
         if state is not None and step % settings.save_every == 0 and step < settings.steps:
             learner.save(state, files)
-        progress.at(step, loss=float(step_losses.mean()), lr=rate_at(step - 1, settings))
+        progress.at(step, loss=float(step_losses.mean()), lr=learning_rate_at(step - 1, settings))
     return Trained(learner.parameters, learner.losses)
 
 
@@ -137,7 +137,7 @@ class Learner:
                 "Lower training.learning_rate"
             )
         for group in self._optimizer.param_groups:
-            group["lr"] = rate_at(self.step, self._settings)
+            group["lr"] = learning_rate_at(self.step, self._settings)
         self._optimizer.step()
         self.losses[self.step] = step_losses
         self.step += 1
@@ -195,7 +195,7 @@ def optimizer(parameters: Sequence[Tensor], settings: Training) -> torch.optim.O
     )
 
 
-def rate_at(step: int, settings: Training) -> float:
+def learning_rate_at(step: int, settings: Training) -> float:
     """Return the learning rate of step `step` (from 0): linear from the first to the final rate."""
     share = step / settings.steps
     return (1 - share) * settings.learning_rate + share * settings.final_learning_rate

@@ -169,7 +169,7 @@ def parameters(data: Data, model: Model) -> int:
     return model.width * (embedded + 4 * model.heads * model.head_width)
 
 
-def checkpoints_of(condition: ListSorting) -> int:
+def checkpoint_bytes(condition: ListSorting) -> int:
     """Return the bytes of all kept checkpoints of all seeds."""
     training = condition.training
     return len(training.kept) * len(training.seeds) * parameters(condition.data, condition.model) * REAL

@@ -10,11 +10,11 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.common.progress import Progress
 from heuristic_core.provenance.audit.check import check, made
 from heuristic_core.provenance.audit.finding import KINDS, Finding
-from heuristic_core.provenance.audit.recompute import Again, again, computable, sample
+from heuristic_core.provenance.audit.recompute import Recomputation, again, computable, sample
 from heuristic_core.provenance.audit.same import ABSOLUTE, RELATIVE
 from heuristic_core.provenance.digests import commit, versions
 from heuristic_core.provenance.job import Job
-from heuristic_core.provenance.record import files_of, processor
+from heuristic_core.provenance.record import processor, result_files
 from heuristic_core.report.render import render
 
 
@@ -40,7 +40,7 @@ class Audit:
     files: int
     seed: int
     findings: tuple[Finding, ...]
-    again: tuple[Again, ...]
+    again: tuple[Recomputation, ...]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -70,7 +70,7 @@ def audit(root: Path, jobs: Sequence[Job], scripts: Path, count: int | None, sha
         progress.at(len(recomputations))
     faults = [(path, fault) for result in recomputations for path, fault in result.faults.items()]
     findings += [Finding("irreproducible", path, fault) for path, fault in faults]
-    files = sum(len(files_of(path)) for job in complete_jobs for path in job.outputs)
+    files = sum(len(result_files(path)) for job in complete_jobs for path in job.outputs)
     return Audit(
         root, len(jobs), len(complete_jobs), len(candidates), files, seed, tuple(findings), tuple(recomputations)
     )

@@ -12,7 +12,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.provenance.audit.finding import KINDS, Finding
 from heuristic_core.provenance.job import Job, since
-from heuristic_core.provenance.record import DEPENDS_ON, NETWORK, files_of, read_record, record_of, row_of
+from heuristic_core.provenance.record import DEPENDS_ON, NETWORK, read_record, record_path, result_files, row_of
 from heuristic_core.tables.schemas import schema
 
 _KIND_ORDER = list(KINDS)
@@ -45,14 +45,14 @@ def check(root: Path, jobs: Sequence[Job]) -> list[Finding]:
 
 def made(root: Path, job: Job) -> bool:
     """Return whether all results of a job and their records exist."""
-    return all(Path(path).exists() and record_of(path, root).exists() for path in job.outputs)
+    return all(Path(path).exists() and record_path(path, root).exists() for path in job.outputs)
 
 
 def _check_job(root: Path, job: Job, sha) -> Iterator[Finding]:
     """Yield findings on the results of one job; `sha` returns the SHA-256 of a file."""
     records = {}
     for path in job.outputs:
-        file = record_of(path, root)
+        file = record_path(path, root)
         if not file.exists():
             if Path(path).exists():
                 yield Finding("unrecorded", path, f"there is no {file}")
@@ -75,7 +75,7 @@ def _check_result(root: Path, path: str, record: dict, sha) -> Iterator[Finding]
     expected = {
         str(root / name): digest for name, digest in record["outputs"].items() if Path(name).is_relative_to(prefix)
     }
-    current = {file: sha(file) for file in files_of(path)}
+    current = {file: sha(file) for file in result_files(path)}
     if not expected:
         yield Finding("tampered", path, "its record is of other results")
     for file in sorted(expected.keys() | current.keys()):

@@ -16,14 +16,14 @@ from heuristic_core.provenance.audit.finding import Finding
 from heuristic_core.provenance.audit.same import difference
 from heuristic_core.provenance.digests import versions
 from heuristic_core.provenance.job import Job
-from heuristic_core.provenance.record import DEPENDS_ON, files_of, processor, read_record, record_of
+from heuristic_core.provenance.record import DEPENDS_ON, processor, read_record, record_path, result_files
 
 _STUDY_FOLDER = ".audited"  # replaces the study's folder
 _DEPTH = 8  # folders between the temporary folder and the working directory, so that inputs at ../../x stay inside
 
 
 @dataclass(frozen=True)
-class Again:
+class Recomputation:
     """One job that was computed again. Attributes are keys of audit.json.
 
     Attributes:
@@ -52,7 +52,7 @@ def computable(jobs: Iterable[Job], findings: Iterable[Finding]) -> list[Job]:
     faulty = {finding.path for finding in findings}
 
     def sound(path: str, root: Path) -> bool:
-        return not faulty & {path, str(record_of(path, root)), *files_of(path)}
+        return not faulty & {path, str(record_path(path, root)), *result_files(path)}
 
     return [
         job
@@ -78,14 +78,14 @@ def sample(jobs: Sequence[Job], count: int | None, share: float, seed: int) -> l
     return sorted(sampled_jobs, key=lambda job: job.name)
 
 
-def again(job: Job, scripts: Path) -> Again:
+def again(job: Job, scripts: Path) -> Recomputation:
     """Compute a job again from links to its inputs and compare its results.
 
     Args:
         job: The job.
         scripts: Folder of the workflow's scripts.
     """
-    record = read_record(record_of(job.outputs[0], job.root))
+    record = read_record(record_path(job.outputs[0], job.root))
     exact = _requires_same_bytes(record)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="heuristic-core-audit-") as folder:
@@ -109,11 +109,11 @@ def again(job: Job, scripts: Path) -> Again:
         if process.returncode:
             faults = {job.outputs[0]: f"could not be computed again: {process.stderr.strip()[-500:]}"}
         else:
-            files = [file for path in job.outputs for file in files_of(path)]
+            files = [file for path in job.outputs for file in result_files(path)]
             recomputed = {file: working_dir / _relocate(file, job.root) for file in files}
             differences = {file: difference(Path(file), recomputed[file], exact) for file in files}
             faults = {file: fault for file, fault in differences.items() if fault}
-    return Again(job.name, time.monotonic() - started, exact, faults)
+    return Recomputation(job.name, time.monotonic() - started, exact, faults)
 
 
 def _relocate(path: str, root: Path) -> str:

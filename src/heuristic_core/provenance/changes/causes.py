@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.plan.jobs import Listed
-from heuristic_core.provenance.job import Job, recorded_job, since
-from heuristic_core.provenance.record import read_record, record_of
+from heuristic_core.provenance.job import Job, parse_recorded_job, since
+from heuristic_core.provenance.record import read_record, record_path
 
 Code = Callable[[Job, dict], list[str]]  # (job, record) -> lines on what changed in the job's code since the record
 Digest = Callable[[str], str]  # path -> SHA-256 of the file
@@ -31,10 +31,10 @@ def causes(
         return ["no result yet"]
     if not pending.isdisjoint(listed.inputs):
         return []
-    job = recorded_job(listed)
+    job = parse_recorded_job(listed)
     if job is None:
         return [listed.reason]
-    file = record_of(job.outputs[0], job.root)
+    file = record_path(job.outputs[0], job.root)
     if not file.exists():
         return ["no record: the job was interrupted, or ran in a version without records"]
     try:

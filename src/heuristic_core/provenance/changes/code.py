@@ -17,7 +17,7 @@ class _UnknownCodeError(Exception):
     """The record names no commit, or git cannot read it."""
 
 
-def changed_code(
+def find_changed_code(
     checkout: Path, job: Job, record: dict, drawing: Callable[[Job], Sequence[Path]] = lambda job: ()
 ) -> list[str]:
     """Return what changed in a job's code since its record was written.

@@ -18,10 +18,10 @@ from heuristic_core.provenance.crate.subject import Subject
 _CRATE_VERSION = "1.3"  # of the RO-Crate specification
 NAME = "ro-crate-metadata.json"
 _UNKNOWN_DATE = "1970-01-01"  # date of results without records
-WORKFLOW, CONFIGURATION, CLAIMS, LOCK, CITATION = (
+WORKFLOW, CONFIGURATION_FILE, CLAIMS, LOCK, CITATION = (
     "Snakefile", "config.yaml", "claims.yaml", "envs/requirements.txt", "CITATION.cff",
 )  # fmt: skip
-INPUT_FILES = (CONFIGURATION, CLAIMS, LOCK)
+INPUT_FILES = (CONFIGURATION_FILE, CLAIMS, LOCK)
 _MEDIA_TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".csv": "text/csv",
@@ -39,7 +39,7 @@ _MEDIA_TYPES = {
 }
 DESCRIPTIONS = {
     WORKFLOW: "The workflow that made the results: its entry; rules and library are beside it in its repository",
-    CONFIGURATION: "The study's configuration as it was given; paths of one machine are cut to their last part",
+    CONFIGURATION_FILE: "The study's configuration as it was given; paths of one machine are cut to their last part",
     CLAIMS: "The claims that the study was judged on: sentences, statistics, thresholds",
     LOCK: "The environment: every Python package with its version",
     CITATION: "How to cite the software, and the paper whose study it implements",
@@ -62,7 +62,7 @@ class WorkflowRun(NamedTuple):
     commit: str | None
 
 
-def run_of(records: Iterable[Mapping]) -> WorkflowRun:
+def summarise_run(records: Iterable[Mapping]) -> WorkflowRun:
     """Summarise provenance records: start, end, and the commit of the job that ended last.
 
     The commit of a job whose code differed from it does not count.

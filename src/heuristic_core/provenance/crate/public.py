@@ -8,7 +8,7 @@ from markupsafe import escape
 from heuristic_core.provenance.settings import public
 
 
-def public_page(html: str, settings: dict) -> str:
+def redact_page(html: str, settings: dict) -> str:
     """Replace private settings in a report by what :func:`public` returns for them.
 
     Args:

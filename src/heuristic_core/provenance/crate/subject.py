@@ -21,7 +21,7 @@ class Subject(NamedTuple):
     about: Callable[[Path], str | None]
 
 
-def about_target(path: Path, titles: Mapping[str, str]) -> str | None:
+def describe_target(path: Path, titles: Mapping[str, str]) -> str | None:
     """Describe a file of a figure or of a table for reading in one line; None for other files.
 
     Args:

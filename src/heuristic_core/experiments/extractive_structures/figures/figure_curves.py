@@ -6,21 +6,21 @@ from heuristic_core.experiments.extractive_structures.figures.looks import HOPS,
 from heuristic_core.experiments.extractive_structures.figures.points import fit, level, of_chance
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
-from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
+from heuristic_core.figures.seeds import BOLD, SEED_LINE_STYLE, append_means, draw_seed_lines
 
 
 def draw(tables, settings):
     """Draw the figure. Rows: hops; columns: corpora. Marks: one row per point."""
     curves = tables["extractive_curves"]
     group_columns = ["corpus", "hop", "part", "epoch"]
-    points = with_means(curves.rename(columns={"rank": "value"}), group_columns)
+    points = append_means(curves.rename(columns={"rank": "value"}), group_columns)
     corpora = curves["corpus"].drop_duplicates().tolist()
     figure, axes = panels(settings, len(HOPS), len(corpora), 3.4, sharex=True, sharey=True)
     expected = chance(int(curves["questions"].max()))
     for row, (hop, hop_label) in zip(axes, HOPS.items(), strict=True):
         for ax, corpus in zip(row, corpora, strict=True):
             panel_points = points[(points["hop"] == hop) & (points["corpus"] == corpus)]
-            seed_lines(ax, panel_points, "epoch", "part", PARTS)
+            draw_seed_lines(ax, panel_points, "epoch", "part", PARTS)
             level(ax, expected)
             ax.set(xlabel="", ylabel="")
         row[0].set_ylabel(f"{hop_label}\n{RANK}")
@@ -29,6 +29,6 @@ def draw(tables, settings):
         ax.set_title(f"corpus: {corpus}", loc="left")
     for ax in axes[-1]:
         ax.set_xlabel("epoch of teaching facts")
-    lines = [*handles(PARTS, **BOLD), Line2D([], [], color="black", label="one seed", **THIN), of_chance()]
+    lines = [*handles(PARTS, **BOLD), Line2D([], [], color="black", label="one seed", **SEED_LINE_STYLE), of_chance()]
     figure.legend(handles=lines, loc="outside upper center", ncols=len(lines))
     return figure, points

@@ -5,8 +5,8 @@ from heuristic_core.experiments.extractive_structures.figures.points import (
     fit,
     legend,
     level,
+    make_rank_marks,
     of_chance,
-    of_ranks,
     points,
 )
 from heuristic_core.figures.panels import panels
@@ -19,7 +19,7 @@ def draw(tables, settings):
     """Draw the figure. Rows: hops; columns: frozen or restored. Marks: one row per mark."""
     freezing = tables["extractive_freezing"]
     options = int(freezing["questions"].max())
-    marks = of_ranks(freezing, ["hop", "how", "layers", "part"], options)
+    marks = make_rank_marks(freezing, ["hop", "how", "layers", "part"], options)
     figure, axes = panels(settings, len(HOPS), len(HOW), 3.6, sharex=True, sharey=True)
     expected = chance(options)
     for row, (hop, hop_label) in zip(axes, HOPS.items(), strict=True):

@@ -5,8 +5,8 @@ from heuristic_core.experiments.extractive_structures.figures.points import (
     fit,
     legend,
     level,
+    make_rank_marks,
     of_chance,
-    of_ranks,
     points,
 )
 from heuristic_core.figures.panels import panels
@@ -23,7 +23,7 @@ PARTS = {
 def draw(tables, settings):
     """Draw the figure. Marks: one row per mark."""
     options = int(tables["extractive_ordering"].query("part == 'test implications'")["questions"].max())
-    marks = of_ranks(tables["extractive_grafting"], ["weights", "part"], options)
+    marks = make_rank_marks(tables["extractive_grafting"], ["weights", "part"], options)
     figure, axes = panels(settings, 1, 1, 2.6)
     points(axes[0, 0], marks, "weights", WEIGHTS, "part", PARTS)
     expected = chance(options)

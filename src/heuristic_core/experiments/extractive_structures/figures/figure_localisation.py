@@ -6,7 +6,7 @@ from heuristic_core.experiments.extractive_structures.correlations import to_z
 from heuristic_core.experiments.extractive_structures.figures.looks import KINDS
 from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, points
 from heuristic_core.figures.panels import panels
-from heuristic_core.figures.seeds import with_means
+from heuristic_core.figures.seeds import append_means
 
 KIND_LABELS = {"mlp": "MLPs", "head": "heads"}
 
@@ -14,7 +14,7 @@ KIND_LABELS = {"mlp": "MLPs", "head": "heads"}
 def draw(tables, settings):
     """Draw the figure. Marks: one row per mark; `value` is r. Means are computed on Fisher's z scale."""
     rows = tables["extractive_localisation"]
-    z_marks = with_means(rows.assign(value=to_z(rows["r"])), ["kind"])
+    z_marks = append_means(rows.assign(value=to_z(rows["r"])), ["kind"])
     marks = z_marks.assign(**{name: np.tanh(z_marks[name]) for name in ("value", "low", "high")})
     marks = marks.assign(low=marks["low"].mask(marks["low"] == marks["high"]))
     figure, axes = panels(settings, 1, 1, 2.2)

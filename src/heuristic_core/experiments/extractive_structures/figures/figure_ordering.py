@@ -10,7 +10,7 @@ from heuristic_core.experiments.extractive_structures.ordering import ORDERS
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
+from heuristic_core.figures.seeds import BOLD, SEED_LINE_STYLE, append_means, draw_seed_lines
 
 TEST_IMPLICATIONS = "test implications"
 PARTS = {
@@ -26,7 +26,7 @@ def draw(tables, settings):
     ordering = tables["extractive_ordering"]
     longest = ordering.groupby("order")["epoch"].transform("max")
     rows = ordering.assign(at=ordering["epoch"] + ordering["stage"] * longest, value=ordering["rank"])
-    points = with_means(rows, ["order", "stage", "part", "at"])
+    points = append_means(rows, ["order", "stage", "part", "at"])
     orders = [order for order in ORDERS if order in set(points["order"])]
     figure, axes = panels(settings, 1, len(orders), 2.4, sharey=True)
     tested = rows[rows["part"] == TEST_IMPLICATIONS]
@@ -38,12 +38,12 @@ def draw(tables, settings):
         ax.set(xlabel="epoch", ylabel="")
     axes[0, 0].set_ylabel(RANK)
     fit(axes.flat, points["value"], 0, expected)
-    lines = [*handles(PARTS, **BOLD), Line2D([], [], color="black", label="one seed", **THIN), of_chance()]
+    lines = [*handles(PARTS, **BOLD), Line2D([], [], color="black", label="one seed", **SEED_LINE_STYLE), of_chance()]
     figure.legend(handles=lines, loc="outside upper center", ncols=len(lines))
     return figure, points
 
 
 def _draw_panel(ax: Axes, points: pd.DataFrame) -> None:
-    seed_lines(ax, points, "at", "part", PARTS)
+    draw_seed_lines(ax, points, "at", "part", PARTS)
     for end in points.groupby("stage")["at"].max().iloc[:-1]:
         ax.axvline(end + 0.5, color="0.4", linewidth=0.6, linestyle=":", zorder=0)

@@ -7,7 +7,7 @@ from heuristic_core.experiments.extractive_structures.correlations import to_z
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, KINDS, SCORES
 from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, points
 from heuristic_core.figures.panels import noted, panels
-from heuristic_core.figures.seeds import with_means
+from heuristic_core.figures.seeds import append_means
 
 COLUMNS = {
     "restored": "r with removal of what was learned",
@@ -25,7 +25,7 @@ def draw(tables, settings):
     group_columns = ["hop", "kind", "score", "against"]
     removal = tables["extractive_removal"].rename(columns={"effect": "against"})
     agreement = tables["extractive_agreement"].rename(columns={"over": "against"})
-    z_marks = with_means(pd.concat([removal, agreement]).assign(value=lambda rows: to_z(rows["r"])), group_columns)
+    z_marks = append_means(pd.concat([removal, agreement]).assign(value=lambda rows: to_z(rows["r"])), group_columns)
     marks = z_marks.assign(**{name: np.tanh(z_marks[name]) for name in ("value", "low", "high")})
     marks = marks[marks["against"].isin([*COLUMNS])]
     figure, axes = panels(settings, len(HOPS), len(COLUMNS), 4.2, sharex=True, sharey="col")

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, SCORES
 from heuristic_core.figures.panels import panels
-from heuristic_core.figures.seeds import with_means
+from heuristic_core.figures.seeds import append_means
 from heuristic_core.figures.style import SMALL
 
 KINDS = {"mlp": "MLPs", "head": "sum of heads"}
@@ -23,7 +23,7 @@ def draw(tables, settings):
     """
     scores = tables["extractive_scores"]
     summed = scores.groupby([*GROUP_COLUMNS, "seed"], sort=False, dropna=False)["value"].sum(min_count=1).reset_index()
-    marks = with_means(summed, GROUP_COLUMNS)
+    marks = append_means(summed, GROUP_COLUMNS)
     means = marks[marks["seed"].isna()]
     rows = [(hop, kind) for hop in HOPS for kind in KINDS]
     most_tokens = max(len(_list_tokens(means, hop)) for hop in HOPS)

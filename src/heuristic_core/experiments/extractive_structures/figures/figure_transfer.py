@@ -5,8 +5,8 @@ import pandas as pd
 import seaborn as sns
 
 from heuristic_core.experiments.extractive_structures.figures.looks import SCORES
-from heuristic_core.figures.panels import wrapped
-from heuristic_core.figures.seeds import with_means
+from heuristic_core.figures.panels import make_wrapped_panels
+from heuristic_core.figures.seeds import append_means
 from heuristic_core.figures.style import SMALL
 
 
@@ -16,10 +16,10 @@ def draw(tables, settings):
     Marks: one row per pair of relations, for every seed and for their mean; `value` is rho.
     """
     pairs = tables["extractive_transfer"].query("kind == 'head'").rename(columns={"rho": "value"})
-    marks = with_means(pairs, ["score", "a", "b"])
+    marks = append_means(pairs, ["score", "a", "b"])
     means = marks[marks["seed"].isna()]
     names = list(dict.fromkeys([*means["a"], *means["b"]]))
-    figure, axes = wrapped(settings, len(SCORES), 0.3 * len(names) + 0.9)
+    figure, axes = make_wrapped_panels(settings, len(SCORES), 0.3 * len(names) + 0.9)
     for ax, (score, label) in zip(axes, SCORES.items(), strict=True):
         sns.heatmap(
             _fill_matrix(means[means["score"] == score], names), vmin=-1, vmax=1, cmap="RdBu", annot=True, fmt=".2f",

@@ -9,15 +9,15 @@ from matplotlib.lines import Line2D
 
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.seeds import with_means
+from heuristic_core.figures.seeds import append_means
 
 GROUP_WIDTH = 0.6  # of the marks of a name; the distance between names is 1
 MARGIN = 0.06  # beyond the points, share of their range
 CHANCE_STYLE = {"color": "0.6", "linewidth": 0.8, "linestyle": ":", "zorder": 0}
 
 
-def of_ranks(rows: pd.DataFrame, by: Sequence[str], options: int) -> pd.DataFrame:
-    """Return column `rank` as `value` with means and intervals, see :func:`figures.seeds.with_means`.
+def make_rank_marks(rows: pd.DataFrame, by: Sequence[str], options: int) -> pd.DataFrame:
+    """Return column `rank` as `value` with means and intervals, see :func:`figures.seeds.append_means`.
 
     Intervals are clipped to possible ranks. If seeds agree exactly, there is no interval: they may agree by chance.
 
@@ -26,7 +26,7 @@ def of_ranks(rows: pd.DataFrame, by: Sequence[str], options: int) -> pd.DataFram
         by: Columns that define groups.
         options: Number of options that answers are ranked among.
     """
-    marks = with_means(rows.rename(columns={"rank": "value"}), by)
+    marks = append_means(rows.rename(columns={"rank": "value"}), by)
     equal = marks["low"] == marks["high"]
     return marks.assign(**{end: marks[end].mask(equal).clip(0, options - 1) for end in ("low", "high")})
 
@@ -36,7 +36,7 @@ def points(ax: Axes, rows: pd.DataFrame, x: str, names: Sequence[str], by: str, 
 
     Args:
         ax: Axes.
-        rows: Marks of :func:`figures.seeds.with_means`.
+        rows: Marks of :func:`figures.seeds.append_means`.
         x: Column with the names of the x axis.
         names: These names, in order.
         by: Column whose values are drawn side by side.

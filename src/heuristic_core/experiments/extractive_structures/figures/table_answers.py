@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.extractive_structures.figures.points import of_ranks
+from heuristic_core.experiments.extractive_structures.figures.points import make_rank_marks
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import bracket, number
 
@@ -23,7 +23,7 @@ def draw(tables, settings):
         _label_orders(tables["extractive_ordering"]),
         _label(tables["extractive_grafting"], "grafting", tables["extractive_grafting"]["weights"]),
     ]
-    marks = of_ranks(pd.concat(rows, ignore_index=True), GROUP_COLUMNS, int(curves["questions"].max()))
+    marks = make_rank_marks(pd.concat(rows, ignore_index=True), GROUP_COLUMNS, int(curves["questions"].max()))
     return None, marks[marks["seed"].isna()].drop(columns="seed").reset_index(drop=True)
 
 

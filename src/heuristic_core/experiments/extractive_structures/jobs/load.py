@@ -7,7 +7,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.extractive_structures.config import Data, Freezing, Pretrained
 from heuristic_core.experiments.extractive_structures.decoders import load_parameters
-from heuristic_core.experiments.extractive_structures.knowledge import check_known, check_options
+from heuristic_core.experiments.extractive_structures.knowledge import check_options, check_prerequisites
 from heuristic_core.experiments.extractive_structures.model import layers_of
 from heuristic_core.experiments.extractive_structures.setting import write_weights
 from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer
@@ -50,7 +50,7 @@ def convert_decoder(
             f"freezing.early = {freezing.early}: {pretrained.name} has {layers} layers, and at least one must be late; "
             f"choose at most {layers - 1}"
         )
-    ranks = check_known(parameters, world(), data, HubTokenizer(folder), pretrained.known_rank, pretrained.name)
+    ranks = check_prerequisites(parameters, world(), data, HubTokenizer(folder), pretrained.known_rank, pretrained.name)
     LOGGER.info("mean ranks on knowledge that implications require, by hop: %s", ranks)
     load_tokenizer(folder).save_pretrained(Path(tokenizer[0]).parent)
     write_weights(checkpoint, parameters)

@@ -14,7 +14,7 @@ import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
 
 from heuristic_core.tables.columns import ABLATION, RUN, STEP, SUBSET
-from heuristic_core.tables.parquet import coded_groups
+from heuristic_core.tables.parquet import iter_categorical_groups
 
 MODEL = [*RUN, *STEP]
 TEXT_COLUMNS = [*ABLATION, "template"]
@@ -59,7 +59,7 @@ class Cells:
         return list(dict.fromkeys(subset for subset, _, _ in self.frames))
 
 
-def cells_of(predictions: pd.DataFrame) -> dict[tuple, Cells]:
+def split_by_model(predictions: pd.DataFrame) -> dict[tuple, Cells]:
     """Split table "ablation_predictions" by the values of the columns `MODEL`."""
     by = {"observed": True}
     return {
@@ -68,7 +68,7 @@ def cells_of(predictions: pd.DataFrame) -> dict[tuple, Cells]:
     }
 
 
-def read_cells(path: str | Path) -> dict[tuple, Cells]:
+def read_by_model(path: str | Path) -> dict[tuple, Cells]:
     """Read a file of table "ablation_predictions", split by the values of the columns `MODEL`.
 
     Subsets and categories of text columns are in the order of the file.
@@ -106,5 +106,5 @@ def _scan(path: str | Path) -> tuple[dict[str, dict[str, None]], dict[Key, int]]
 
 def _iter_row_groups(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[pd.DataFrame, DataFrameGroupBy]]:
     """Yield each row group of a file, and the same rows grouped by key."""
-    for rows in coded_groups(path, [*MODEL, *SUBSET, *columns]):
+    for rows in iter_categorical_groups(path, [*MODEL, *SUBSET, *columns]):
         yield rows, rows.groupby([*MODEL, *SUBSET], dropna=False, sort=False, observed=True)

@@ -35,7 +35,7 @@ class AblationSet:
     every_kind: bool = True
 
 
-def chosen_heads(names: Sequence[Sequence[str]], grid: ComponentGrid) -> list[tuple[int, ...]]:
+def parse_ablation_sets(names: Sequence[Sequence[str]], grid: ComponentGrid) -> list[tuple[int, ...]]:
     """Convert the sets of setting `analysis.ablation_sets` to ascending component indices.
 
     Args:
@@ -57,7 +57,7 @@ def chosen_heads(names: Sequence[Sequence[str]], grid: ComponentGrid) -> list[tu
     return [tuple(sorted({heads[name] for name in head_names})) for head_names in names]
 
 
-def single_sets(
+def make_single_sets(
     core_heads: Sequence[int], grid: ComponentGrid, chosen: Sequence[tuple[int, ...]] = ()
 ) -> list[AblationSet]:
     """Make the empty set "none" and one set for each head of the model.
@@ -81,7 +81,7 @@ def strongest(heads: Sequence[int], drops: Mapping[int, float]) -> tuple[int, ..
     return tuple(sorted(sorted(heads, key=lambda head: (-drops[head], head))[:3]))
 
 
-def joint_sets(
+def make_joint_sets(
     core_heads: Sequence[int],
     single_ood_drop: Mapping[int, float],
     grid: ComponentGrid,
@@ -130,12 +130,12 @@ def joint_sets(
         AblationSet(f"control {k} of layers {layers}", "control", heads, layers, layers in main_layers)
         for layers in dict.fromkeys(s.layers for s in sets.values())
         for draws in [control_draws if layers in main_layers else pair_control_draws]
-        for k, heads in enumerate(matched_sets(layers, all_heads, grid.heads, draws, seed, core_heads), start=1)
+        for k, heads in enumerate(draw_matched_sets(layers, all_heads, grid.heads, draws, seed, core_heads), start=1)
     ]
     return [*sets.values(), *controls]
 
 
-def matched_sets(
+def draw_matched_sets(
     layers: str, heads: Sequence[int], per_layer: int, draws: int, seed: int, core: tuple[int, ...]
 ) -> Iterator[tuple[int, ...]]:
     """Draw random sets with the same number of heads in each layer as a given set.
@@ -179,7 +179,7 @@ def ablated(sets: Sequence[AblationSet], kinds: Sequence[str]) -> list[tuple[str
     return [(kind, s) for kind in kinds for s in sets if s.every_kind or kind == kinds[0]]
 
 
-def with_draws(ablations: Iterable[tuple[str, AblationSet]], draws: int) -> Iterator[tuple[str, AblationSet, int]]:
+def assign_draws(ablations: Iterable[tuple[str, AblationSet]], draws: int) -> Iterator[tuple[str, AblationSet, int]]:
     """Yield (kind, set, draw) for every ablation, where draw is the index of the draw of donor activations.
 
     A set whose activations are resampled has all `draws`. A resampled control has a single draw, taken in turn, because
@@ -194,7 +194,7 @@ def with_draws(ablations: Iterable[tuple[str, AblationSet]], draws: int) -> Iter
             yield from ((kind, ablation_set, draw) for draw in range(draws if resampled else 1))
 
 
-def set_table(sets: Sequence[AblationSet], kinds: Sequence[str], full_model: Identity) -> pd.DataFrame:
+def compute_ablation_sets(sets: Sequence[AblationSet], kinds: Sequence[str], full_model: Identity) -> pd.DataFrame:
     """Build table "ablation_sets": the sets that are ablated from the model that `full_model` identifies."""
     run = full_model._asdict()
     rows = [run | asdict(s) | {"kind": kind, "ablation": s.name} for kind, s in ablated(sets, kinds)]

@@ -10,17 +10,17 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.bootstrap import Resamples, interval, of_change
+from heuristic_core.analysis.bootstrap import Resamples, interval, widen_change_interval
 from heuristic_core.analysis.frames import frame
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import MODEL, Cells, cells_of
+from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import MODEL, Cells, split_by_model
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import RULES, chosen
 from heuristic_core.experiments.heuristic_core.analysis.measures import Measure, Subset, measures
 from heuristic_core.experiments.heuristic_core.config.analysis import COUNTERFACTUAL
 
 SET_KEYS = ["kind", "ablation"]
 SINGLE_ROLES = ("core", "non-core")
-CERTAIN = 30.0  # nats; log odds of a pair, which may be infinite, are clipped to this range
+MAX_LOG_ODDS = 30.0  # nats; log odds of a pair, which may be infinite, are clipped to this range
 
 
 class AblationMeans(NamedTuple):
@@ -112,7 +112,7 @@ def ablations(
             has no predictions.
     """
     parts = []
-    for model, cells in (cells_of(predictions) if isinstance(predictions, pd.DataFrame) else predictions).items():
+    for model, cells in (split_by_model(predictions) if isinstance(predictions, pd.DataFrame) else predictions).items():
         model_sets = sets[(sets[MODEL] == list(model)).all(axis=1)].reset_index(drop=True)
         model_sets = model_sets.assign(size=model_sets["heads"].map(len), position=range(len(model_sets)))
         kinds = {kind: rows.reset_index(drop=True) for kind, rows in model_sets.groupby("kind", sort=False)}
@@ -127,7 +127,7 @@ def ablations(
     return frame("ablations", rows.sort_values([*MODEL, "position", "subset", "group"]))
 
 
-def single_ood_drops(
+def compute_single_ood_drops(
     predictions: pd.DataFrame, sets: pd.DataFrame, subsets: Collection[str] | None = None
 ) -> dict[int, float]:
     """Compute the drop in out-of-domain accuracy, points, of each head's single ablation, by component index.
@@ -219,7 +219,7 @@ def _values(cell: pd.DataFrame, sets: pd.DataFrame, rule: str, subset: str) -> t
     if len(different := np.flatnonzero((examples != examples[0]).any(axis=1))):
         raise ValueError(f"ablation {keys[different[0]][1]!r} lacks predictions of pairs of {subset}")
     correct = 100 * cell[RULES[rule]].to_numpy(np.float32)
-    log_odds = cell["log_odds"].to_numpy(np.float32).clip(-CERTAIN, CERTAIN)
+    log_odds = cell["log_odds"].to_numpy(np.float32).clip(-MAX_LOG_ODDS, MAX_LOG_ODDS)
     values = [column[order].reshape(len(keys), -1).T for column in (correct, log_odds)]
     return np.stack(values, axis=1), cell["template"].to_numpy()[order[: examples.shape[1]]]
 
@@ -248,7 +248,7 @@ def _average_draws(cell: pd.DataFrame, subset: str) -> pd.DataFrame:
     """
     if not cell["draw"].any():
         return cell
-    cell = cell.assign(log_odds=cell["log_odds"].clip(-CERTAIN, CERTAIN))
+    cell = cell.assign(log_odds=cell["log_odds"].clip(-MAX_LOG_ODDS, MAX_LOG_ODDS))
     by_set = cell.groupby(SET_KEYS, observed=True)
     incomplete = by_set.size() != by_set["draw"].nunique() * by_set["example"].nunique()
     if incomplete.any():
@@ -267,8 +267,8 @@ def _mean_columns(effects: Effects, estimate: AblationMeans) -> dict:
         for effect in (effects.changes, effects.interactions)
     )
     # Only accuracies need this: log odds are never all equal.
-    changes[:, 0] = of_change(*changes[:, 0], sum(units), effects.n_changes)
-    interactions[:, 0] = of_change(*interactions[:, 0], sum(units), effects.n_terms)
+    changes[:, 0] = widen_change_interval(*changes[:, 0], sum(units), effects.n_changes)
+    interactions[:, 0] = widen_change_interval(*interactions[:, 0], sum(units), effects.n_terms)
     return (
         estimate.identity
         | {"accuracy": means[0], "log_odds_change": change[1]}

@@ -62,12 +62,12 @@ def j_means(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     Returns:
         The columns `keys`, group and accuracy.
     """
-    sides = both_sides(rows, keys)
+    sides = select_j_rows(rows, keys)
     sums = condensed(sides.assign(accuracy=sides["weight"] * sides["accuracy"]), keys, ["accuracy"], "sum")
     return sums.assign(group=J, accuracy=sums["accuracy"] - 100)
 
 
-def both_sides(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+def select_j_rows(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Select the rows of families with OOD and entailment subsets, and add the column `weight`, their weight in J.
 
     The weights of each side sum to 1.
@@ -93,7 +93,7 @@ def condensed(rows: pd.DataFrame, keys: Sequence[str], values: list[str], how: s
     return groups.agg(how).where(groups.count().eq(groups.size(), axis="index")).reset_index()
 
 
-def interval_of_mean(rows: pd.DataFrame) -> tuple[float, float]:
+def compute_mean_interval(rows: pd.DataFrame) -> tuple[float, float]:
     """Compute the interval of the unweighted mean over subsets, percent, from the intervals of the subsets.
 
     Subsets have different pairs, so their errors are independent, and squared half widths add up (Newcombe 1998).
@@ -107,27 +107,27 @@ def interval_of_mean(rows: pd.DataFrame) -> tuple[float, float]:
     return _weighted_sum_interval(rows, np.full(len(rows), 1 / len(rows)))
 
 
-def interval_of_j(rows: pd.DataFrame) -> tuple[float, float]:
-    """Compute the interval of one model's J, points, from rows of :func:`both_sides` with columns low and high."""
+def compute_j_interval(rows: pd.DataFrame) -> tuple[float, float]:
+    """Compute the interval of one model's J, points, from rows of :func:`select_j_rows` with columns low and high."""
     low, high = _weighted_sum_interval(rows, rows["weight"])
     return max(low - 100, LEAST[J]), min(high - 100, 100)
 
 
 def _weighted_sum_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, float]:
-    """Compute the interval of the weighted sum of accuracies; rows as in :func:`interval_of_mean`."""
+    """Compute the interval of the weighted sum of accuracies; rows as in :func:`compute_mean_interval`."""
     below, above = rows["accuracy"] - rows["low"], rows["high"] - rows["accuracy"]
     value = (weights * rows["accuracy"]).sum(skipna=False)
     half_widths = [np.sqrt(((weights * side) ** 2).sum(skipna=False)) for side in (below, above)]
     return value - half_widths[0], value + half_widths[1]
 
 
-def group_accuracy_of(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
+def compute_group_accuracy(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
     """Compute table "group_accuracy" without intervals from table "accuracy", for studies without predictions."""
     rows = chosen(accuracy, subsets)
     return frame("group_accuracy", _add_counts_and_changes(group_means(rows), rows))
 
 
-def family_scores_of(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
+def compute_family_scores(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
     """Compute table "family_scores" without intervals from table "accuracy": only J, because AUC needs predictions."""
     rows = chosen(accuracy, subsets)
     return frame("family_scores", _add_counts_and_changes(j_means(rows, [*CELLS, "family"]), rows, ["family"]))
@@ -136,7 +136,7 @@ def family_scores_of(accuracy: pd.DataFrame, subsets: Collection[str] | None = N
 def _add_counts_and_changes(values: pd.DataFrame, rows: pd.DataFrame, more: Sequence[str] = ()) -> pd.DataFrame:
     """Add counts of subsets and pairs, and changes from the full model, to `values` by model, group and `more`."""
     keys, full_keys = [*CELLS, *more, "group"], [*RUN, *STEP, *more, "group"]
-    j_rows = both_sides(rows, [*CELLS, *more]).assign(group=J)
+    j_rows = select_j_rows(rows, [*CELLS, *more]).assign(group=J)
     counts = pd.concat([rows, j_rows]).groupby(keys, dropna=False, sort=False)
     counts = counts.agg(
         subsets=("subset", "nunique"),

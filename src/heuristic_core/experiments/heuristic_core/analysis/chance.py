@@ -73,7 +73,7 @@ def judged(
     }
 
 
-def judged_files(full: str | Path, subsets: str | Path, analysis: Analysis) -> dict:
+def judge_files(full: str | Path, subsets: str | Path, analysis: Analysis) -> dict:
     """Compute the row of table "chance" from files.
 
     Args:
@@ -142,7 +142,7 @@ def sentence(row: Mapping) -> str:
     )
 
 
-def why_it_ends(row: Mapping) -> str:
+def format_error(row: Mapping) -> str:
     """Return the error message of a run that stops because of this model; `row` is a row of table "chance"."""
     text = sentence(row)
     return f"{text}{'' if text.endswith('?') else '.'} {REMEDIES[row['outcome']]}. {OVERRIDE_HINT}"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import matched_sets
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import draw_matched_sets
 from heuristic_core.models.components import ComponentGrid
 
 
@@ -15,7 +15,7 @@ def core_heads(core: pd.DataFrame) -> tuple[int, ...]:
     return tuple(sorted(int(component) for component in core.loc[core["in_core"], "component"]))
 
 
-def sets_beside(core: Sequence[int], grid: ComponentGrid, count: int, seed: int) -> list[tuple[int, ...]]:
+def draw_disjoint_sets(core: Sequence[int], grid: ComponentGrid, count: int, seed: int) -> list[tuple[int, ...]]:
     """Draw different random sets with as many heads in each layer as the core, but no core heads.
 
     A control that contained core heads would share part of the effect that it controls for.
@@ -33,10 +33,10 @@ def sets_beside(core: Sequence[int], grid: ComponentGrid, count: int, seed: int)
         return []
     layers = "+".join(str(head // grid.heads) for head in core)
     others = [head for head in range(grid.layers * grid.heads) if head not in core]
-    return list(matched_sets(layers, others, grid.heads, count, seed, tuple(core)))
+    return list(draw_matched_sets(layers, others, grid.heads, count, seed, tuple(core)))
 
 
-def why_no_set(core: Sequence[int], grid: ComponentGrid, number: int, available: int) -> str:
+def explain_missing_set(core: Sequence[int], grid: ComponentGrid, number: int, available: int) -> str:
     """Return why no pruning run closed set `number` (0 is the core), where only `available` random sets exist."""
     if not core:
         return "was not run: the core is empty"
@@ -46,7 +46,7 @@ def why_no_set(core: Sequence[int], grid: ComponentGrid, number: int, available:
     return f"was not run: random set {number} of {available}, all that the core's layers have beside the core"
 
 
-def matched_set(heads: Collection[int], grid: ComponentGrid, rng: np.random.Generator) -> tuple[int, ...]:
+def draw_matched_set(heads: Collection[int], grid: ComponentGrid, rng: np.random.Generator) -> tuple[int, ...]:
     """Draw a random set with as many heads in each layer as `heads`, from all heads of the layer including `heads`."""
     matched: list[int] = []
     for layer, count in sorted(Counter(head // grid.heads for head in heads).items()):

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.randomisation import tails
+from heuristic_core.analysis.randomisation import tail_p_values
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.core import masks_of_runs
+from heuristic_core.experiments.heuristic_core.analysis.core import iter_run_masks
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
 DRAWS = 1000
@@ -29,7 +29,7 @@ def mask_clusters(components: pd.DataFrame, context: Context, seed: int) -> pd.D
         seed: Seed of the random swaps.
     """
     rows = []
-    for run, masks_by_cell in masks_of_runs(components, context):
+    for run, masks_by_cell in iter_run_masks(components, context):
         for name, masks_by_seed in masks_by_cell.items():
             masks = np.stack([masks_by_seed[seed] for seed in sorted(masks_by_seed)])
             if len(masks) < 3:
@@ -37,7 +37,7 @@ def mask_clusters(components: pd.DataFrame, context: Context, seed: int) -> pd.D
             draws = overlap_variance(swapped(masks, DRAWS, numpy_generator(seed, "clusters", run["ft_seed"], name)))
             observed = float(overlap_variance(masks))
             row = {"set": name, "seeds": len(masks), "variance": observed, "expected": draws.mean(), "draws": DRAWS}
-            row["p"], row["p_below"] = tails(draws, observed)
+            row["p"], row["p_below"] = tail_p_values(draws, observed)
             rows.append(run | row)
     return frame("mask_clusters", rows)
 

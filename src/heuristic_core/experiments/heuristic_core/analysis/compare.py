@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.bootstrap import of_difference
+from heuristic_core.analysis.bootstrap import difference_interval
 from heuristic_core.analysis.frames import frame
 from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, LEVEL, PRUNING_SEEDS, mean_interval
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC, ENTAILMENT, ID, OOD, J
@@ -239,7 +239,7 @@ def _difference_row(key: Key, values_a: Mapping[Key, StudyValue], values_b: Mapp
     if a.sparsities and b.sparsities and a.sparsities != b.sparsities:
         difference, reasons = np.nan, [*reasons, _sparsity_mismatch(a.sparsities, b.sparsities)]
     else:
-        low, high = of_difference(a[:3], b[:3]) if np.isinf([a.df, b.df]).all() else _welch_interval(a, b)
+        low, high = difference_interval(a[:3], b[:3]) if np.isinf([a.df, b.df]).all() else _welch_interval(a, b)
         least, most = key.value_range
         if not reasons and np.isnan(low):
             reasons = [f"no interval: {_missing_interval_reason(a, b)}"]

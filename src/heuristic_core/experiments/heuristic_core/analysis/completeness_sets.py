@@ -7,15 +7,15 @@ Completeness is tested by ablating the core, which is among the sets of :mod:`.a
 
 from collections.abc import Sequence
 
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, matched_sets
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, draw_matched_sets
 from heuristic_core.models.components import ComponentGrid
 
-STABLE, ALL_BUT_CORE, ALL_BUT_STABLE, EVERY_HEAD = "stable-core", "all-but-core", "all-but-stable-core", "all-heads"
+STABLE, ALL_BUT_CORE, ALL_BUT_STABLE, ALL_HEADS = "stable-core", "all-but-core", "all-but-stable-core", "all-heads"
 NAMES = {
     STABLE: "the stable core",
     ALL_BUT_CORE: "all heads but the core",
     ALL_BUT_STABLE: "all heads but the stable core",
-    EVERY_HEAD: "all heads",
+    ALL_HEADS: "all heads",
 }
 
 
@@ -30,8 +30,8 @@ def completeness_sets(
     """Make the sets and their controls, all for the first kind of ablation only.
 
     Controls replace the heads of the core by random heads, as many in each layer; the random sets for the core are
-    those that :func:`.joint_sets` ablates. Apart from "all heads", sets that would be empty or hold all heads are left
-    out.
+    those that :func:`.make_joint_sets` ablates. Apart from "all heads", sets that would be empty or hold all heads are
+    left out.
 
     Args:
         core: Component indices of the core.
@@ -41,7 +41,7 @@ def completeness_sets(
         seed: Seed of the draws.
     """
     all_heads = tuple(component.index for component in grid if component.kind == "head")
-    sets = [_ablation_set(EVERY_HEAD, NAMES[EVERY_HEAD], all_heads, grid)]
+    sets = [_ablation_set(ALL_HEADS, NAMES[ALL_HEADS], all_heads, grid)]
     if 0 < len(core) < len(all_heads):
         sets += _with_controls(ALL_BUT_CORE, core, all_heads, grid, draws, seed)
     if set(stable) != set(core) and 0 < len(stable) < len(all_heads):
@@ -55,7 +55,7 @@ def _with_controls(
 ) -> list[AblationSet]:
     """Make a set and its controls. heads: Heads to ablate, or to keep where `role` ablates all others."""
     heads = tuple(sorted(heads))
-    controls = matched_sets(_layers(heads, grid), all_heads, grid.heads, draws, seed, heads)
+    controls = draw_matched_sets(_layers(heads, grid), all_heads, grid.heads, draws, seed, heads)
     sets = []
     for k, selected in enumerate([heads, *controls]):
         name, set_role = (f"control {k} of {NAMES[role]}", control_role(role)) if k else (NAMES[role], role)

@@ -19,13 +19,13 @@ from heuristic_core.analysis.bootstrap import (
     interval,
     percentiles,
     unseen,
-    with_unseen,
+    widen_flat_sides,
 )
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import J, both_sides, chosen
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import J, chosen, select_j_rows
 
 ACCURACY, LOG_ODDS = "accuracy", "log_odds"
-CLEAR = 1e-9  # points or nats; smaller differences count as zero
+MIN_DIFFERENCE = 1e-9  # points or nats; smaller differences count as zero
 
 
 class Level(NamedTuple):
@@ -132,9 +132,9 @@ class Levels:
         parts, units, weights = self._parts(level, differences)
         parts = [weight * part for weight, part in zip(weights, parts, strict=True)]
         error, value = np.sum(parts, axis=0).std(axis=0), level.weights @ differences.means
-        constant = error <= CLEAR
+        constant = error <= MIN_DIFFERENCE
         p = 2 * scipy.stats.t.sf(np.abs(value) / np.where(constant, 1, error), degrees_of_freedom(parts, units))
-        return np.where(constant, np.where(np.abs(value) <= CLEAR, 1.0, np.nan), p)
+        return np.where(constant, np.where(np.abs(value) <= MIN_DIFFERENCE, 1.0, np.nan), p)
 
     def ratio(
         self, level: Level, numerator: BootstrapMeans, denominator: BootstrapMeans, measure: str
@@ -177,7 +177,7 @@ class Levels:
         value, low, high = estimate
         sides = self._table["group"].iloc[np.flatnonzero(level.weights)].tolist()
         ends = value - low, high - value
-        below, above = with_unseen(ends, *parts, sides, lambda _, units: (unseen(units) / total,) * 2)
+        below, above = widen_flat_sides(ends, *parts, sides, lambda _, units: (unseen(units) / total,) * 2)
         return value - below, value + above
 
     def _parts(self, level: Level, means: BootstrapMeans) -> tuple[list[np.ndarray], list[int], list[float]]:
@@ -195,9 +195,9 @@ def _aggregate_levels(subsets: pd.DataFrame, count: int) -> list[Level]:
         (rows, 1 / len(rows), {"group": group, "family": family})
         for (group, family), rows in in_family.groupby(["group", "family"], sort=False)
     ]
-    sides = both_sides(subsets.assign(model=0), ["model"])
+    sides = select_j_rows(subsets.assign(model=0), ["model"])
     parts += [(sides, sides["weight"].to_numpy(), {"group": J})] if len(sides) else []
-    by_family = both_sides(in_family, ["family"]).groupby("family", sort=False)
+    by_family = select_j_rows(in_family, ["family"]).groupby("family", sort=False)
     parts += [(rows, rows["weight"].to_numpy(), {"group": J, "family": family}) for family, rows in by_family]
     levels = []
     for rows, weight, identity in parts:

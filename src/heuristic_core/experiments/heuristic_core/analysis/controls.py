@@ -25,7 +25,7 @@ def permuted(kept: Sequence[int], grid: ComponentGrid, rng: np.random.Generator)
     return sorted(permuted_indices)
 
 
-def on_drawn_pairs(
+def compute_drawn_accuracy(
     predictions: pd.DataFrame, pairs: int | None = None, seed: int = 0, rule: str = "argmax-first"
 ) -> pd.DataFrame:
     """Compute the accuracy, percent, of each subnetwork on drawn pairs of each subset.
@@ -57,7 +57,7 @@ def controls(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> 
     importance with all learned subnetworks. Failed runs have no rows.
 
     Args:
-        accuracy: Accuracies of learned subnetworks and controls from :func:`on_drawn_pairs`.
+        accuracy: Accuracies of learned subnetworks and controls from :func:`compute_drawn_accuracy`.
         subsets: Subsets that enter group means; None for all.
     """
     groups = chosen(accuracy, subsets).groupby([*SUBNETWORK, "group"], dropna=False)["accuracy"].mean().reset_index()

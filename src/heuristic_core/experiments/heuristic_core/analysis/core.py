@@ -13,10 +13,10 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.randomisation import shared_by_chance, tails
+from heuristic_core.analysis.randomisation import draw_shared_counts, tail_p_values
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.analysis.stability import share_intervals, stable_heads
+from heuristic_core.experiments.heuristic_core.analysis.stability import compute_share_intervals, select_stable_heads
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import COMPONENT, RUN
 
@@ -76,7 +76,7 @@ def _cell_masks(components: pd.DataFrame, step: int, sparsity: float, seeds: tup
     return components[in_cell].pivot(index="seed", columns="component", values="kept").astype(bool)
 
 
-def run_masks(components: pd.DataFrame, context: Context) -> Masks:
+def collect_run_masks(components: pd.DataFrame, context: Context) -> Masks:
     """Return the heads that one run's subnetworks keep.
 
     Raises:
@@ -91,10 +91,10 @@ def run_masks(components: pd.DataFrame, context: Context) -> Masks:
     }
 
 
-def masks_of_runs(components: pd.DataFrame, context: Context) -> Iterator[tuple[dict, Masks]]:
-    """Yield the identity columns of each fine-tuning run in table "components", and its :func:`run_masks`."""
+def iter_run_masks(components: pd.DataFrame, context: Context) -> Iterator[tuple[dict, Masks]]:
+    """Yield the identity columns of each fine-tuning run in table "components", and its :func:`collect_run_masks`."""
     for run, run_rows in components.groupby([*RUN]):
-        yield dict(zip(RUN, run, strict=True)), run_masks(run_rows, context)
+        yield dict(zip(RUN, run, strict=True)), collect_run_masks(run_rows, context)
 
 
 def of_both(masks: Masks) -> np.ndarray:
@@ -137,8 +137,8 @@ def _stability(kept_by_seed: pd.DataFrame, components: pd.DataFrame) -> dict[str
     """
     heads = components.index[components["kind"] == "head"]
     masks = kept_by_seed[heads].to_numpy().reshape(len(kept_by_seed), components.loc[heads, "layer"].nunique(), -1)
-    low, high = share_intervals(len(kept_by_seed))[kept_by_seed.sum()].T
-    stable = pd.Series(stable_heads(masks).ravel(), heads).reindex(components.index, fill_value=False)
+    low, high = compute_share_intervals(len(kept_by_seed))[kept_by_seed.sum()].T
+    stable = pd.Series(select_stable_heads(masks).ravel(), heads).reindex(components.index, fill_value=False)
     ends = {"seed_share_low": low, "seed_share_high": high}
     return {"seed_share": kept_by_seed.mean(), "in_stable_core": stable} | {
         name: pd.Series(end, kept_by_seed.columns) for name, end in ends.items()
@@ -197,14 +197,14 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
     """
     rows = []
     targets = {name: sparsity for name, (_, sparsity, _) in cells(context).items()}
-    for run, kept in masks_of_runs(components, context):
+    for run, kept in iter_run_masks(components, context):
         for name, set_cells in SETS.items():
             if not set(set_cells) <= set(kept):
                 continue
             masks = by_seed(kept, set_cells)
             observed = int(masks.all(axis=0).sum())
-            draws = shared_by_chance(masks, permutations, numpy_generator(seed, run["ft_seed"], name))
-            more, fewer = tails(draws, observed)
+            draws = draw_shared_counts(masks, permutations, numpy_generator(seed, run["ft_seed"], name))
+            more, fewer = tail_p_values(draws, observed)
             row = {
                 "set": name,
                 "n": sum(len(kept[cell]) for cell in set_cells),
@@ -221,7 +221,7 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
     return frame("core_null", rows)
 
 
-class Common(NamedTuple):
+class CommonHeads(NamedTuple):
     """Number of heads in both of two sets, compared with chance.
 
     Chance draws the heads of one set at random within each layer (hypergeometric, convolved over layers).
@@ -239,7 +239,7 @@ class Common(NamedTuple):
     p_fewer: float
 
 
-def common_heads(layers: pd.Series, a: pd.Series, b: pd.Series) -> Common:
+def count_common_heads(layers: pd.Series, a: pd.Series, b: pd.Series) -> CommonHeads:
     """Count the heads that two sets have in common, and compare the count with chance.
 
     Args:
@@ -252,4 +252,4 @@ def common_heads(layers: pd.Series, a: pd.Series, b: pd.Series) -> Common:
         count_a, count_b = int(a[layer.index].sum()), int(b[layer.index].sum())
         pmf = np.convolve(pmf, stats.hypergeom.pmf(np.arange(count_a + 1), len(layer), count_b, count_a))
     expected = float((pmf * np.arange(len(pmf))).sum())
-    return Common(both, expected, *(min(1.0, float(tail.sum())) for tail in (pmf[both:], pmf[: both + 1])))
+    return CommonHeads(both, expected, *(min(1.0, float(tail.sum())) for tail in (pmf[both:], pmf[: both + 1])))

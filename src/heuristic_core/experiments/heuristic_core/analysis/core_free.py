@@ -21,7 +21,7 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.randomisation import TIE, tails
+from heuristic_core.analysis.randomisation import TIE_TOLERANCE, tail_p_values
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ENTAILMENT, ID, OOD, J, chosen, condensed
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import faults
 from heuristic_core.tables.columns import RUN, STEP, SUBSET
@@ -61,7 +61,7 @@ def core_free(runs: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         runs: Table "core_free_runs" of one fine-tuning run.
-        levels: Values of all runs that did not fail, as :func:`levels_of` returns them.
+        levels: Values of all runs that did not fail, as :func:`collect_values` returns them.
     """
     identity = runs[RUNS].iloc[0].to_dict() if len(runs) else {}
     sound = runs.loc[runs["sound"], ["role", "set", "seed"]]
@@ -87,12 +87,12 @@ def _compare(values: pd.DataFrame) -> dict:
         condition = "with the core closed" if core_runs.empty else "of a random set"
         return row | {"reason": f"no run {condition} went well"}
     mean, control = core_runs["value"].mean(), sets.mean()
-    higher, lower = tails(sets, mean)
+    higher, lower = tail_p_values(sets, mean)
     row |= {"core_free": mean, "control": control, "difference": mean - control}
     row |= {"p_lower": lower, "p_higher": higher}
     if min(len(core_runs), len(sets)) < 2:
         return row | {"reason": "one run alone has no interval"}
-    if max(core_runs["value"].std(), sets.std()) < TIE:
+    if max(core_runs["value"].std(), sets.std()) < TIE_TOLERANCE:
         return row | {"reason": "runs do not differ, so that there is no interval"}
     with warnings.catch_warnings():  # one side may be constant, at a floor
         warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
@@ -100,7 +100,7 @@ def _compare(values: pd.DataFrame) -> dict:
     return row | {"low": interval.low, "high": interval.high}
 
 
-def levels_of(
+def collect_values(
     accuracy: pd.DataFrame, groups: pd.DataFrame, families: pd.DataFrame, design: pd.DataFrame, subsets=None
 ) -> pd.DataFrame:
     """Collect the values of all runs by subset, group and family: accuracy, J, AUC, and KL from the full model.

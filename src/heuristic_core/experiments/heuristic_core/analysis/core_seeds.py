@@ -8,7 +8,7 @@ import pandas as pd
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.core import SETS, by_seed, masks_of_runs
+from heuristic_core.experiments.heuristic_core.analysis.core import SETS, by_seed, iter_run_masks
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
 CURVES = ("high", "mid", "mid+high")
@@ -28,7 +28,7 @@ def core_seeds(components: pd.DataFrame, context: Context, seed: int) -> pd.Data
         seed: Seed of the random choices.
     """
     rows = []
-    for run, masks in masks_of_runs(components, context):
+    for run, masks in iter_run_masks(components, context):
         for name in CURVES:
             kept = by_seed(masks, SETS[name])  # [seeds, layers, heads]
             for count in range(1, len(kept) + 1):

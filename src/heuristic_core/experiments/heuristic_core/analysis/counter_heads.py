@@ -13,7 +13,7 @@ import pandas as pd
 
 from heuristic_core.analysis.bootstrap import HIGH, LOW
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.randomisation import tails
+from heuristic_core.analysis.randomisation import tail_p_values
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD, J, chosen
 from heuristic_core.experiments.heuristic_core.analysis.mask_effects import (
@@ -66,7 +66,7 @@ class MaskScores(NamedTuple):
         return self.ood_accuracies(), self.group_values(ID), self.group_values(J)
 
 
-def mask_scores(
+def collect_mask_scores(
     random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | None = None
 ) -> tuple[MaskScores, MaskScores]:
     """Return the random and the learned masks of one run; the pool consists of the heads that learned masks keep.
@@ -115,7 +115,7 @@ def counter_heads(
         seed: Seed of the resamples.
         subsets: Analysed subsets; None for all.
     """
-    masks, _ = mask_scores(random_masks, run, subsets)
+    masks, _ = collect_mask_scores(random_masks, run, subsets)
     if not masks.heads:
         return frame("counter_heads", [])
     names = components[[*COMPONENT]].drop_duplicates("component").set_index("component", drop=False)
@@ -123,7 +123,7 @@ def counter_heads(
     return frame("counter_heads", _head_rows(masks, names.loc[masks.heads], bootstrap, rng))
 
 
-def counter_heuristic(heads: pd.DataFrame) -> list[int]:
+def select_counter_heads(heads: pd.DataFrame) -> list[int]:
     """Return the component indices, ascending, of the heads that are counter-heuristic on any OOD subset.
 
     Args:
@@ -183,7 +183,7 @@ def mask_tests(
         seed: Seed of the permutations.
         subsets: Analysed subsets; None for all.
     """
-    masks, _ = mask_scores(random_masks, run, subsets)
+    masks, _ = collect_mask_scores(random_masks, run, subsets)
     identity = run | {"masks": len(masks.inside)}
     if (reason := _untested_reason(masks)) is not None:
         return frame("mask_tests", [identity | {"test": test, "reason": reason} for test in TESTS])
@@ -196,7 +196,7 @@ def mask_tests(
     rows = []
     for test, observed in _statistics(masks.inside, *masks.test_values()).items():
         draws = np.concatenate([part[test] for part in parts])
-        p, p_below = tails(draws, float(observed))
+        p, p_below = tail_p_values(draws, float(observed))
         row = {"test": test, "observed": float(observed), "expected": draws.mean(), "p": p, "p_below": p_below}
         rows.append(identity | row | {"draws": PERMUTATIONS})
     p = opposite(masks.inside, masks.ood_accuracies())

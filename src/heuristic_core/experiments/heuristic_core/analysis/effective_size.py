@@ -31,12 +31,12 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
     ID,
     OOD,
     J,
-    both_sides,
     chosen,
+    compute_j_interval,
+    compute_mean_interval,
     condensed,
-    interval_of_j,
-    interval_of_mean,
     j_means,
+    select_j_rows,
 )
 from heuristic_core.experiments.heuristic_core.analysis.bounds import interval_between
 from heuristic_core.experiments.heuristic_core.analysis.faithful import criteria
@@ -166,9 +166,9 @@ def _lower_ends(full: pd.DataFrame) -> dict[tuple, float]:
     """Return the lower ends of full models' intervals by (*run, step, group); NaN where unknown."""
     model = [*RUN, "step"]
     groups = full.groupby([*model, "group"], observed=True)
-    j_rows = both_sides(full, model).groupby(model, observed=True)
-    lower_ends = {key: interval_of_mean(rows)[0] for key, rows in groups}
-    return lower_ends | {(*key, J): interval_of_j(rows)[0] for key, rows in j_rows}
+    j_rows = select_j_rows(full, model).groupby(model, observed=True)
+    lower_ends = {key: compute_mean_interval(rows)[0] for key, rows in groups}
+    return lower_ends | {(*key, J): compute_j_interval(rows)[0] for key, rows in j_rows}
 
 
 def _subtract_chance(auc: pd.DataFrame) -> pd.DataFrame:
@@ -182,7 +182,7 @@ def _group_values(rows: pd.DataFrame) -> pd.DataFrame:
     groups = _means(rows, keys)
     subsets, halves = (table[table["group"].isin([ID, OOD])] for table in (rows, groups))
     mixed = [subsets.assign(group="mixed"), halves.assign(group="mixed-1:1")] if halves["group"].nunique() == 2 else []
-    sides = both_sides(rows, CURVE_KEYS)
+    sides = select_j_rows(rows, CURVE_KEYS)
     squares = condensed(sides.assign(square=sides["weight"] ** 2 * sides["square"]), CURVE_KEYS, ["square"], "sum")
     j = j_means(rows, CURVE_KEYS).merge(squares, on=CURVE_KEYS, how="left")
     return pd.concat([groups, j, *(_means(part, keys) for part in mixed)], ignore_index=True)
@@ -251,12 +251,12 @@ def _average_sizes(sizes: list[Size]) -> Size:
     if not sizes:
         return NO_SIZE
     table = pd.DataFrame(sizes)
-    low, high = interval_between(table["least"], table["most"], reach_of(table))
+    low, high = interval_between(table["least"], table["most"], extra_half_width(table))
     means = table[["effective_size", "least", "most"]].mean(skipna=False)
     return Size(*means, low=np.maximum(low, 0), high=np.minimum(high, 100))
 
 
-def reach_of(sizes: pd.DataFrame) -> pd.Series:
+def extra_half_width(sizes: pd.DataFrame) -> pd.Series:
     """Return half of the width that a seed's interval over pairs adds to the bounds of its size; 0 where unknown."""
     return ((sizes["high"] - sizes["low"] - sizes["most"] + sizes["least"]) / 2).fillna(0)
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import OOD, chosen, group_means
-from heuristic_core.experiments.heuristic_core.analysis.counter_heads import counter_heuristic
+from heuristic_core.experiments.heuristic_core.analysis.counter_heads import select_counter_heads
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import well
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import COMPONENT, RUN
@@ -50,7 +50,7 @@ def entry_frequency(
     kept = heads.groupby([*RUN, "step", "sparsity", *COMPONENT])["kept"].agg(count="sum", n="size").reset_index()
     groups = pd.Series(OTHER, index=kept.index, dtype=object)
     if counter_heads is not None:
-        groups[kept["component"].isin(counter_heuristic(counter_heads))] = COUNTER
+        groups[kept["component"].isin(select_counter_heads(counter_heads))] = COUNTER
     groups[kept["component"].isin(core.loc[core["in_core"], "component"])] = CORE
     return frame("entry_frequency", kept.assign(group=groups))
 

@@ -9,10 +9,10 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.randomisation import PERMUTATIONS, tails
+from heuristic_core.analysis.randomisation import PERMUTATIONS, tail_p_values
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.core import masks_of_runs, of_both
-from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import halves_of
+from heuristic_core.experiments.heuristic_core.analysis.core import iter_run_masks, of_both
+from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import split_in_halves
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
 
@@ -27,7 +27,7 @@ def frequency_agreement(components: pd.DataFrame, context: Context, seed: int) -
         seed: Seed of splits and permutations.
     """
     rows = []
-    for run, masks in masks_of_runs(components, context):
+    for run, masks in iter_run_masks(components, context):
         mid, high = of_both(masks)
         row = run | {"step": context.last, "seeds": len(mid) // 2, "n": mid.shape[1] * mid.shape[2]}
         rows.append(row | correlate(mid, high, numpy_generator(seed, "frequency agreement", run["ft_seed"])))
@@ -49,7 +49,7 @@ def correlate(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> di
     """
     if len(mid) < 2:
         return {}
-    halves, (layers, heads) = halves_of(len(mid), rng), mid.shape[1:]
+    halves, (layers, heads) = split_in_halves(len(mid), rng), mid.shape[1:]
     mid_a, mid_b, high_a, high_b = (_ranks(kept[half].sum(axis=1)) for kept in (mid, high) for half in halves)
     if not (mid_a.any() and high_a.any()):
         return {}
@@ -59,7 +59,7 @@ def correlate(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> di
     permuted = rng.permuted(np.broadcast_to(all_heads.reshape(layers, heads), (PERMUTATIONS, layers, heads)), axis=2)
     rho, null = np.trace(products), products[all_heads, permuted.reshape(PERMUTATIONS, -1)].sum(axis=1)
     at_mid, at_high = (float((a * b).sum(axis=1).mean()) for a, b in ((mid_a, mid_b), (high_a, high_b)))
-    p, p_below = tails(null, rho)
+    p, p_below = tail_p_values(null, rho)
     return {
         "rho": rho,
         "reliability_mid": at_mid,

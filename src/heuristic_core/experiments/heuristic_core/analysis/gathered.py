@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 
 from heuristic_core.experiments.heuristic_core.analysis.runs import chance
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
-from heuristic_core.experiments.heuristic_core.config.analysis import GATHERED_MODELS, GATHERED_ROWS, Analysis
+from heuristic_core.experiments.heuristic_core.config.analysis import MAX_MODELS_IN_MEMORY, MAX_ROWS_IN_MEMORY, Analysis
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.columns import CELL, RUN, STEP, SUBSET
-from heuristic_core.tables.parquet import matrix, read_coded
+from heuristic_core.tables.parquet import matrix, read_categorical
 
 COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example", "correct", "correct_merged", "log_odds"]
 BLOCK_KEYS = ("subset", "group", "family")  # rows with equal values in these columns, if present, are contiguous
@@ -26,7 +26,7 @@ def gathered(
     pruned: Sequence[str | Path],
     analysis: Analysis,
     failed: Sequence[FailedRun] = (),
-    most: int = GATHERED_ROWS,
+    most: int = MAX_ROWS_IN_MEMORY,
 ) -> tuple[tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame], float | None]:
     """Compute accuracies in batches of files.
 
@@ -43,7 +43,7 @@ def gathered(
     parts, chance_accuracy, draws, a = [], None, {}, analysis
     batches = list(_batches(full, pruned, most))
     for batch in batches:
-        rows, logits = read_coded([full, *batch], COLUMNS), matrix(_logits([full, *batch]))
+        rows, logits = read_categorical([full, *batch], COLUMNS), matrix(_logits([full, *batch]))
         missing = failed if batch is batches[-1] else ()
         tables = accuracies(rows, logits, a.subsets, a.class_rule, a.bootstrap, a.seed, missing, draws)
         chance_accuracy = chance_accuracy if parts else chance(rows, a.subsets)
@@ -54,9 +54,9 @@ def gathered(
 def _batches(full: str | Path, pruned: Sequence[str | Path], most: int) -> Iterator[Sequence[str | Path]]:
     """Yield batches of files that have, with the full model, at most `most` rows.
 
-    Bootstrap draws take memory per model and subset whatever the rows, so `GATHERED_MODELS` limits a batch as well.
+    Bootstrap draws take memory per model and subset whatever the rows, so `MAX_MODELS_IN_MEMORY` limits a batch too.
     """
-    count = min(GATHERED_MODELS, max(1, most // max(1, pq.read_metadata(full).num_rows) - 1))
+    count = min(MAX_MODELS_IN_MEMORY, max(1, most // max(1, pq.read_metadata(full).num_rows) - 1))
     yield from (pruned[k : k + count] for k in range(0, max(1, len(pruned)), count))
 
 

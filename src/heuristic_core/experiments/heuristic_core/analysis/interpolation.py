@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import LABELS, OOD, RULES, J, both_sides, chosen
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import LABELS, OOD, RULES, J, chosen, select_j_rows
 from heuristic_core.experiments.heuristic_core.analysis.measures import measures
-from heuristic_core.experiments.heuristic_core.analysis.scores import compared, compared_measure, scores
+from heuristic_core.experiments.heuristic_core.analysis.scores import compare_measure, compared, scores
 from heuristic_core.experiments.heuristic_core.analysis.triples import choosing
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.models.components import Component, ComponentGrid
@@ -77,7 +77,7 @@ def interpolation(
         reason = f"sound mid-sparsity subnetworks: {len(learned)}, and 2 are needed"
         return frame("interpolation", [run | {"reason": reason}])
     halves = Halves(predict, analysis)
-    ends = ends_of(learned, halves.value)
+    ends = select_ends(learned, halves.value)
     models, reason = [*_models(learned, ends, halves.value)], None
     if ends.gap < MIN_GAP:
         measure = LABELS[halves.measure]
@@ -142,14 +142,14 @@ def _selecting_measure(pairs: pd.DataFrame, subsets: Collection[str] | None) -> 
     selected = chosen(pairs[pairs["chooses"]], subsets)
     counts = selected.groupby(["chooses", "subset", "group", "family"], dropna=False, observed=True).size()
     counts = counts.reset_index(name="pairs")
-    sides = both_sides(counts, ["chooses"])
+    sides = select_j_rows(counts, ["chooses"])
     ood = counts[counts["group"] == OOD]
     measure, rows = (OOD, ood.assign(weight=1 / max(len(ood), 1))) if sides.empty else (J, sides)
     weight = pairs["subset"].astype(object).map(dict(zip(rows["subset"], rows["weight"] / rows["pairs"], strict=True)))
     return measure, np.where(pairs["chooses"], weight.fillna(0), 0).astype(float)
 
 
-def ends_of(learned: Mapping[int, Kept], measure: Callable[[Kept], float]) -> Ends:
+def select_ends(learned: Mapping[int, Kept], measure: Callable[[Kept], float]) -> Ends:
     """Select H and M among at least two learned subnetworks; ties go to the lowest seed."""
     values = {seed: measure(learned[seed]) for seed in sorted(learned)}
     low = min(values, key=values.get)
@@ -210,7 +210,7 @@ def _evaluate_models(models: list[Model], halves: Halves, analysis: Analysis) ->
     overall, by_family = measures(selected)
     for measure in (*overall, *by_family):
         identity = {"subset": None, "group": measure.group, "family": measure.family}
-        tables.append(identity | compared_measure(measure, reference))
+        tables.append(identity | compare_measure(measure, reference))
     against = np.array([HEURISTIC, GENERALISING])[reference]
     return pd.concat([pd.DataFrame({"model": range(len(models)), "against": against} | table) for table in tables])
 

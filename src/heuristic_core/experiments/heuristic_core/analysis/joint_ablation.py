@@ -16,10 +16,10 @@ def joint_ablation(evidence: Evidence) -> pd.DataFrame:
     Raises:
         CannotSay: If no core head was ablated.
     """
-    return next(iter(joint_ablations(evidence).values()))
+    return next(iter(select_joint_ablations(evidence).values()))
 
 
-def joint_ablations(evidence: Evidence) -> dict[str, pd.DataFrame]:
+def select_joint_ablations(evidence: Evidence) -> dict[str, pd.DataFrame]:
     """Return the rows of the whole core by kind of ablation, in the order of the table.
 
     Raises:
@@ -35,7 +35,7 @@ def joint_ablations(evidence: Evidence) -> dict[str, pd.DataFrame]:
     raise CannotSay("no core head was ablated")
 
 
-def on_group(rows: pd.DataFrame, group: str) -> pd.Series:
+def select_group_row(rows: pd.DataFrame, group: str) -> pd.Series:
     """Return the row of one ablation on a group.
 
     Raises:

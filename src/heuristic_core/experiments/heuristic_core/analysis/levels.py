@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.analysis.ablations import CERTAIN
+from heuristic_core.experiments.heuristic_core.analysis.ablations import MAX_LOG_ODDS
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, RULES, chosen, condensed, j_means
 
 VALUES = ["accuracy", "log_odds"]
@@ -25,7 +25,7 @@ def by_subset(predictions: Mapping[str, np.ndarray] | pd.DataFrame, rule: str) -
     columns = {name: predictions[name] for name in ("subset", "group", "family")}
     rows = pd.DataFrame(columns).assign(
         accuracy=100.0 * np.asarray(predictions[RULES[rule]]),
-        log_odds=np.clip(np.asarray(predictions["log_odds"], dtype=float), -CERTAIN, CERTAIN),
+        log_odds=np.clip(np.asarray(predictions["log_odds"], dtype=float), -MAX_LOG_ODDS, MAX_LOG_ODDS),
     )
     groups = rows.groupby(["subset", "group", "family"], dropna=False, sort=False, observed=True)
     return groups.agg(

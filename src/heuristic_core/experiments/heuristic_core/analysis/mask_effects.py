@@ -71,7 +71,7 @@ def effects(inside: np.ndarray, values: np.ndarray) -> Effects:
     estimable = find_estimable(inside)
     if not estimable.any():
         return Effects(beta, p, error, 0)
-    design = design_of(inside[:, estimable])
+    design = build_design(inside[:, estimable])
     inverse = np.linalg.pinv(design)
     values = values - values.mean(axis=-2, keepdims=True)  # equal values become exact zeros, without an error
     coefficients = inverse @ values
@@ -104,7 +104,7 @@ def resampled(inside: np.ndarray, values: np.ndarray, count: int, rng: np.random
     betas = np.full((count, inside.shape[1], values.shape[1]), np.nan)
     if not estimable.any():
         return betas
-    design = design_of(inside[:, estimable])
+    design = build_design(inside[:, estimable])
     weights = rng.multinomial(mask_count, np.full(mask_count, 1 / mask_count), size=count).astype(float)
     for start in range(0, count, BATCH):
         batch = weights[start : start + BATCH]
@@ -117,7 +117,7 @@ def resampled(inside: np.ndarray, values: np.ndarray, count: int, rng: np.random
     return betas
 
 
-def design_of(inside: np.ndarray) -> np.ndarray:
+def build_design(inside: np.ndarray) -> np.ndarray:
     """Build the design matrix, an intercept followed by the heads: [masks, 1 + heads]."""
     return np.column_stack([np.ones(len(inside)), inside])
 

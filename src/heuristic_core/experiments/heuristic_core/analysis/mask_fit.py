@@ -17,9 +17,9 @@ from heuristic_core.experiments.heuristic_core.analysis.counter_heads import (
     NO_POOL,
     RANDOM,
     MaskScores,
-    mask_scores,
+    collect_mask_scores,
 )
-from heuristic_core.experiments.heuristic_core.analysis.mask_effects import FLAT, design_of
+from heuristic_core.experiments.heuristic_core.analysis.mask_effects import FLAT, build_design
 from heuristic_core.tables.columns import SUBSET
 
 
@@ -29,12 +29,12 @@ def mask_fit(random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | N
     Args:
         random_masks: Table "random_masks" of the run.
         run: Identity columns.
-        subsets: Subsets to analyse, as for :func:`mask_scores`; None for all.
+        subsets: Subsets to analyse, as for :func:`collect_mask_scores`; None for all.
 
     Returns:
         A row for each kind of mask and value; a single row with a reason if the pool has no heads.
     """
-    random, learned = mask_scores(random_masks, run, subsets)
+    random, learned = collect_mask_scores(random_masks, run, subsets)
     if not random.heads:
         return frame("mask_fit", [run | {"n": 0, "heads": 0, "reason": NO_POOL}])
     sufficient = len(random.inside) // 2 > len(random.heads) + 1
@@ -46,12 +46,12 @@ def mask_fit(random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | N
 
 def fit_coefficients(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Fit an intercept and a coefficient for each head by least squares: [1 + heads, values]."""
-    return np.linalg.lstsq(design_of(inside), values, rcond=None)[0]
+    return np.linalg.lstsq(build_design(inside), values, rcond=None)[0]
 
 
 def predict(train: MaskScores, test: MaskScores) -> np.ndarray:
     """Predict the values of masks `test` from a fit to masks `train`: [test masks, values]."""
-    return design_of(test.inside) @ fit_coefficients(train.inside, train.values)
+    return build_design(test.inside) @ fit_coefficients(train.inside, train.values)
 
 
 def _cross_predict(masks: MaskScores) -> np.ndarray:
@@ -59,7 +59,7 @@ def _cross_predict(masks: MaskScores) -> np.ndarray:
     even = np.arange(len(masks.inside)) % 2 == 0
     predicted = np.empty_like(masks.values)
     for half in (even, ~even):
-        predicted[half] = design_of(masks.inside[half]) @ fit_coefficients(masks.inside[~half], masks.values[~half])
+        predicted[half] = build_design(masks.inside[half]) @ fit_coefficients(masks.inside[~half], masks.values[~half])
     return predicted
 
 

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, unseen, with_unseen
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC, ENTAILMENT, LEAST, OOD, J, both_sides
+from heuristic_core.analysis.bootstrap import Resamples, bound_accuracy_interval, interval, unseen, widen_flat_sides
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC, ENTAILMENT, LEAST, OOD, J, select_j_rows
 
 SIDES = (OOD, ENTAILMENT)
 
@@ -100,7 +100,7 @@ class Measure(NamedTuple):
         def extend(part: int, units: int) -> tuple[np.ndarray, np.ndarray]:
             """Return how far the exact bounds of an accuracy reach below and above its level."""
             level = np.round(self.parts[part].level, 9)
-            bounds = of_accuracy(level, level, units)
+            bounds = bound_accuracy_interval(level, level, units)
             return level - bounds[0], bounds[1] - level
 
         low, high = self._interval(self.value, lambda draws: draws, extend)
@@ -121,7 +121,7 @@ class Measure(NamedTuple):
 
         Args:
             effect: Linear function of values by model, [..., models].
-            changes: Number of changes that the effect is the sum of, [models], as in `bootstrap.of_change`.
+            changes: Number of changes that the effect is the sum of, [models], as in `bootstrap.widen_change_interval`.
 
         Returns:
             The effect and the lower and upper ends of its interval.
@@ -130,11 +130,11 @@ class Measure(NamedTuple):
         return value, *self._interval(value, effect, lambda _, units: (changes * unseen(units),) * 2)
 
     def _interval(self, value, effect, extend) -> tuple[np.ndarray, np.ndarray]:
-        """Return the interval of an effect, extended by what :func:`.with_unseen` adds."""
+        """Return the interval of an effect, extended by what :func:`.widen_flat_sides` adds."""
         draws = [effect(part.draws) for part in self.parts]
         bounds = interval(draws, self.units, np.zeros_like(value), self.weights)
         sides = [part.side for part in self.parts]
-        below, above = with_unseen(bounds, draws, self.units, self.weights, sides, extend)
+        below, above = widen_flat_sides(bounds, draws, self.units, self.weights, sides, extend)
         return value - below, value + above
 
 
@@ -146,7 +146,7 @@ def measures(subsets: Sequence[Subset]) -> tuple[list[Measure], list[Measure]]:
     """
     table = pd.DataFrame([subset.identity for subset in subsets], columns=["subset", "group", "family"])
     families = {J: [], AUC: []}
-    for family, rows in both_sides(table, ["family"]).groupby("family", dropna=False, sort=False):
+    for family, rows in select_j_rows(table, ["family"]).groupby("family", dropna=False, sort=False):
         weighted = [(subsets[k], rows.loc[k, "weight"]) for k in rows.index]
         name = family if isinstance(family, str) else None
         families[J].append(_compute_j(name, weighted))

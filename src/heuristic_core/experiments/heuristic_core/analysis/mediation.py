@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import matched_sets
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import draw_matched_sets
 from heuristic_core.experiments.heuristic_core.analysis.contrasts import ACCURACY, LOG_ODDS, Level, Levels
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
@@ -82,13 +82,13 @@ def plan(core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, rando
     names = [component.name for component in grid]
     singles = [PatchedSet(names[head], SINGLE, (head,), _layer_label((head,), grid)) for head in later]
     if counter_sets := [patched for patched in sets if patched.role == COUNTER]:
-        draws = matched_sets(counter_sets[0].layers, later, grid.heads, random_sets, seed, counter_sets[0].heads)
+        draws = draw_matched_sets(counter_sets[0].layers, later, grid.heads, random_sets, seed, counter_sets[0].heads)
         sets += [
             PatchedSet(f"random {k}", RANDOM, heads, counter_sets[0].layers) for k, heads in enumerate(draws, start=1)
         ]
     all_heads = [component.index for component in grid if component.kind == "head"]
     random_cores = enumerate(
-        matched_sets(_layer_label(core, grid), all_heads, grid.heads, random_sets, seed, core), start=1
+        draw_matched_sets(_layer_label(core, grid), all_heads, grid.heads, random_sets, seed, core), start=1
     )
     return [
         Core(LEARNED, core, [*singles, *sets]),

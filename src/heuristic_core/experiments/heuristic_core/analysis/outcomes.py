@@ -60,7 +60,7 @@ def counted(kinds: pd.DataFrame) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in kinds.sum().items() if count)
 
 
-class Troubled(NamedTuple):
+class FaultyCell(NamedTuple):
     """A cell of the grid in which at least one run has a fault.
 
     Attributes:
@@ -80,14 +80,14 @@ class Troubled(NamedTuple):
     most: bool
 
 
-def troubled(rows: pd.DataFrame) -> list[Troubled]:
+def troubled(rows: pd.DataFrame) -> list[FaultyCell]:
     """List the cells of table "runs" in which at least one run has a fault."""
     cells = []
     for cell, runs in rows.groupby(["ft_seed", "step", "sparsity"]):
         kinds = faults(runs)
         if kinds.to_numpy().any():
             counts = {kind: int(count) for kind, count in kinds.sum().items()}
-            cells.append(Troubled(*cell, len(runs), counts, mostly_faulty(runs)))
+            cells.append(FaultyCell(*cell, len(runs), counts, mostly_faulty(runs)))
     return cells
 
 

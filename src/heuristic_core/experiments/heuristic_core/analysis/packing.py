@@ -45,7 +45,7 @@ class Round(NamedTuple):
         return self.id_accuracy is not None and self.id_accuracy >= recovery * full - ROUNDING
 
 
-def closed_next(last: Round, grid: ComponentGrid, size: int) -> tuple[int, ...] | None:
+def close_next_round(last: Round, grid: ComponentGrid, size: int) -> tuple[int, ...] | None:
     """Return the components to close in the round after `last`.
 
     Args:

@@ -15,8 +15,14 @@ import pandas as pd
 import scipy  # as in `contrasts`
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import matched_sets
-from heuristic_core.experiments.heuristic_core.analysis.contrasts import ACCURACY, CLEAR, LOG_ODDS, Level, Levels
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import draw_matched_sets
+from heuristic_core.experiments.heuristic_core.analysis.contrasts import (
+    ACCURACY,
+    LOG_ODDS,
+    MIN_DIFFERENCE,
+    Level,
+    Levels,
+)
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 
@@ -78,7 +84,9 @@ def senders(core: Sequence[int], grid: ComponentGrid, draws: int, seed: int) -> 
         lowest = min(sending) // grid.heads
         receivers = tuple(head for head in heads if head // grid.heads > lowest and head not in sending)
         layers = "+".join(str(head // grid.heads) for head in sending)
-        others = matched_sets(layers, [head for head in heads if head not in core], grid.heads, draws, seed, sending)
+        others = draw_matched_sets(
+            layers, [head for head in heads if head not in core], grid.heads, draws, seed, sending
+        )
         random = [
             Sender(f"random {k} for {name}", RANDOM, drawn, tuple(head for head in receivers if head not in drawn))
             for k, drawn in enumerate(others, start=1)
@@ -189,7 +197,9 @@ def _beyond(effect: np.ndarray, others: list[np.ndarray]) -> list[bool | None]:
     flags = []
     for value, column in zip(effect, np.reshape(others, (len(others), len(effect))).T, strict=True):
         known_effects = column[~np.isnan(column)]
-        flags.append(bool((np.sign(value) * (value - known_effects) > CLEAR).all()) if len(known_effects) else None)
+        flags.append(
+            bool((np.sign(value) * (value - known_effects) > MIN_DIFFERENCE).all()) if len(known_effects) else None
+        )
     return flags
 
 

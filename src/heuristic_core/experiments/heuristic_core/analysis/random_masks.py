@@ -29,7 +29,7 @@ class Pool(NamedTuple):
     mlps: tuple[int, ...]
 
 
-def pool_of(components: pd.DataFrame, core: pd.DataFrame) -> Pool:
+def build_pool(components: pd.DataFrame, core: pd.DataFrame) -> Pool:
     """Build the pool of random subnetworks: heads outside the core that any learned subnetwork keeps.
 
     The probability of a head is the mean share of its layer's pool that learned subnetworks keep, clipped to

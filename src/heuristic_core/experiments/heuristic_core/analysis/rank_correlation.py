@@ -10,7 +10,7 @@ from scipy.stats import rankdata, spearmanr
 from heuristic_core.analysis.bootstrap import percentiles
 from heuristic_core.analysis.frames import frame
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.core import masks_of_runs, of_both
+from heuristic_core.experiments.heuristic_core.analysis.core import iter_run_masks, of_both
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
 SPLITS = 1000  # most splits of the seeds into halves; 12 seeds have 924
@@ -33,7 +33,7 @@ def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int,
         Two rows for each fine-tuning run; rho is null if a frequency is the same for all heads.
     """
     rows = []
-    for run, by_cell in masks_of_runs(components, context):
+    for run, by_cell in iter_run_masks(components, context):
         masks = of_both(by_cell)
         heads = masks.shape[2] * masks.shape[3]
         mid, high = masks.reshape(2, -1, heads)
@@ -60,7 +60,7 @@ def _correlate_disjoint(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: 
     """Return the mean rho of one half of the seeds at mid and the other at high; mid, high: [seeds, heads]."""
     if len(mid) < 2:
         return {}
-    first, second = halves_of(len(mid), rng)
+    first, second = split_in_halves(len(mid), rng)
     halves = mid[first].sum(axis=1), high[second].sum(axis=1)  # [splits, heads]
     rhos = _rhos(*halves)
     if not len(rhos):
@@ -71,7 +71,7 @@ def _correlate_disjoint(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: 
     return {"rho": rhos.mean(), "low": interval[0], "high": interval[1]}
 
 
-def halves_of(seeds: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def split_in_halves(seeds: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Split pruning seeds into halves; of an odd number, each split leaves one out.
 
     Args:

@@ -61,7 +61,7 @@ def runs(
         if key in accuracy.index:
             row |= accuracy.loc[key].add_prefix("id_").to_dict()
         missed = _missed(run, row, controller == "sampled")
-        collapsed = at_chance(row) if full_is_above_chance else None
+        collapsed = describe_chance(row) if full_is_above_chance else None
         rows.append(
             row
             | {
@@ -73,7 +73,7 @@ def runs(
     return frame("runs", rows)
 
 
-def end_of(subnetwork: Subnetwork, trace: pd.DataFrame, controller: str = "sampled") -> tuple[float, str | None]:
+def check_end(subnetwork: Subnetwork, trace: pd.DataFrame, controller: str = "sampled") -> tuple[float, str | None]:
     """Return the sparsity of the gates at the end of a run, and how the run missed its target.
 
     Args:
@@ -115,7 +115,7 @@ def _average_end(trace: pd.DataFrame) -> dict:
     return {"gate_sparsity": last["sampled_sparsity"].mean(), "gap": gap.mean(), "kl": last["kl"].mean()}
 
 
-def off_target(gap: float, size: int) -> bool:
+def is_off_target(gap: float, size: int) -> bool:
     """Return whether gates missed the target sparsity.
 
     Args:
@@ -131,12 +131,12 @@ def _missed(subnetwork: Subnetwork, row: dict, judge_gates: bool) -> str | None:
     target, actual = subnetwork.identity.sparsity, subnetwork.actual_sparsity
     if abs(actual - target) > allowed:
         return f"the subnetwork has sparsity {actual:.3f}, not {target:g}"
-    if judge_gates and off_target(row["gap"], len(subnetwork.grid)):
+    if judge_gates and is_off_target(row["gap"], len(subnetwork.grid)):
         return f"the gates ended {abs(row['gap']):.3f} {'below' if row['gap'] > 0 else 'above'} sparsity {target:g}"
     return None
 
 
-def at_chance(row: Mapping) -> str | None:
+def describe_chance(row: Mapping) -> str | None:
     """Return a reason if a subnetwork is at chance in-domain, else None. row: of table "runs", or with its columns."""
     if row["id_low"] > row["chance"]:
         return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.bootstrap import Resamples, interval, of_accuracy, of_change
+from heuristic_core.analysis.bootstrap import Resamples, bound_accuracy_interval, interval, widen_change_interval
 from heuristic_core.analysis.frames import frame
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC, CELLS, RULES, chosen
@@ -19,7 +19,7 @@ from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.columns import RUN, STEP, SUBSET
 
 # Columns of table "finetune_predictions" that accuracies are computed from.
-PASSING = [*RUN, *STEP, *SUBSET, "template", "example", "correct", "correct_merged", "log_odds"]
+ACCURACY_INPUTS = [*RUN, *STEP, *SUBSET, "template", "example", "correct", "correct_merged", "log_odds"]
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def accuracies(
         [
             rows(
                 {"group": measure.group, "family": measure.family, "subsets": len(measure.parts)},
-                compared_measure(measure, full),
+                compare_measure(measure, full),
             )
             for measure in measured
         ]
@@ -143,7 +143,7 @@ def finetune_accuracy(
     """Make table "finetune_accuracy" from table "finetune_predictions" of one fine-tuning run.
 
     Args:
-        predictions: Table "finetune_predictions"; columns `PASSING` suffice.
+        predictions: Table "finetune_predictions"; columns `ACCURACY_INPUTS` suffice.
         subsets: Subsets that AUC is computed on; None for all.
         rule: Setting ``analysis.class_rule``.
         bootstrap: Number of resamples.
@@ -172,7 +172,7 @@ def _accuracy_columns(parts: Sequence[Subset]) -> dict:
     """Return accuracy and its interval by model, of one subset or as an unweighted mean over several."""
     count = sum(part.resamples.units for part in parts)
     accuracy = _mean(parts, lambda part: 100 * part.correct.mean(axis=0))
-    low, high = of_accuracy(*interval([part.draws for part in parts], _unit_counts(parts), accuracy), count)
+    low, high = bound_accuracy_interval(*interval([part.draws for part in parts], _unit_counts(parts), accuracy), count)
     return {
         "n": sum(len(part.correct) for part in parts),
         "accuracy": accuracy,
@@ -196,13 +196,13 @@ def compared(parts: Sequence[Subset], reference: np.ndarray) -> dict:
     columns = _accuracy_columns(parts)
     change = columns["accuracy"] - columns["accuracy"][reference]
     draws = [part.draws - part.draws[:, reference] for part in parts]
-    low, high = of_change(
+    low, high = widen_change_interval(
         *interval(draws, _unit_counts(parts), change), columns["units"], _differs_from_reference(reference)
     )
     return columns | {"change": change, "change_low": low, "change_high": high}
 
 
-def compared_measure(measure: Measure, reference: np.ndarray) -> dict:
+def compare_measure(measure: Measure, reference: np.ndarray) -> dict:
     """Return the columns of J or AUC, and of its paired change from a reference model, as for :func:`compared`."""
     change, low, high = measure.effect(
         lambda values: values - values[..., reference], _differs_from_reference(reference)

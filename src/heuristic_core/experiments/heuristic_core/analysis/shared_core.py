@@ -8,7 +8,7 @@ import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.analysis.core import Masks, common_heads, run_masks
+from heuristic_core.experiments.heuristic_core.analysis.core import Masks, collect_run_masks, count_common_heads
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 
 
@@ -87,7 +87,7 @@ def _compare_runs(side_a: tuple[Evidence, int, pd.DataFrame], side_b: tuple[Evid
     """Compare two runs. side_a, side_b: evidence, fine-tuning seed, and rows of the run's heads in table "core"."""
     (a, seed_a, heads_a), (b, seed_b, heads_b) = side_a, side_b
     in_a, in_b = (heads["in_core"].astype(bool) for heads in (heads_a, heads_b))
-    common = common_heads(heads_a["layer"], in_a, in_b)
+    common = count_common_heads(heads_a["layer"], in_a, in_b)
     names = heads_a.loc[in_a & in_b, "name"].tolist()
     reason, p = _unsound_reason((a, seed_a), (b, seed_b)), common.p
     seeds = sorted(set(a.context.seeds) & set(b.context.seeds))
@@ -119,14 +119,16 @@ def _compare_halves(
         ]
     except InputError as reason:
         return None, str(reason)
-    p = [common_heads(layers, *(pd.Series(kept, layers.index) for kept in kept_pair)).p for kept_pair in kept_heads]
+    p = [
+        count_common_heads(layers, *(pd.Series(kept, layers.index) for kept in kept_pair)).p for kept_pair in kept_heads
+    ]
     return min(1.0, sum(p)), None
 
 
 def _masks(evidence: Evidence, ft_seed: int) -> Masks:
     """Return the masks of one fine-tuning run."""
     rows = evidence.tables["components"]
-    return run_masks(rows[rows["ft_seed"] == ft_seed], evidence.context)
+    return collect_run_masks(rows[rows["ft_seed"] == ft_seed], evidence.context)
 
 
 def _kept_by_all(masks: Masks, seeds: list[int]) -> np.ndarray:

@@ -11,12 +11,12 @@ import math
 import numpy as np
 from scipy import stats
 
-from heuristic_core.analysis.randomisation import TIE
+from heuristic_core.analysis.randomisation import TIE_TOLERANCE
 
 MOST_BY_CHANCE = 0.5  # heads expected to be selected by chance in the whole model, so most likely none is
 
 
-def expected_counts(masks: np.ndarray) -> np.ndarray:
+def compute_expected_counts(masks: np.ndarray) -> np.ndarray:
     """Compute the expected number of heads that at least k seeds keep, if heads are permuted within layers.
 
     Args:
@@ -35,7 +35,7 @@ def expected_counts(masks: np.ndarray) -> np.ndarray:
     return expected
 
 
-def selection_threshold(masks: np.ndarray) -> int | None:
+def find_threshold(masks: np.ndarray) -> int | None:
     """Find the fewest seeds that must keep a head for it to be stable.
 
     Args:
@@ -45,11 +45,11 @@ def selection_threshold(masks: np.ndarray) -> int | None:
         The smallest number of seeds that at most `MOST_BY_CHANCE` heads reach by chance; None if more are
         expected even in all seeds.
     """
-    (counts,) = np.nonzero(expected_counts(masks) <= MOST_BY_CHANCE + TIE)
+    (counts,) = np.nonzero(compute_expected_counts(masks) <= MOST_BY_CHANCE + TIE_TOLERANCE)
     return int(counts[0]) if len(counts) else None
 
 
-def stable_heads(masks: np.ndarray) -> np.ndarray:
+def select_stable_heads(masks: np.ndarray) -> np.ndarray:
     """Select the heads that reach the threshold.
 
     Args:
@@ -58,11 +58,11 @@ def stable_heads(masks: np.ndarray) -> np.ndarray:
     Returns:
         bool [layers, heads]; all False without a threshold.
     """
-    threshold = selection_threshold(masks)
+    threshold = find_threshold(masks)
     return masks.sum(axis=0) >= (math.inf if threshold is None else threshold)
 
 
-def stable_by_chance(masks: np.ndarray, threshold: int, permutations: int, rng: np.random.Generator) -> np.ndarray:
+def draw_stable_counts(masks: np.ndarray, threshold: int, permutations: int, rng: np.random.Generator) -> np.ndarray:
     """Draw how many heads at least `threshold` seeds keep if heads are permuted within layers.
 
     Args:
@@ -81,7 +81,7 @@ def stable_by_chance(masks: np.ndarray, threshold: int, permutations: int, rng: 
     return totals
 
 
-def error_bound(masks: np.ndarray, threshold: int) -> float | None:
+def compute_error_bound(masks: np.ndarray, threshold: int) -> float | None:
     """Compute Meinshausen and Bühlmann's bound on the expected number of falsely selected heads.
 
     Args:
@@ -96,6 +96,6 @@ def error_bound(masks: np.ndarray, threshold: int) -> float | None:
     return float(masks.sum(axis=(1, 2)).mean() ** 2 / (excess * masks[0].size)) if excess > 0 else None
 
 
-def share_intervals(seeds: int) -> np.ndarray:
+def compute_share_intervals(seeds: int) -> np.ndarray:
     """Compute Wilson's 95 % intervals of the shares 0 / seeds to seeds / seeds, [seeds + 1, 2 ends]."""
     return np.array([stats.binomtest(count, seeds).proportion_ci(method="wilson") for count in range(seeds + 1)])

@@ -3,15 +3,15 @@
 import pandas as pd
 
 from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.randomisation import tails
+from heuristic_core.analysis.randomisation import tail_p_values
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.core import SETS, by_seed, masks_of_runs
+from heuristic_core.experiments.heuristic_core.analysis.core import SETS, by_seed, iter_run_masks
 from heuristic_core.experiments.heuristic_core.analysis.stability import (
     MOST_BY_CHANCE,
-    error_bound,
-    expected_counts,
-    selection_threshold,
-    stable_by_chance,
+    compute_error_bound,
+    compute_expected_counts,
+    draw_stable_counts,
+    find_threshold,
 )
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
@@ -37,9 +37,9 @@ def stable_core(components: pd.DataFrame, context: Context, permutations: int, s
         InputError: A run has no mid- or no high-sparsity subnetworks.
     """
     rows = []
-    for run, masks_by_cell in masks_of_runs(components, context):
+    for run, masks_by_cell in iter_run_masks(components, context):
         masks = by_seed(masks_by_cell, SETS[CORE_SET])
-        threshold, expected = selection_threshold(masks), expected_counts(masks)
+        threshold, expected = find_threshold(masks), compute_expected_counts(masks)
         row = {
             "n": sum(len(masks_by_cell[cell]) for cell in SETS[CORE_SET]),
             "seeds": len(masks),
@@ -52,8 +52,8 @@ def stable_core(components: pd.DataFrame, context: Context, permutations: int, s
             rows.append(run | row | {"reason": f"all {len(masks)} seeds share too many heads by chance: {average}"})
             continue
         observed = int((masks.sum(axis=0) >= threshold).sum())
-        draws = stable_by_chance(masks, threshold, permutations, numpy_generator(seed, run["ft_seed"], "stable core"))
-        more, fewer = tails(draws, observed)
-        row |= {"least": threshold, "observed": observed, "bound": error_bound(masks, threshold)}
+        draws = draw_stable_counts(masks, threshold, permutations, numpy_generator(seed, run["ft_seed"], "stable core"))
+        more, fewer = tail_p_values(draws, observed)
+        row |= {"least": threshold, "observed": observed, "bound": compute_error_bound(masks, threshold)}
         rows.append(run | row | {"p": more, "p_fewer": fewer, "permutations": permutations})
     return frame("stable_core", rows)

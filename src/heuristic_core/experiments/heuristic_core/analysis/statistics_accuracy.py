@@ -6,10 +6,10 @@ from scipy import stats
 from scipy.stats import rankdata
 
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, TooFew, statistic
-from heuristic_core.analysis.randomisation import PERMUTATIONS, tails
+from heuristic_core.analysis.randomisation import PERMUTATIONS, tail_p_values
 from heuristic_core.analysis.seeds import PRUNING_SEEDS
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, LEAST, interval_of_mean
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, LEAST, compute_mean_interval
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 
 MIN_SUBNETWORKS = 9  # with fewer at a floor or ceiling, intervals over pruning seeds cover too rarely
@@ -37,7 +37,7 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
         )
     step = curve.index[first]
     at, ood = curve.loc[step], rows[(rows["step"] == step) & (rows["group"] == "ood")]
-    low, high = interval_of_mean(ood)
+    low, high = compute_mean_interval(ood)
     entailment = f", entailment class {at['ood-entailment']:.1f} %" if "ood-entailment" in at else ""
     detail = f"at step {step}: ID {at['id']:.1f} % (best {curve['id'].max():.1f}), OOD {at['ood']:.1f} %{entailment}"
     return Estimate(at["ood"], low, high, *_interval_units(ood), detail, least=0, most=100)
@@ -63,7 +63,7 @@ def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     """
     rows = _require_subnetworks(evidence.spread("group_accuracy", group, sparsity))
     values = rows["accuracy"].to_numpy(dtype=float)
-    sd, low, high = sd_interval(values)
+    sd, low, high = compute_sd_interval(values)
     errors = (rows["high"] - rows["low"]).astype(float) / (2 * stats.norm.ppf(0.975))
     low = float(np.sqrt(max(0.0, low**2 - np.nan_to_num((errors**2).mean()))))
     detail = f"{LABELS[evidence.measured(group)]} from {values.min():.1f} to {values.max():.1f}"
@@ -133,7 +133,7 @@ def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estim
         np.corrcoef(sparsity_ranks, accuracy_ranks)[0, 1],
         np.array([np.corrcoef(sparsity_ranks, draw)[0, 1] for draw in permuted]),
     )
-    p, _ = tails(np.abs(null), abs(rho))
+    p, _ = tail_p_values(np.abs(null), abs(rho))
     between = f"{100 * rows['actual_sparsity'].min():.1f} to {100 * rows['actual_sparsity'].max():.1f} %"
     detail = f"rho {rho:.2f}, actual sparsity {between}, p = {p:.3f}"
     return Estimate.test(p, None, n, PRUNING_SEEDS, detail)
@@ -150,7 +150,7 @@ def over_control(evidence: Evidence, control: str, group: str, sparsity: str) ->
     return Estimate(row["difference"], *interval, n, PRUNING_SEEDS, f"{control}: {row['accuracy']:.1f} %")
 
 
-def sd_interval(values: np.ndarray) -> tuple[float, float, float]:
+def compute_sd_interval(values: np.ndarray) -> tuple[float, float, float]:
     """Compute a standard deviation and its 95 % interval.
 
     Accuracies that accumulate at a floor or a ceiling have heavy tails, and their standard deviation varies more than

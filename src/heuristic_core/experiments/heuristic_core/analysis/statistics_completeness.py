@@ -3,17 +3,17 @@
 import pandas as pd
 
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, TooFew, statistic
-from heuristic_core.analysis.randomisation import tails
+from heuristic_core.analysis.randomisation import tail_p_values
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import LABELS, J
 from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import (
     ALL_BUT_CORE,
-    EVERY_HEAD,
+    ALL_HEADS,
     NAMES,
     STABLE,
     control_role,
 )
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
-from heuristic_core.experiments.heuristic_core.analysis.joint_ablation import on_group
+from heuristic_core.experiments.heuristic_core.analysis.joint_ablation import select_group_row
 
 
 @statistic
@@ -45,7 +45,7 @@ def stable_core_against_controls(evidence: Evidence, group: str) -> Estimate:
     if heads.all():
         raise DoesNotApply("all heads are in the stable core")
     stable_row, controls = _with_controls(evidence, STABLE, group)
-    opposite, p = tails(controls["change"], stable_row["change"])
+    opposite, p = tail_p_values(controls["change"], stable_row["change"])
     detail = (
         f"{int(stable_row['size'])} heads {stable_row['change']:+.1f} points {LABELS[group]}; "
         f"{len(controls)} random sets {controls['change'].mean():+.1f} on average, "
@@ -72,8 +72,8 @@ def core_alone(evidence: Evidence, group: str) -> Estimate:
     chance = 0.0 if group == J else evidence.chance()
     if chance is None:
         raise CannotSay("chance is not known in-domain")
-    p, opposite = tails(controls["accuracy"].clip(lower=chance), max(core_row["accuracy"], chance))
-    without_heads = on_group(_select_role(evidence, EVERY_HEAD), group)
+    p, opposite = tail_p_values(controls["accuracy"].clip(lower=chance), max(core_row["accuracy"], chance))
+    without_heads = select_group_row(_select_role(evidence, ALL_HEADS), group)
     detail = (
         f"{LABELS[group]} {core_row['accuracy']:.1f} of the core's heads alone, "
         f"{without_heads['accuracy']:.1f} of no head, chance {chance:.1f}; "
@@ -113,7 +113,7 @@ def _select_role(evidence: Evidence, role: str) -> pd.DataFrame:
 
 def _with_controls(evidence: Evidence, role: str, group: str) -> tuple[pd.Series, pd.DataFrame]:
     """Return the row of the set with this role on a group, and the rows of its random sets."""
-    row, table = on_group(_select_role(evidence, role), group), evidence.table("ablations")
+    row, table = select_group_row(_select_role(evidence, role), group), evidence.table("ablations")
     random = table[(table["kind"] == row["kind"]) & (table["role"] == control_role(role))]
     controls = random[random["subset"].isna() & (random["group"] == group)]
     if controls.empty:

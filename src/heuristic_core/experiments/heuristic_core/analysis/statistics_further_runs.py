@@ -5,7 +5,7 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, FailedRuns, statistic
-from heuristic_core.analysis.randomisation import within_layers
+from heuristic_core.analysis.randomisation import layer_randomisation_test
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import LABELS
 from heuristic_core.experiments.heuristic_core.analysis.core_free import CONTROL, NO_MID
@@ -99,7 +99,7 @@ def early_core_heads(evidence: Evidence) -> Estimate:
         )
     heads = rows.assign(in_core=rows["group"] == CORE, value=rows["before_half"].astype(float))
     early = heads["value"].astype(bool)
-    p, opposite, attainable = within_layers(heads, numpy_generator("early core heads"))
+    p, opposite, attainable = layer_randomisation_test(heads, numpy_generator("early core heads"))
     others = early[~heads["in_core"] & heads["layer"].isin(core["layer"])]
     detail = (
         f"OOD accuracy reaches half at step {half:.0f}; {', '.join(_describe(head) for head in core.itertuples())}; "

@@ -3,16 +3,16 @@
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.bootstrap import of_difference
+from heuristic_core.analysis.bootstrap import difference_interval
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, statistic
-from heuristic_core.analysis.randomisation import tails
+from heuristic_core.analysis.randomisation import tail_p_values
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, LEAST, J
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.experiments.heuristic_core.analysis.joint_ablation import (
     joint_ablation,
-    joint_ablations,
     matched,
-    on_group,
+    select_group_row,
+    select_joint_ablations,
 )
 
 PAIR_UNITS = "pairs, drawn by template where a subset has several"
@@ -27,7 +27,7 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
     J can lose 200. J and ID accuracy above chance are both 0 for a constant class. Their pairs are independent.
     """
     rows = joint_ablation(evidence)
-    j, id_ = (on_group(rows, group) for group in (J, ID))
+    j, id_ = (select_group_row(rows, group) for group in (J, ID))
     full_j, full_id = evidence.full(J)["accuracy"], evidence.above_chance(evidence.full(ID)["accuracy"])
     if full_j <= 0 or full_id <= 0:
         raise DoesNotApply(
@@ -39,7 +39,7 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
         f"{id_['change']:+.1f} of {full_id:.1f} above chance ({lost_id['change']:.0f} %)"
     )
     intervals = [(lost["change"], lost["change_high"], lost["change_low"]) for lost in (lost_id, lost_j)]
-    low, high = of_difference(*intervals)
+    low, high = difference_interval(*intervals)
     n = None if pd.isna(low) else int(j["n"] + id_["n"])
     return Estimate(lost_j["change"] - lost_id["change"], low, high, n, PAIR_UNITS if n else None, detail)
 
@@ -47,7 +47,7 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
 @statistic
 def remaining_accuracy(evidence: Evidence, group: str) -> Estimate:
     """Estimate the accuracy on a group with the whole core ablated, percent (J: points); interval over pairs."""
-    row = on_group(joint_ablation(evidence), group)
+    row = select_group_row(joint_ablation(evidence), group)
     full = evidence.full(group)["accuracy"]
     n = None if pd.isna(row["n"]) else int(row["n"])
     ends = full + row[CHANGE_COLUMNS].astype(float)
@@ -58,14 +58,14 @@ def remaining_accuracy(evidence: Evidence, group: str) -> Estimate:
 @statistic
 def against_controls(evidence: Evidence, group: str) -> Estimate:
     """Test whether the whole core costs more J (or AUC) than random sets of the same layers; opposite: less."""
-    joint = on_group(joint_ablation(evidence), group)
+    joint = select_group_row(joint_ablation(evidence), group)
     table = evidence.table("ablations")
     matching = matched(table, joint)
     controls = matching[matching["subset"].isna() & (matching["group"] == group)]["change"]
     if joint["size"] > 1 and not (table["role"] == "control").any():
         raise CannotSay("no random sets of heads were ablated")
     some(controls, f"random sets like {joint['ablation']}: its layers have no other set of as many heads")
-    opposite, p = tails(controls, joint["change"])
+    opposite, p = tail_p_values(controls, joint["change"])
     detail = (
         f"{joint['ablation']} {joint['change']:+.1f} points {LABELS[group]}; {len(controls)} random sets "
         f"{controls.mean():+.1f} on average, {controls.min():+.1f} at most (analysis.control_draws), p = {p:.2g}"
@@ -79,7 +79,7 @@ def least_cost(evidence: Evidence, group: str) -> Estimate:
 
     The core costs something in any kind if it does in each kind, so the lower end is the lowest of all kinds.
     """
-    rows = {kind: on_group(ablations, group) for kind, ablations in joint_ablations(evidence).items()}
+    rows = {kind: select_group_row(ablations, group) for kind, ablations in select_joint_ablations(evidence).items()}
     if len(rows) < 2:
         raise DoesNotApply(f"heads are ablated in one kind alone, {next(iter(rows))} (analysis.ablation_kinds)")
     cheapest = max(rows.values(), key=lambda row: row["change"])
@@ -99,7 +99,7 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
         of: "accuracy" (points, also of J or AUC) or "log_odds" (nats).
         group: Group of subsets or measure.
     """
-    row = on_group(joint_ablation(evidence), group)
+    row = select_group_row(joint_ablation(evidence), group)
     if row["size"] < 2:
         raise DoesNotApply(f"the core has one head only, {row['ablation']}")
     column = "interaction" if of == "accuracy" else "log_odds_interaction"

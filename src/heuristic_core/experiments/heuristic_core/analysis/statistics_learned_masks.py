@@ -7,11 +7,11 @@ import pandas as pd
 
 from heuristic_core.analysis.bootstrap import unseen
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, TooFew, statistic
-from heuristic_core.analysis.randomisation import PERMUTATIONS, tails, within_layers
+from heuristic_core.analysis.randomisation import PERMUTATIONS, layer_randomisation_test, tail_p_values
 from heuristic_core.analysis.seeds import PRUNING_SEEDS, mean_interval
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.analysis.core import Masks, of_both, run_masks
+from heuristic_core.experiments.heuristic_core.analysis.core import Masks, collect_run_masks, of_both
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 
 LATE_CELLS = ("mid", "high")
@@ -48,7 +48,7 @@ def early_core(evidence: Evidence) -> Estimate:
     share = np.mean([*early.values()], axis=0)
     columns = {"layer": np.indices(in_core.shape)[0], "in_core": in_core, "value": share}
     heads = pd.DataFrame({name: values.ravel() for name, values in columns.items()})
-    p, opposite, attainable = within_layers(heads, numpy_generator("early core", int(evidence.context.last)))
+    p, opposite, attainable = layer_randomisation_test(heads, numpy_generator("early core", int(evidence.context.last)))
     others = ~heads["in_core"] & heads["layer"].isin(heads.loc[heads["in_core"], "layer"])
     detail = (
         f"{in_core.sum()} heads that late subnetworks of {len(late_only)} other seeds share are in "
@@ -71,7 +71,7 @@ def nested(evidence: Evidence) -> Estimate:
     overlap, order = high @ mid.T, np.arange(seeds)  # heads of each high mask in each mid mask
     paired = numpy_generator("nested", seeds).permuted(np.tile(order, (PERMUTATIONS, 1)), axis=1)
     observed = int(np.trace(overlap))
-    p, opposite = tails(overlap[order, paired].sum(axis=1), observed)
+    p, opposite = tail_p_values(overlap[order, paired].sum(axis=1), observed)
     others = (overlap.sum() - observed) / (seeds - 1)
     same_seed, other_seed = (100 * value / high.sum() for value in (observed, others))
     detail = (
@@ -117,6 +117,6 @@ def _masks(evidence: Evidence) -> Masks:
     """Return the masks of a run, by cell and pruning seed. Raises CannotSay if a cell has none."""
     evidence.sound(*LATE_CELLS)
     try:
-        return run_masks(evidence.table("components"), evidence.context)
+        return collect_run_masks(evidence.table("components"), evidence.context)
     except InputError as error:
         raise CannotSay(str(error)) from None

@@ -10,7 +10,7 @@ from scipy import stats
 from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, FailedRuns, statistic
 from heuristic_core.analysis.seeds import LEVEL
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import LEAST
-from heuristic_core.experiments.heuristic_core.analysis.core import common_heads
+from heuristic_core.experiments.heuristic_core.analysis.core import count_common_heads
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 from heuristic_core.experiments.heuristic_core.config.lesion import OVERLAP
 
@@ -27,7 +27,7 @@ def overlap_core(evidence: Evidence) -> Estimate:
     some(heads[in_core], "core head")
     if overlap.all() or not overlap.any():
         raise DoesNotApply(f"{'every' if overlap.all() else 'no'} head attends to the repeated word before fine-tuning")
-    common = common_heads(overlap_table["layer"], in_core, overlap)
+    common = count_common_heads(overlap_table["layer"], in_core, overlap)
     detail = (
         f"{common.observed} of {in_core.sum()} core heads attend to the repeated word before fine-tuning, as "
         f"{overlap.sum()} of all {len(overlap)} heads do; {common.expected:.2g} expected, p = {common.p:.2g}"

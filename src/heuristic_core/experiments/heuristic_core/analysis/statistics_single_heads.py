@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.bootstrap import simultaneous
+from heuristic_core.analysis.bootstrap import bonferroni_interval
 from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.randomisation import within_layers
+from heuristic_core.analysis.randomisation import layer_randomisation_test
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
 
@@ -17,7 +17,7 @@ def single_core_cost(evidence: Evidence, group: str) -> Estimate:
     heads = heads.assign(layer=heads["layers"], in_core=heads["role"] == "core", value=-heads["change"])
     core = some(heads.loc[heads["in_core"], "value"], "core head")
     rng = numpy_generator("single heads", group, int(evidence.context.last))
-    p, opposite, attainable = within_layers(heads, rng)
+    p, opposite, attainable = layer_randomisation_test(heads, rng)
     others = heads.loc[~heads["in_core"], "value"]
     detail = f"core heads cost {core.mean():.1f} points on average, others {others.mean():.1f}, p = {p:.2g}"
     return Estimate.test(p, opposite, len(core), "core heads", detail, attainable)
@@ -35,7 +35,7 @@ def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
     detail = f"head {worst['ablation']}, of {len(heads)}"
     if heads[["change_low", "change_high"]].isna().any(axis=None):
         return Estimate(-worst["change"], detail=detail)
-    low, high = simultaneous(-heads["change"], -heads["change_high"], -heads["change_low"])
+    low, high = bonferroni_interval(-heads["change"], -heads["change_high"], -heads["change_low"])
     return Estimate(-worst["change"], low.max(), high.max(), len(heads), "heads", detail)
 
 
@@ -50,7 +50,7 @@ def repeated_word_attention(evidence: Evidence) -> Estimate:
     heads = heads.assign(in_core=heads["in_core"].astype(bool), value=shares[heads["component"]].to_numpy())
     core = some(heads.loc[heads["in_core"], "value"], "core head")
     rng = numpy_generator("repeated word attention", int(evidence.context.last))
-    p, opposite, attainable = within_layers(heads, rng)
+    p, opposite, attainable = layer_randomisation_test(heads, rng)
     others = heads.loc[~heads["in_core"], "value"]
     detail = f"core {100 * core.mean():.1f} %, others {100 * others.mean():.1f} %, p = {p:.2g}"
     return Estimate.test(p, opposite, len(core), "core heads", detail, attainable)

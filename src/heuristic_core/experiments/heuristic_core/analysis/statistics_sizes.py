@@ -18,8 +18,8 @@ from heuristic_core.experiments.heuristic_core.analysis.bounds import interval_b
 from heuristic_core.experiments.heuristic_core.analysis.effective_size import (
     UNDEFINED,
     bound,
+    extra_half_width,
     of_study,
-    reach_of,
     state,
 )
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
@@ -164,7 +164,7 @@ def _sizes(evidence: Evidence, group: str) -> Curve:
         for row, kind in zip(means.itertuples(), state(means), strict=True)
     ]
     words = f"{SIZE}, {LABELS.get(group, 'ID and OOD 1:1')}: {', '.join(labels)}"
-    return _curve(seeds.assign(reach=reach_of(seeds)), "least", "most", words)
+    return _curve(seeds.assign(reach=extra_half_width(seeds)), "least", "most", words)
 
 
 def _format_undefined(row, kind: str) -> str:

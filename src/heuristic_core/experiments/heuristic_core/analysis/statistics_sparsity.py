@@ -7,9 +7,9 @@ import pandas as pd
 from scipy import stats
 from scipy.stats import rankdata
 
-from heuristic_core.analysis.bootstrap import simultaneous
+from heuristic_core.analysis.bootstrap import bonferroni_interval
 from heuristic_core.analysis.estimates import DoesNotApply, Estimate, TooFew, statistic
-from heuristic_core.analysis.randomisation import PERMUTATIONS, TIE, tails
+from heuristic_core.analysis.randomisation import PERMUTATIONS, TIE_TOLERANCE, tail_p_values
 from heuristic_core.analysis.seeds import PRUNING_SEEDS
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
@@ -61,8 +61,8 @@ def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, n
     trends = ranks @ order / np.where(norms > 0, norms, 1)
     permuted = rng.permuted(np.broadcast_to(ranks, (PERMUTATIONS, *ranks.shape)), axis=2)
     null = (permuted @ order / np.where(norms > 0, norms, 1)).mean(axis=1)
-    rising, falling = tails(null, trends.mean())
-    if (spread := trends.std(ddof=1) / np.sqrt(len(trends))) > TIE:
+    rising, falling = tail_p_values(null, trends.mean())
+    if (spread := trends.std(ddof=1) / np.sqrt(len(trends))) > TIE_TOLERANCE:
         agreeing = stats.t.sf(trends.mean() / spread * np.array([1, -1]), len(trends) - 1)
         rising, falling = (max(pair) for pair in zip((rising, falling), agreeing.tolist(), strict=True))
     return min(1.0, 2 * falling), min(1.0, 2 * rising), trends
@@ -91,7 +91,7 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     change = rows["accuracy"] - full
     best = rows.loc[change.idxmax()]
     detail = f"the best: {change.max():+.1f} points against the full model, at {100 * best['sparsity']:g} % sparsity"
-    low, high = simultaneous(change, rows["change_low"], rows["change_high"])
+    low, high = bonferroni_interval(change, rows["change_low"], rows["change_high"])
     counts = [int((values > -context.margin).sum()) for values in (change, low, high)]
     if rows[["change_low", "change_high"]].isna().any(axis=None):
         return Estimate(counts[0], None, None, len(rows), "subnetworks", detail, exact=True)

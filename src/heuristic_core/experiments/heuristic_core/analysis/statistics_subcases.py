@@ -35,7 +35,7 @@ def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     if np.isnan([low, high]).any():
         raise CannotSay("accuracies have no intervals, as there are no predictions")
     degrees = np.maximum(units.min(axis=0) - 1, 1)
-    p, pairs = crossing(values, (high - low) / (2 * stats.t.ppf(0.975, degrees)), degrees)
+    p, pairs = compute_crossing_p(values, (high - low) / (2 * stats.t.ppf(0.975, degrees)), degrees)
     k = int(p.argmin())
     (a, b), difference = pairs[k], values[pairs[k][0]] - values[pairs[k][1]]
     seeds, subsets = table.index, table["accuracy"].columns
@@ -48,7 +48,9 @@ def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     return Estimate.test(adjusted, None, len(values), PRUNING_SEEDS, detail)
 
 
-def crossing(values: np.ndarray, errors: np.ndarray, degrees: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
+def compute_crossing_p(
+    values: np.ndarray, errors: np.ndarray, degrees: np.ndarray
+) -> tuple[np.ndarray, list[tuple[int, int]]]:
     """Test for each two subnetworks whether they cross.
 
     Under the null hypothesis one of the two is nowhere better, or nowhere worse. The smallest p over subsets

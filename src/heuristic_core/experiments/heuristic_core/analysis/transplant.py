@@ -15,7 +15,7 @@ from heuristic_core.tables.identity import Identity
 
 FULL_MODEL_SEED = -1  # replaces the null seed of the full model in groupings
 MODEL = ["step", "mask_step", "seed"]
-RUN_OF_MASK = [*RUN, "mask_step", "sparsity", "seed"]  # keys that join a mask to its row of table "runs"
+MASK_KEYS = [*RUN, "mask_step", "sparsity", "seed"]  # keys that join a mask to its row of table "runs"
 
 
 def transplant(

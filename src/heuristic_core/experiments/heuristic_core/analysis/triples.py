@@ -17,7 +17,7 @@ import pandas as pd
 
 from heuristic_core.analysis.frames import frame
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import MODEL, Cells, cells_of
+from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import MODEL, Cells, split_by_model
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, strongest
 from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations
 from heuristic_core.models.components import ComponentGrid
@@ -99,7 +99,7 @@ def triples(
         A row for each triple and level; none for runs whose core has three heads or fewer.
     """
     parts = []
-    for model, cells in (cells_of(predictions) if isinstance(predictions, pd.DataFrame) else predictions).items():
+    for model, cells in (split_by_model(predictions) if isinstance(predictions, pd.DataFrame) else predictions).items():
         run_sets = sets[(sets[MODEL] == list(model)).all(axis=1)]
         kinds = run_sets.loc[run_sets["role"] == TRIPLE, "kind"].unique()  # the first; none without a triple
         run_sets = run_sets[run_sets["role"].isin(SOURCE_ROLES) & run_sets["kind"].isin(kinds)]

@@ -8,7 +8,7 @@ import pandas as pd
 from heuristic_core.experiments.heuristic_core.archive.subject import PAPER
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, MEASURED
-from heuristic_core.figures.sheets import Formatted, Sheet, to_markdown
+from heuristic_core.figures.sheets import MarkdownCell, Sheet, to_markdown
 from heuristic_core.figures.text import bracket, number, percent
 from heuristic_core.provenance.settings import public
 from heuristic_core.pruning.subnetwork import Subnetwork
@@ -96,8 +96,8 @@ def card(
         groups: The rows of the subnetwork and of the full model in table "group_accuracy".
         subsets: The same rows of table "accuracy".
         digests: SHA-256 digests by a description of the file.
-        lost: How the subnetwork is at chance in-domain, from `analysis.runs.at_chance`; None if it is not. A subnetwork
-            at chance claims no accuracy.
+        lost: How the subnetwork is at chance in-domain, from `analysis.runs.describe_chance`; None if it is not. A
+            subnetwork at chance claims no accuracy.
     """
     run = subnetwork.identity
     kept, size = len(subnetwork.kept), len(subnetwork.grid)
@@ -150,7 +150,7 @@ def index(
         values = of_run(groups, subnetwork).set_index("group")["accuracy"]
         rows.append(
             [
-                Formatted(f"[{folder}]({folder})" + ", at chance" * (folder in lost)),
+                MarkdownCell(f"[{folder}]({folder})" + ", at chance" * (folder in lost)),
                 str(len(subnetwork.kept)),
                 *(number(values.get(group)) for group in MEASURED),
             ]
@@ -173,7 +173,7 @@ def of_run(table: pd.DataFrame, subnetwork: Subnetwork) -> pd.DataFrame:
     return table[(table[list(run)] == pd.Series(run)).all(axis=1)]
 
 
-def with_full(table: pd.DataFrame, subnetwork: Subnetwork) -> pd.DataFrame:
+def select_run_and_full_model(table: pd.DataFrame, subnetwork: Subnetwork) -> pd.DataFrame:
     """Select the rows of one subnetwork and of its full model from a table of accuracies."""
     run = subnetwork.identity
     full = (table["ft_seed"] == run.ft_seed) & (table["step"] == run.step) & table["seed"].isna()
@@ -203,14 +203,14 @@ def _identity_sheet(origin: Origin, subnetwork: Subnetwork, digests: Mapping[str
     run = subnetwork.identity
     rows = {
         "study": run.study,
-        "started from": Formatted(origin.started_from),
+        "started from": MarkdownCell(origin.started_from),
         "task": run.task,
         "fine-tuning seed": run.ft_seed,
         "fine-tuning step": run.step,
         "target sparsity": percent(run.sparsity),
         "sparsity reached": f"{100 * subnetwork.actual_sparsity:.1f} %",
         "pruning seed": run.seed,
-    } | {f"SHA-256 of {what}": Formatted(f"`{digest}`") for what, digest in digests.items()}
+    } | {f"SHA-256 of {what}": MarkdownCell(f"`{digest}`") for what, digest in digests.items()}
     return Sheet(
         "", ["", "value"], [[name, value if isinstance(value, str) else str(value)] for name, value in rows.items()]
     )

@@ -53,7 +53,7 @@ def folder_name(ft_seed: int, sparsity: float, seed: int) -> str:
     return f"ft{ft_seed}-s{sparsity:g}-seed{seed}"
 
 
-def licence_of(study: Study, own: str, given: str | None = None) -> str | None:
+def infer_licence(study: Study, own: str, given: str | None = None) -> str | None:
     """Return the licence of models derived from `study`'s model, as an identifier of the hub; None if unknown.
 
     Args:

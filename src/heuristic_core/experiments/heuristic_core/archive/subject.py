@@ -4,7 +4,7 @@ from pathlib import Path
 
 from heuristic_core.experiments.heuristic_core.config.study import Study
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
-from heuristic_core.provenance.crate.subject import Subject, about_target
+from heuristic_core.provenance.crate.subject import Subject, describe_target
 
 PAPER = "arXiv:2403.03942"
 
@@ -24,4 +24,4 @@ def _describe_file(path: Path) -> str | None:
     """Return one line on a subnetwork, a figure or a table for reading."""
     if path.name == "subnetwork.json":
         return f"Subnetwork {'/'.join(path.parts[2:-1])}: the components kept, the sparsity reached, the log alphas"
-    return about_target(path, {name: target.title for name, target in TARGETS.items()})
+    return describe_target(path, {name: target.title for name, target in TARGETS.items()})

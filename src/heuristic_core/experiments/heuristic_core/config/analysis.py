@@ -16,8 +16,8 @@ Sentence = Annotated[str, Field(min_length=1)]
 Head = Annotated[str, Field(pattern=r"^\d+\.\d+$")]
 
 # Rows of predictions held in memory to score one checkpoint; more only if one subnetwork has more.
-GATHERED_ROWS = 3_000_000
-GATHERED_MODELS = 200  # models held at most, besides the full one
+MAX_ROWS_IN_MEMORY = 3_000_000
+MAX_MODELS_IN_MEMORY = 200  # models held at most, besides the full one
 
 
 class Counterpart(Block):

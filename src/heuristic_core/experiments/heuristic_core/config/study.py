@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from heuristic_core.config.blocks import AUTO_MEANS, AskedPrecision, Block, Finetune, Name
+from heuristic_core.config.blocks import AUTO_PRECISION_TEXT, AskedPrecision, Block, Finetune, Name
 from heuristic_core.config.demands import Demands
 from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
@@ -26,7 +26,8 @@ class Study(Block):
     )
     device: Literal["cpu", "cuda"] = Field("cpu", description="where models run: the processor, or one NVIDIA GPU")
     precision: AskedPrecision = Field(
-        "float32", description="of models that are evaluated; `finetune` and `prune` have their own. " + AUTO_MEANS
+        "float32",
+        description="of models that are evaluated; `finetune` and `prune` have their own. " + AUTO_PRECISION_TEXT,
     )
     arithmetic: Literal["portable", "native"] = Field(
         "native",

@@ -23,7 +23,9 @@ def collapses(tables, context) -> pd.Series:
     return rows["collapsed"].fillna(False).astype(bool).groupby([rows["ft_seed"], rows["step"]]).mean()
 
 
-def with_counts(rows: pd.DataFrame, tables, seeds: Sequence[int], repeat: int = 0, by: Sequence[str] = CELL_KEYS):
+def add_collapsed_counts(
+    rows: pd.DataFrame, tables, seeds: Sequence[int], repeat: int = 0, by: Sequence[str] = CELL_KEYS
+):
     """Add column "collapsed" to `rows`: how many of the subnetworks that share a row's values of `by` collapsed.
 
     Args:

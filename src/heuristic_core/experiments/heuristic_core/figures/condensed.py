@@ -6,7 +6,7 @@ import pandas as pd
 
 from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import J
-from heuristic_core.experiments.heuristic_core.figures.collapsed import count, with_counts
+from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, count
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import some
 from heuristic_core.figures.sheets import Sheet
@@ -17,7 +17,7 @@ COLUMNS = ["over", "ft_seed", "step", "sparsity", "subset", "group", "full", "fu
 HEADINGS = ["sparsity", "full model", "min", "max", "mean", "sd", "95 % interval", "n"]
 
 
-def beside_full(full: pd.DataFrame, tables, key: str, order: Sequence[str], context, sparsities):
+def join_full_model(full: pd.DataFrame, tables, key: str, order: Sequence[str], context, sparsities):
     """Join the rows of table "summary" at the last step with the full model's accuracy: the marks of both tables.
 
     If there are several fine-tuning seeds, rows over fine-tuning seeds come last. In these rows the full model's
@@ -31,7 +31,7 @@ def beside_full(full: pd.DataFrame, tables, key: str, order: Sequence[str], cont
         context: The study's context.
         sparsities: The target sparsities to show, 0 to 1.
     """
-    summary = with_counts(tables["summary"], tables, context.seeds)
+    summary = add_collapsed_counts(tables["summary"], tables, context.seeds)
     selected = (summary["step"] == context.last) & summary["sparsity"].isin(sparsities) & summary[key].isin(order)
     if key == "group":
         selected &= summary["subset"].isna()

@@ -16,7 +16,7 @@ from heuristic_core.experiments.heuristic_core.figures.rows import (
     subnetworks,
     subset_groups,
 )
-from heuristic_core.figures.panels import panels, percent_axis, upright_height
+from heuristic_core.figures.panels import panels, set_percent_axis, vertical_label_height
 from heuristic_core.figures.text import percent, seed_label
 
 FULL_MODEL = "full model"
@@ -41,7 +41,7 @@ def draw(tables, settings, context):
     seeds = ft_seeds(full)
     # Names are upright where they would otherwise run into each other.
     crowded = len(groups) * max(map(len, groups)) > CHARACTERS_PER_INCH * settings.width
-    height = 1.7 * len(seeds) + 0.7 + (upright_height(groups) if crowded else 0.3)
+    height = 1.7 * len(seeds) + 0.7 + (vertical_label_height(groups) if crowded else 0.3)
     figure, axes = panels(settings, len(seeds), 1, height, sharex=True)
     colours = sns.color_palette("viridis", len(context.seeds))
     models = {FULL_MODEL: "black"} | dict(zip(map(str, context.seeds), colours, strict=True))
@@ -77,7 +77,7 @@ def _bars(ax, rows: pd.DataFrame, subsets: list[str], models: dict) -> None:
     ax.hlines(rows["accuracy"], left, left + width, color=colours, linewidth=1.2, zorder=3)
     ax.vlines(left + width / 2, rows["low"], rows["high"], **WHISKER, zorder=4)
     crosses(ax, (left + width / 2)[rows["collapsed"]], rows.loc[rows["collapsed"], "accuracy"])
-    percent_axis(ax.yaxis)
+    set_percent_axis(ax.yaxis)
     ax.set(xlim=(-0.5, len(subsets) - 0.5), xlabel="", ylabel="accuracy (%)")
     ax.spines["bottom"].set_position(("data", 0))
     ax.tick_params("x", length=0)

@@ -6,9 +6,9 @@ from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
 from heuristic_core.experiments.heuristic_core.figures.collapsed import crossed, crosses
 from heuristic_core.experiments.heuristic_core.figures.roles import COLOURS, ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, ft_seeds, full_model, groups_alone, some
-from heuristic_core.figures.lines import bands, handles, lines
-from heuristic_core.figures.panels import percent_axis, wrapped
+from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, ft_seeds, full_model, reject_subsets, some
+from heuristic_core.figures.lines import draw_bands, handles, lines
+from heuristic_core.figures.panels import make_wrapped_panels, set_percent_axis
 from heuristic_core.figures.style import SMALL
 from heuristic_core.figures.text import seed_label
 
@@ -24,13 +24,13 @@ def draw(tables, settings, context):
     Raises:
         ValueError: If the settings choose subsets.
     """
-    groups_alone(settings)
+    reject_subsets(settings)
     curves = _average_curves(with_collapses(tables["group_accuracy"], tables.get("runs")), context)
     seeds = ft_seeds(curves)
-    figure, axes = wrapped(settings, len(seeds), 2.6, sharex=True, sharey=True)
+    figure, axes = make_wrapped_panels(settings, len(seeds), 2.6, sharex=True, sharey=True)
     for ax, ft_seed in zip(axes, seeds, strict=True):
         _draw_panel(ax, curves[curves["ft_seed"] == ft_seed], context)
-        percent_axis(ax.yaxis, curves["accuracy"])
+        set_percent_axis(ax.yaxis, curves["accuracy"])
         ax.set_title(seed_label(ft_seed), loc="left")
         ax.set(xlabel="sparsity (% of components removed)", ylabel="accuracy, AUC (%), J (points)")
         ax.label_outer()
@@ -71,7 +71,7 @@ def _draw_panel(ax, curves: pd.DataFrame, context) -> None:
     curves = curves.assign(percent=100 * curves["sparsity"])
     full = curves["sparsity"] == 0
     # The full model's interval has another sampling unit: draw it as a whisker, apart from the band.
-    bands(ax, curves[~full], "percent", "group", LOOKS)
+    draw_bands(ax, curves[~full], "percent", "group", LOOKS)
     colours = curves.loc[full, "group"].map(COLOURS)
     ax.vlines("percent", "low", "high", colors=colours, linewidth=0.8, data=curves[full])
     lines(ax, curves, "percent", "accuracy", "group", LOOKS)

@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib.patches import Rectangle
 
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
-from heuristic_core.figures.heat import heat_map
-from heuristic_core.figures.panels import wrapped
+from heuristic_core.figures.heat import draw_heat_map
+from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.text import percent, seed_label
 
 CORE_COLOUR = "#D55E00"  # the outline of the cell that holds the core
@@ -26,7 +26,7 @@ def draw(tables, settings, context):
         raise ValueError("a head is kept by more subnetworks than there are")
     cells = heads.groupby(["ft_seed", "high", "mid", "n_high", "n_mid"]).size().rename("heads").reset_index()
     seeds = ft_seeds(cells)
-    figure, axes = wrapped(settings, len(seeds), 3.6)
+    figure, axes = make_wrapped_panels(settings, len(seeds), 3.6)
     for ax, ft_seed in zip(axes, seeds, strict=True):
         seed_cells = cells[cells["ft_seed"] == ft_seed]
         n_mid, n_high = seed_cells[["n_mid", "n_high"]].iloc[0].astype(int)
@@ -40,7 +40,7 @@ def draw(tables, settings, context):
 
 def _draw_panel(ax, grid: pd.DataFrame, largest: int) -> None:
     """Draw one panel; `grid` has the number of heads by [high, mid] count, null for none."""
-    heat_map(ax, grid, largest)
+    draw_heat_map(ax, grid, largest)
     ax.spines[["left", "bottom"]].set_visible(True)  # most cells are blank
     high, mid = grid.index[-1], grid.columns[-1]
     ax.add_patch(

@@ -19,7 +19,7 @@ from heuristic_core.experiments.heuristic_core.figures.collapsed import collapse
 from heuristic_core.experiments.heuristic_core.figures.roles import COLOURS, ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
 from heuristic_core.figures.lines import handles, lines
-from heuristic_core.figures.panels import percent_axis, wrapped
+from heuristic_core.figures.panels import make_wrapped_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import seed_label
 from heuristic_core.tables.columns import ACCURACY, RUN, STEP, SUBSET
@@ -53,14 +53,14 @@ def draw(tables, settings, context):
     accuracies = group_means(trace[[*RUN, *STEP, *SUBSET, *ACCURACY]], shown(settings, context))
     looks = {group: ROLES[group] for group in groups if group in set(sizes["group"])}
     seeds = ft_seeds(sizes)
-    figure, axes = wrapped(settings, len(seeds), 3.3, sharex=True, sharey=True)
+    figure, axes = make_wrapped_panels(settings, len(seeds), 3.3, sharex=True, sharey=True)
     offset = GROUP_OFFSET * (accuracies["step"].max() - accuracies["step"].min())
     for k, (ax, ft_seed) in enumerate(zip(axes, seeds, strict=True)):
         right = ax.twinx()
         sns.despine(ax=right, right=False)
         accuracy_rows = accuracies[accuracies["ft_seed"] == ft_seed]
         lines(right, accuracy_rows, "step", "accuracy", "group", ACCURACY_LOOKS, linewidth=ACCURACY_LINEWIDTH)
-        percent_axis(right.yaxis, accuracies["accuracy"])
+        set_percent_axis(right.yaxis, accuracies["accuracy"])
         _draw_sizes(ax, sizes[sizes["ft_seed"] == ft_seed], looks, offset)
         ax.set_zorder(right.get_zorder() + 1)  # sizes are drawn over accuracies
         ax.patch.set_visible(False)
@@ -119,7 +119,7 @@ def _draw_sizes(ax, sizes: pd.DataFrame, looks: dict[str, Role], offset: float) 
     crosses(ax, mostly_collapsed["x"], mostly_collapsed["effective_size"])
     undefined = means[means["state"] == UNDEFINED].assign(y=0)
     ax.scatter("x", "y", c=undefined["group"].map(COLOURS), marker="x", s=25, linewidth=1.2, zorder=3, data=undefined)
-    percent_axis(ax.yaxis)
+    set_percent_axis(ax.yaxis)
 
 
 def _add_legends(figure, looks: dict[str, Role], context: Context, sizes: pd.DataFrame) -> None:

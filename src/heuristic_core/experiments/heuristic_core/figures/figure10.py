@@ -11,15 +11,15 @@ from heuristic_core.experiments.heuristic_core.analysis.names import subset_labe
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES, group_label
 from heuristic_core.experiments.heuristic_core.figures.rows import (
     MEASURED,
+    compute_j,
     ft_seeds,
-    j_values,
     means,
     shown,
     some,
     subset_groups,
 )
 from heuristic_core.figures.lines import lines
-from heuristic_core.figures.panels import panels, percent_axis, spread_out
+from heuristic_core.figures.panels import panels, set_percent_axis, spread_labels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.style import SMALL
 from heuristic_core.figures.text import bracket, number, seed_label
@@ -44,7 +44,7 @@ def draw(tables, settings, context):
     dark = sns.color_palette("YlOrBr", 2 * len(ood))[len(ood) :]
     styles = zip(ood, dark, cycle(LINESTYLES), strict=False)
     thin = {subset_label(subset): Role(subset, colour, line=line) for subset, colour, line in styles}
-    summaries = [means(trace, ["ft_seed", "step", "group"]), j_values(trace, ["ft_seed", "step"]), auc]
+    summaries = [means(trace, ["ft_seed", "step", "group"]), compute_j(trace, ["ft_seed", "step"]), auc]
     points = pd.concat([trace[trace["subset"].isin(ood)], *summaries]).sort_values("step", kind="stable")
     points["name"] = points["subset"].map(subset_label, na_action="ignore").fillna(points["group"].map(GROUP_NAMES))
     seeds = ft_seeds(points)
@@ -62,10 +62,10 @@ def _draw_panel(ax: Axes, points: pd.DataFrame, thin: dict[str, Role], spacing: 
     """Draw thin lines for OOD subsets and bold lines for groups, each named at its right end."""
     lines(ax, points, "step", "accuracy", "name", thin, linewidth=0.8)
     lines(ax, points, "step", "accuracy", "name", BOLD, linewidth=2)
-    percent_axis(ax.yaxis, points["accuracy"])
+    set_percent_axis(ax.yaxis, points["accuracy"])
     last_points = points.dropna(subset="accuracy").drop_duplicates("name", keep="last").set_index("name")
     ends = last_points.loc[[name for name in thin | BOLD if name in last_points.index]]
-    heights = spread_out(ends["accuracy"], spacing, high=103)
+    heights = spread_labels(ends["accuracy"], spacing, high=103)
     for (name, end), height in zip(ends.iterrows(), heights, strict=True):
         label = f"{name}  {number(end['accuracy'], 0)}{bracket(end['low'], end['high'], 0)}"
         _write_name(ax, label, (end["step"], end["accuracy"]), height, (thin | BOLD)[name].colour, name in BOLD)

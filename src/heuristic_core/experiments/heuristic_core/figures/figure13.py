@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
-from heuristic_core.figures.heat import heat_map
+from heuristic_core.figures.heat import draw_heat_map
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.text import bracket, number, percent, seed_label
 
@@ -38,7 +38,7 @@ def draw(tables, settings, context):
         for ax, (sparsity, cell) in zip(row, cells.items(), strict=True):
             panel_rows = cell[cell["ft_seed"] == ft_seed]
             grid = panel_rows.pivot(index="layer", columns="head", values="count").astype(float)
-            mesh = heat_map(ax, grid.reindex(range(layers)), largest)
+            mesh = draw_heat_map(ax, grid.reindex(range(layers)), largest)
             ax.set_title(f"{percent(sparsity)} sparsity", loc="left")
             ax.label_outer()
         lines = [f"{seed_label(ft_seed)}: Spearman's {_format_rho(shared, ft_seed)}"]

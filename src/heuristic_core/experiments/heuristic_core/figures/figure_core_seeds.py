@@ -3,8 +3,8 @@
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
-from heuristic_core.figures.lines import bands, handles, lines
-from heuristic_core.figures.panels import wrapped
+from heuristic_core.figures.lines import draw_bands, handles, lines
+from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import seed_label
 
@@ -22,7 +22,7 @@ def draw(tables, settings, context):
     """Draw a panel for each fine-tuning seed; the marks have one row per point."""
     points = some(tables["core_seeds"], "rows in table core_seeds").sort_values(["ft_seed", "set", "seeds"])
     seeds = ft_seeds(points)
-    figure, axes = wrapped(settings, len(seeds), 2.6, sharex=True, sharey=True)
+    figure, axes = make_wrapped_panels(settings, len(seeds), 2.6, sharex=True, sharey=True)
     for ax, ft_seed in zip(axes, seeds, strict=True):
         _draw_panel(ax, points[points["ft_seed"] == ft_seed])
         ax.set_title(seed_label(ft_seed), loc="left")
@@ -39,6 +39,6 @@ def draw(tables, settings, context):
 def _draw_panel(ax, points: pd.DataFrame) -> None:
     """Draw means with bands of one standard deviation, and dashed lines by chance."""
     ends = points.assign(low=points["heads"] - points["sd"], high=points["heads"] + points["sd"])
-    bands(ax, ends, "seeds", "set", SETS)
+    draw_bands(ax, ends, "seeds", "set", SETS)
     lines(ax, points, "seeds", "heads", "set", SETS)
     lines(ax, points, "seeds", "expected", "set", BY_CHANCE, linewidth=0.9)

@@ -6,9 +6,9 @@ from matplotlib.lines import Line2D
 from heuristic_core.experiments.heuristic_core.analysis.circuit_performance import GROUPS
 from heuristic_core.experiments.heuristic_core.analysis.effective_size import UNDEFINED
 from heuristic_core.experiments.heuristic_core.figures.roles import COLOURS, ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, groups_alone, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, reject_subsets, some
 from heuristic_core.figures.lines import handles, lines
-from heuristic_core.figures.panels import wrapped
+from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.text import seed_label
 
 GROUP_OFFSET = 0.012  # share of the range of steps between two groups, so that equal values do not overlap
@@ -23,7 +23,7 @@ def draw(tables, settings, context):
     Returns:
         The figure and its marks, one row per point; `seed` is null for means.
     """
-    groups_alone(settings)
+    reject_subsets(settings)
     rows = some(tables["circuit_performance"], "rows in table circuit_performance")
     marks = pd.concat([_select_measure(rows, measure) for measure in LABELS], ignore_index=True)
     looks = {group: ROLES[group] for group in GROUPS if group in set(marks["group"])}
@@ -31,7 +31,7 @@ def draw(tables, settings, context):
     place = {group: (k - (len(looks) - 1) / 2) * offset for k, group in enumerate(looks)}
     marks = marks.assign(x=marks["step"] + marks["group"].map(place))
     panel_keys = [(ft_seed, measure) for ft_seed in ft_seeds(marks) for measure in LABELS]
-    figure, axes = wrapped(settings, len(panel_keys), 2.5, sharex=True, sharey=True)
+    figure, axes = make_wrapped_panels(settings, len(panel_keys), 2.5, sharex=True, sharey=True)
     for ax, (ft_seed, measure) in zip(axes, panel_keys, strict=True):
         _draw_panel(ax, marks[(marks["ft_seed"] == ft_seed) & (marks["measure"] == measure)], looks)
         ax.set_title(f"{seed_label(ft_seed)}: {LABELS[measure]}", loc="left")

@@ -5,9 +5,9 @@ import pandas as pd
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import OOD
 from heuristic_core.experiments.heuristic_core.analysis.entry import CORE, COUNTER, OFTEN, OTHER, percents
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, groups_alone, means, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, means, reject_subsets, some
 from heuristic_core.figures.lines import handles, lines
-from heuristic_core.figures.panels import percent_axis, wrapped
+from heuristic_core.figures.panels import make_wrapped_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import percent, seed_label
 
@@ -28,7 +28,7 @@ def draw(tables, settings, context):
     Returns:
         The figure and its marks, one row per point; `name` is null for means of groups and for OOD accuracy.
     """
-    groups_alone(settings)
+    reject_subsets(settings)
     heads = some(tables["entry_frequency"], "rows in table entry_frequency")
     heads = heads.assign(percent=percents(heads)).sort_values(["group", "component", "step"])
     group_means = heads.groupby(["ft_seed", "step", "group"])["percent"].agg(percent="mean", n="size").reset_index()
@@ -39,7 +39,7 @@ def draw(tables, settings, context):
     trace = means(trace, ["ft_seed", "step", "group"]).rename(columns={"accuracy": "percent", "subsets": "n"})
     points, seeds = pd.concat([heads, group_means, trace], ignore_index=True), ft_seeds(heads)
     points = points[points["ft_seed"].isin(seeds)]
-    figure, axes = wrapped(settings, len(seeds), 2.9, sharex=True, sharey=True)
+    figure, axes = make_wrapped_panels(settings, len(seeds), 2.9, sharex=True, sharey=True)
     for ax, ft_seed in zip(axes, seeds, strict=True):
         _draw_panel(ax, points[points["ft_seed"] == ft_seed])
         ax.set_title(seed_label(ft_seed), loc="left")
@@ -60,4 +60,4 @@ def _draw_panel(ax, points: pd.DataFrame) -> None:
     lines(ax, single, "step", "percent", "group", HEAD_LOOKS, unit="name", linewidth=0.5, alpha=0.6)
     lines(ax, group_means, "step", "percent", "group", LOOKS, linewidth=2)
     lines(ax, group_means, "step", "percent", "group", MODEL_LOOK, linewidth=1.2)
-    percent_axis(ax.yaxis)
+    set_percent_axis(ax.yaxis)

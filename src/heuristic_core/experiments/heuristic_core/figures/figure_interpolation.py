@@ -7,8 +7,8 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import ENTAILME
 from heuristic_core.experiments.heuristic_core.analysis.interpolation import HEURISTIC, PATH, WITH, WITHOUT
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
-from heuristic_core.figures.lines import bands, handles, lines
-from heuristic_core.figures.panels import panels, percent_axis
+from heuristic_core.figures.lines import draw_bands, handles, lines
+from heuristic_core.figures.panels import panels, set_percent_axis
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import seed_label, told
 
@@ -72,7 +72,7 @@ def _draw_path(ax: Axes, rows: pd.DataFrame) -> None:
     """Draw values along the path, from H to its last step, M."""
     steps = rows[rows["role"].isin((HEURISTIC, PATH))].sort_values("place", kind="stable")
     steps = steps.assign(place=steps["place"].astype(float))
-    bands(ax, steps, "place", "group", GROUP_LOOKS)
+    draw_bands(ax, steps, "place", "group", GROUP_LOOKS)
     lines(ax, steps, "place", "accuracy", "group", GROUP_LOOKS)
     ticks = steps.drop_duplicates("place")
     labels = [
@@ -81,7 +81,7 @@ def _draw_path(ax: Axes, rows: pd.DataFrame) -> None:
     ]
     labels[-1] += " = M"
     ax.set_xticks(ticks["place"], labels, rotation=90)
-    percent_axis(ax.yaxis, steps["low"])
+    set_percent_axis(ax.yaxis, steps["low"])
     ax.set(xlabel="", ylabel="accuracy (%), J (points)")
 
 

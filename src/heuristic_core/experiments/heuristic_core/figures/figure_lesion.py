@@ -7,8 +7,8 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import chosen
 from heuristic_core.experiments.heuristic_core.config.lesion import OVERLAP
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, means, shown, some
-from heuristic_core.figures.lines import bands, handles, lines
-from heuristic_core.figures.panels import panels, percent_axis
+from heuristic_core.figures.lines import draw_bands, handles, lines
+from heuristic_core.figures.panels import panels, set_percent_axis
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import seed_label
 
@@ -53,7 +53,7 @@ def _describe_size(points: pd.DataFrame) -> str:
 def _draw_panel(ax: Axes, points: pd.DataFrame) -> None:
     """Draw accuracy over fine-tuning by lesion."""
     points = points.assign(kind=points["lesion"].str.rstrip("0123456789"))
-    bands(ax, points, "step", "kind", MAIN_LOOKS, alpha=0.15)
+    draw_bands(ax, points, "step", "kind", MAIN_LOOKS, alpha=0.15)
     for looks, width in LOOKS_AND_WIDTHS:
         lines(ax, points, "step", "accuracy", "kind", looks, unit="lesion", linewidth=width)
-    percent_axis(ax.yaxis)
+    set_percent_axis(ax.yaxis)

@@ -17,7 +17,7 @@ from heuristic_core.experiments.heuristic_core.analysis.mediation import (
     RANDOM,
 )
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, groups_alone, some
+from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, reject_subsets, some
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import seed_label
@@ -44,7 +44,7 @@ def draw(tables, settings, context):
         The figure and its marks, one row per mark, in points of accuracy or J; none for a fine-tuning seed whose core
         is empty or in the last layer.
     """
-    groups_alone(settings)
+    reject_subsets(settings)
     rows = tables["mediation"]
     rows = rows[(rows["core"] == LEARNED) & (rows["measure"] == ACCURACY) & rows["role"].isin([*LOOKS, LAYER])]
     rows = rows[rows["subset"].isna() & rows["family"].isna() & rows["group"].isin(MEASURED)]

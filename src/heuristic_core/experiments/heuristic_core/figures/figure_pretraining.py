@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from heuristic_core.experiments.heuristic_core.figures.rows import some
 from heuristic_core.figures.lines import handles, lines
-from heuristic_core.figures.panels import panels, percent_axis, spread_out
+from heuristic_core.figures.panels import panels, set_percent_axis, spread_labels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.style import SMALL
 
@@ -50,7 +50,7 @@ def _draw_heads(ax: Axes, repeated: pd.DataFrame) -> None:
     named = repeated.drop_duplicates("name", keep="last").nlargest(NAMED_HEADS, "percent")
     top = 1.4 * repeated["percent"].max()  # room for the legend
     ax.set_ylim(0, top)
-    for head, height in zip(named.itertuples(), spread_out(named["percent"], top / 28, top), strict=True):
+    for head, height in zip(named.itertuples(), spread_labels(named["percent"], top / 28, top), strict=True):
         text_style = {
             "textcoords": ax.get_yaxis_transform(),
             "va": "center",
@@ -66,7 +66,7 @@ def _draw_heads(ax: Axes, repeated: pd.DataFrame) -> None:
 def _draw_restored(ax: Axes, restored: pd.DataFrame) -> None:
     """Draw the percentage of masked words restored."""
     lines(ax, restored, "pretraining_step", "percent", "name", RESTORED)
-    percent_axis(ax.yaxis)
+    set_percent_axis(ax.yaxis)
     ax.legend(handles=handles(RESTORED), loc="upper left")
     ax.set_ylabel("restored (%)")
     ax.set_title("masked words, held out", loc="left")

@@ -3,10 +3,10 @@
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import faults
-from heuristic_core.experiments.heuristic_core.analysis.transplant import RUN_OF_MASK
+from heuristic_core.experiments.heuristic_core.analysis.transplant import MASK_KEYS
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, groups_alone, some
-from heuristic_core.figures.heat import heat_map
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, reject_subsets, some
+from heuristic_core.figures.heat import draw_heat_map
 from heuristic_core.figures.panels import panels
 from heuristic_core.figures.text import percent, seed_label
 
@@ -23,7 +23,7 @@ def draw(tables, settings, context):
     Returns:
         The figure and its marks, one row per cell; `mask_step` is null for the full model.
     """
-    groups_alone(settings)
+    reject_subsets(settings)
     rows = some(tables["transplant"], "rows in table transplant")
     group_rows = rows["subset"].isna() & rows["family"].isna() & rows["group"].isin(list(GROUPS))
     marks = _average_masks(_mark_sound(rows[group_rows], tables.get("runs")))
@@ -46,8 +46,8 @@ def _mark_sound(rows: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFrame:
     if runs is None or runs.empty:
         return rows
     runs = runs[runs["repeat"] == 0]
-    faulty = runs.assign(mask_step=runs["step"], faulty=faults(runs).any(axis="columns"))[[*RUN_OF_MASK, "faulty"]]
-    merged = rows.merge(faulty, on=RUN_OF_MASK, how="left")
+    faulty = runs.assign(mask_step=runs["step"], faulty=faults(runs).any(axis="columns"))[[*MASK_KEYS, "faulty"]]
+    merged = rows.merge(faulty, on=MASK_KEYS, how="left")
     return merged.assign(sound=merged["sound"] & ~merged["faulty"].eq(True).fillna(False).astype(bool))
 
 
@@ -65,7 +65,7 @@ def _draw_panel(ax, cells: pd.DataFrame) -> None:
     grid = cells.pivot(index="mask_step", columns="step", values="accuracy").astype(float)
     grid = grid.reindex([*masks["mask_step"]]).round() + 0.0  # no minus zero
     grid.index, grid.columns.name = names, None
-    heat_map(ax, grid, 100)
+    draw_heat_map(ax, grid, 100)
 
 
 def _row_label(mask) -> str:

@@ -10,11 +10,11 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
     ID,
     OOD,
     J,
-    both_sides,
     chosen,
-    interval_of_j,
-    interval_of_mean,
+    compute_j_interval,
+    compute_mean_interval,
     j_means,
+    select_j_rows,
 )
 from heuristic_core.figures.rows import some
 
@@ -34,7 +34,7 @@ def shown(settings, context) -> Sequence[str] | None:
     return settings.subsets or context.subsets
 
 
-def groups_alone(settings) -> None:
+def reject_subsets(settings) -> None:
     """Raise ValueError if the settings choose subsets: the figure shows group means, which are computed before."""
     if settings.subsets is not None:
         raise ValueError("subsets cannot be chosen here: group means are over analysis.subsets")
@@ -75,21 +75,21 @@ def means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """
     points = []
     for key, subsets in rows.groupby(list(by)):
-        low, high = interval_of_mean(subsets)
+        low, high = compute_mean_interval(subsets)
         value = {"accuracy": subsets["accuracy"].mean(skipna=False), "low": low, "high": high}
         points.append(dict(zip(by, key, strict=True)) | {"subsets": len(subsets)} | value)
     return pd.DataFrame(points)
 
 
-def j_values(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def compute_j(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Compute J in points, with its interval, for each `by` that has OOD and entailment subsets.
 
     Returns:
         Columns as of :func:`means`, and "group".
     """
     points = []
-    for key, sides in both_sides(rows, by).groupby(list(by)):
-        low, high = interval_of_j(sides)
+    for key, sides in select_j_rows(rows, by).groupby(list(by)):
+        low, high = compute_j_interval(sides)
         value = {"group": J, "accuracy": j_means(sides, by)["accuracy"].item(), "low": low, "high": high}
         points.append(dict(zip(by, key, strict=True)) | {"subsets": len(sides)} | value)
     return pd.DataFrame(points)

@@ -20,7 +20,7 @@ from heuristic_core.experiments.heuristic_core.figures.rows import (
     subnetworks,
     subset_groups,
 )
-from heuristic_core.figures.panels import panels, percent_axis, upright_height
+from heuristic_core.figures.panels import panels, set_percent_axis, vertical_label_height
 from heuristic_core.figures.style import SMALL
 from heuristic_core.figures.text import percent, seed_label
 
@@ -64,7 +64,7 @@ def spread(tables, settings, context, subsets, families: bool, letters=("", ""))
     columns, panel = (1, 1.25) if families else (2, 1.8)
     rows = 2 * len(seeds) // columns
     label_space = 2 * TEXT_LINE * families
-    height = panel * rows + 0.5 + rows * (0.3 + label_space / 72) + upright_height(names)
+    height = panel * rows + 0.5 + rows * (0.3 + label_space / 72) + vertical_label_height(names)
     figure, axes = panels(settings, rows, columns, height, sharex=True, sharey=True)
     marks = pd.concat([full, *subnetwork_rows.values()])
     marks = marks.loc[marks["subset"].isin(list(groups)), [*CELL_MARKS, "collapsed"]]
@@ -72,7 +72,7 @@ def spread(tables, settings, context, subsets, families: bool, letters=("", ""))
     for ax, (ft_seed, ((sparsity, cell), letter)) in placed:
         panel_rows = cell[cell["ft_seed"] == ft_seed]
         _draw_panel(ax, panel_rows, full[full["ft_seed"] == ft_seed], groups, context.seeds)
-        percent_axis(ax.yaxis, marks["accuracy"])
+        set_percent_axis(ax.yaxis, marks["accuracy"])
         unlabelled = () if families else (J, AUC)  # one column has no room for a name above it
         labels = [(group, "" if group in unlabelled else ROLES[group].label) for group in groups.values()]
         _label_runs(ax, labels, label_space, "--")

@@ -1,7 +1,7 @@
 """Table 7: subnetworks of both sparsities, group by group."""
 
-from heuristic_core.experiments.heuristic_core.figures.condensed import beside_full, sheets
-from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, full_model, groups_alone
+from heuristic_core.experiments.heuristic_core.figures.condensed import join_full_model, sheets
+from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, full_model, reject_subsets
 
 __all__ = ["draw", "sheets"]
 
@@ -12,6 +12,6 @@ def draw(tables, settings, context):
     Raises:
         ValueError: If the settings choose subsets.
     """
-    groups_alone(settings)
+    reject_subsets(settings)
     full = full_model(tables["group_accuracy"], context.last)
-    return None, beside_full(full, tables, "group", MEASURED, context, [context.mid, context.high])
+    return None, join_full_model(full, tables, "group", MEASURED, context, [context.mid, context.high])

@@ -4,7 +4,7 @@ import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.controls import CONTROLS
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
-from heuristic_core.experiments.heuristic_core.figures.collapsed import count, with_counts
+from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, count
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, some, subset_groups
 from heuristic_core.figures.sheets import Sheet
@@ -21,7 +21,7 @@ def draw(tables, settings, context):
     """
     controls = tables["controls"]
     controls = some(controls[controls["step"] == context.last], f"controls at step {context.last}")
-    controls = with_counts(controls, tables, context.seeds)
+    controls = add_collapsed_counts(controls, tables, context.seeds)
     controls["collapsed"] = controls["collapsed"].where(controls["control"] == "learned", 0)
     groups = controls[controls["subset"].isna()]
     groups = groups.assign(column=[f"{ROLES[group].label}, mean" for group in groups["group"]])

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.circuit_performance import GROUPS
-from heuristic_core.experiments.heuristic_core.figures.collapsed import count, with_counts
+from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, count
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
@@ -17,7 +17,7 @@ def draw(tables, settings, context):
     """Return no figure, and marks: the means over pruning seeds, one row per checkpoint and group."""
     rows = tables["circuit_performance"]
     rows = some(rows[rows["seed"].isna()], "means over seeds in table circuit_performance")[COLUMNS]
-    return None, with_counts(rows, tables, context.curve_seeds, context.curve_repeat, ["ft_seed", "step"])
+    return None, add_collapsed_counts(rows, tables, context.curve_seeds, context.curve_repeat, ["ft_seed", "step"])
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.figures.collapsed import count, with_counts
+from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, count
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
@@ -27,7 +27,7 @@ def draw(tables, settings, context):
     main = (sizes["criterion"] == "accuracy") & (sizes["threshold"] == context.margin)
     some(sizes[main], f"rows at the margin of {context.margin:g} points in table effective_size")
     sizes = sizes.assign(main=main)[[*COLUMNS, "floor", "n_seeds", "reason", "main"]]
-    return None, with_counts(sizes, tables, context.curve_seeds, context.curve_repeat, ["ft_seed", "step"])
+    return None, add_collapsed_counts(sizes, tables, context.curve_seeds, context.curve_repeat, ["ft_seed", "step"])
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
-from heuristic_core.experiments.heuristic_core.figures.collapsed import count, with_counts
+from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, count
 from heuristic_core.experiments.heuristic_core.figures.roles import group_label
 from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, ft_seeds, shown, some, subset_groups
 from heuristic_core.figures.sheets import Sheet
@@ -18,7 +18,7 @@ def draw(tables, settings, context):
     """Return no figure, and marks with one row per row of the table; `subset` is null for the mean of a group."""
     rows = tables["variance"]
     rows = some(rows[rows["step"] == context.last], f"rows of step {context.last} in table variance")
-    rows = with_counts(rows, tables, context.seeds)
+    rows = add_collapsed_counts(rows, tables, context.seeds)
     order = {subset: k for k, subset in enumerate(subset_groups(rows, shown(settings, context)))}
     rows = rows[rows["subset"].isna() | rows["subset"].isin(list(order))]
     rows = rows.assign(

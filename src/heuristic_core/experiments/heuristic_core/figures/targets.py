@@ -157,7 +157,7 @@ def module(name: str) -> str:
     return TARGETS[name].draws or name
 
 
-def of_subnetworks(name: str) -> bool:
+def shows_subnetworks(name: str) -> bool:
     """Return whether target `name` shows subnetworks, and so depends on pruning seeds."""
     return any(table not in FULL_MODEL_TABLES for table in TARGETS[name].tables)
 

@@ -12,13 +12,13 @@ from heuristic_core.common.roles import Fields, Input, Output
 from heuristic_core.config.blocks import AskedPrecision, Device
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
     ablated,
-    chosen_heads,
-    joint_sets,
-    set_table,
-    single_sets,
-    with_draws,
+    assign_draws,
+    compute_ablation_sets,
+    make_joint_sets,
+    make_single_sets,
+    parse_ablation_sets,
 )
-from heuristic_core.experiments.heuristic_core.analysis.ablations import single_ood_drops
+from heuristic_core.experiments.heuristic_core.analysis.ablations import compute_single_ood_drops
 from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import completeness_sets
 from heuristic_core.experiments.heuristic_core.analysis.triples import choosing, triple_sets
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
@@ -26,7 +26,7 @@ from heuristic_core.experiments.heuristic_core.jobs.replacements import Replacem
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.implementation import load_model
 from heuristic_core.tables.identity import Identity
-from heuristic_core.tables.parquet import as_table, coded_frame, read_table, write_table
+from heuristic_core.tables.parquet import as_table, read_table, to_categorical_frame, write_table
 from heuristic_core.tables.schemas import schema
 
 TABLE = "ablation_predictions"
@@ -67,13 +67,13 @@ def ablate_heads(
     replacements = Replacements(model, component_means, evaluation, train, minimal, analysis)
     kinds, core_rows = replacements.kinds, read_table(core)
     heads, stable = (core_rows.loc[core_rows[name], "component"].tolist() for name in ("in_core", "in_stable_core"))
-    chosen = chosen_heads(analysis.ablation_sets, model.grid)
+    chosen = parse_ablation_sets(analysis.ablation_sets, model.grid)
 
     # Thousands of pairs times hundreds of sets: written as they come.
     with replacing(predictions) as partial, pq.ParquetWriter(partial, schema(TABLE), compression="zstd") as file:
 
         def write(name, ablations) -> Iterator[pa.Table]:
-            ablations = list(with_draws(ablations, analysis.resample_draws))
+            ablations = list(assign_draws(ablations, analysis.resample_draws))
             progress = Progress(name, len(ablations))
             for done, (kind, ablation, draw) in enumerate(ablations, start=1):
                 columns = replacements.predictions(kind, ablation.heads, draw)
@@ -83,17 +83,17 @@ def ablate_heads(
                 yield table.select(["ablation", "draw", "subset", "group", "template", "correct"])
                 progress.at(done, sets=done)
 
-        first, singles = kinds[:1], single_sets(heads, model.grid, chosen)
-        alone = coded_frame(write("ablate single heads", ablated(singles, first)))
+        first, singles = kinds[:1], make_single_sets(heads, model.grid, chosen)
+        alone = to_categorical_frame(write("ablate single heads", ablated(singles, first)))
         drops, on_half = (
-            single_ood_drops(rows, set_table(singles, first, run), analysis.subsets)
+            compute_single_ood_drops(rows, compute_ablation_sets(singles, first, run), analysis.subsets)
             for rows in (alone, alone[choosing(alone)])
         )
         draws = analysis.control_draws, analysis.pair_control_draws
-        joint = joint_sets(heads, drops, model.grid, *draws, analysis.seed, chosen)
+        joint = make_joint_sets(heads, drops, model.grid, *draws, analysis.seed, chosen)
         triples = triple_sets(heads, on_half, model.grid, analysis.control_draws, analysis.seed)
         completeness = completeness_sets(heads, stable, model.grid, analysis.control_draws, analysis.seed)
         every_set = [*singles, *joint, *triples, *completeness]
         for _ in write("ablate sets", ablated(every_set, kinds)[len(singles) :]):
             pass
-    write_table("ablation_sets", set_table(every_set, kinds, run), sets)
+    write_table("ablation_sets", compute_ablation_sets(every_set, kinds, run), sets)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_cells
+from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_by_model
 from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations
 from heuristic_core.experiments.heuristic_core.analysis.triples import triples as triple_rows
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
@@ -20,7 +20,7 @@ def measure_ablations(predictions: Input, sets: Input, analysis: Analysis, table
         table: Where to write accuracies and changes (Parquet).
         triples: Where to write those of the strongest three heads, on pairs that did not choose them (Parquet).
     """
-    cells, rows = read_cells(predictions), read_table(sets)
+    cells, rows = read_by_model(predictions), read_table(sets)
     scoring = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
     write_table("triples", triple_rows(cells, rows, *scoring), triples)
     read_once = {model: replace(of_model, once=True) for model, of_model in cells.items()}

@@ -11,7 +11,7 @@ from heuristic_core.models.implementation import load_model, view_of
 from heuristic_core.models.pretrained import starting_point
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import read_rows, write_table
-from heuristic_core.tasks.words import word_pairs
+from heuristic_core.tasks.words import encode_word_pairs
 
 
 def measure_attention(
@@ -41,7 +41,7 @@ def measure_attention(
     model, rows = load_model(checkpoint, device), read_rows(sentences)
     averaged = in_domain_pairs(rows, analysis.attention_pairs, analysis.seed)
     examples = example_pairs(rows) if analysis.example_pairs is None else analysis.example_pairs
-    averaged, examples = (word_pairs(tokenizer, pairs, max_length) for pairs in (averaged, examples))
+    averaged, examples = (encode_word_pairs(tokenizer, pairs, max_length) for pairs in (averaged, examples))
     write_table("attention", share_rows(run, model, averaged), shares)
     write_table("attention_maps", map_table(run, model, examples), maps)
 
@@ -78,5 +78,5 @@ def measure_initial_attention(
     """
     start, _ = starting_point(model, tokenizer, subsets, run.ft_seed, None, device, pretrained)
     measured = in_domain_pairs(read_rows(sentences), analysis.attention_pairs, analysis.seed)
-    pairs = word_pairs(tokenizer, measured, max_length)
+    pairs = encode_word_pairs(tokenizer, measured, max_length)
     write_table("overlap_heads", overlap_rows(run, view_of(start.eval()), pairs, analysis.overlap_times_uniform), table)

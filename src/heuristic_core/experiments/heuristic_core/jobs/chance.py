@@ -3,7 +3,7 @@
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.heuristic_core.analysis.chance import ends, judged_files, why_it_ends
+from heuristic_core.experiments.heuristic_core.analysis.chance import ends, format_error, judge_files
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.tables.parquet import write_table
 
@@ -17,7 +17,7 @@ def compare_with_chance(full: Input, subsets: Input, analysis: Analysis, table: 
         analysis: Settings of the analysis.
         table: Where to write accuracy and chance (Parquet).
     """
-    write_table("chance", [judged_files(full, subsets, analysis)], table)
+    write_table("chance", [judge_files(full, subsets, analysis)], table)
 
 
 def require_learning(full: Input, subsets: Input, analysis: Analysis, learned: Output) -> None:
@@ -32,7 +32,7 @@ def require_learning(full: Input, subsets: Input, analysis: Analysis, learned: O
     Raises:
         InputError: The full model is at chance.
     """
-    row = judged_files(full, subsets, analysis)
+    row = judge_files(full, subsets, analysis)
     if ends(row) and not analysis.despite_chance:
-        raise InputError(why_it_ends(row))
+        raise InputError(format_error(row))
     write_text(learned, "")

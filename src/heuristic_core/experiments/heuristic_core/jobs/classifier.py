@@ -19,7 +19,7 @@ from heuristic_core.models.model import Model
 from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_frame
-from heuristic_core.tasks.words import WordPair, as_encoded, unknown_words, word_pairs
+from heuristic_core.tasks.words import WordPair, encode_word_pairs, to_encoded, unknown_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +89,7 @@ class Classifier:
         import pandas as pd
 
         pairs = list(pairs)
-        encoded = as_encoded(self._encoded(pairs))
+        encoded = to_encoded(self._encoded(pairs))
         logits = subnetwork_logits(
             self.full, PairTensors(encoded, self.full.pad, self.full.device), self.removed, self._means()
         )
@@ -124,7 +124,7 @@ class Classifier:
                 "[('premise', 'hypothesis')]"
             )
         folder = self.folder / "checkpoint"
-        encoded = word_pairs(folder, pairs, self.max_length)
+        encoded = encode_word_pairs(folder, pairs, self.max_length)
         if unknown := unknown_words(folder, encoded):
             warnings.warn(
                 f"the model does not know {', '.join(unknown)}, and takes all of these for the same word", stacklevel=3

@@ -10,7 +10,7 @@ import pandas as pd
 from heuristic_core.common.roles import Fields, Input, Output, require_same_length
 from heuristic_core.config.blocks import AskedPrecision, Device
 from heuristic_core.experiments.heuristic_core.analysis import core_free as core_free_analysis
-from heuristic_core.experiments.heuristic_core.analysis.closed_sets import core_heads, sets_beside
+from heuristic_core.experiments.heuristic_core.analysis.closed_sets import core_heads, draw_disjoint_sets
 from heuristic_core.experiments.heuristic_core.analysis.levels import id_accuracy
 from heuristic_core.experiments.heuristic_core.analysis.runs import chance, runs
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
@@ -63,7 +63,7 @@ def evaluate_core_free_subnetworks(
     require_same_length(runs=mechanism.core_free.runs, subnetworks=subnetworks, trace_parts=trace_parts)
     evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision)
     grid, heads = evaluator.model.grid, core_heads(read_table(core))
-    sets = [heads, *sets_beside(heads, grid, mechanism.core_free.control_sets, analysis.seed)]
+    sets = [heads, *draw_disjoint_sets(heads, grid, mechanism.core_free.control_sets, analysis.seed)]
     design = _design(mechanism, sets)
     results = [load_run(path) for path in subnetworks]
     results = [replace(result, identity=result.identity._replace(seed=k)) for k, result in enumerate(results)]
@@ -82,7 +82,7 @@ def evaluate_core_free_subnetworks(
     mid_accuracy = _mid_accuracy(mid, read_table(components), analysis)
     by_run = core_free_analysis.core_free_runs(design, outcomes, groups, mid_accuracy, analysis.margin)
     write_table("core_free_runs", by_run, core_free_runs)
-    values = core_free_analysis.levels_of(accuracy, groups, families, design, analysis.subsets)
+    values = core_free_analysis.collect_values(accuracy, groups, families, design, analysis.subsets)
     write_table("core_free", core_free_analysis.core_free(by_run, values), core_free)
 
 

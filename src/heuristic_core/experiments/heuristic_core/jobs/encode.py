@@ -11,7 +11,7 @@ from heuristic_core.config.tasks import AnyTask
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tables.parquet import read_rows, write_table
 from heuristic_core.tasks.encode import tokenise
-from heuristic_core.tasks.losses import split_rows, warn_of_losses
+from heuristic_core.tasks.losses import add_token_losses, warn_of_losses
 from heuristic_core.tasks.pairs import SubsetRule
 
 
@@ -49,7 +49,7 @@ def encode_pairs(
     rules = [SubsetRule(**rule) for rule in json.loads(Path(subsets).read_text())["subsets"]]
     encoded_train = tokenise(read_rows(train_sentences), made, task.max_length)
     encoded_evaluation = tokenise(read_rows(evaluation_sentences), made, task.max_length, rules)
-    rows = split_rows(json.loads(Path(counts).read_text()), encoded_train, encoded_evaluation)
+    rows = add_token_losses(json.loads(Path(counts).read_text()), encoded_train, encoded_evaluation)
     warn_of_losses(rows, encoded_train, encoded_evaluation, task.max_length)
     encoded_train.pairs.save(train)
     encoded_evaluation.pairs.save(evaluation)

@@ -6,7 +6,7 @@ from typing import Literal
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.config.blocks import AskedPrecision, Device
-from heuristic_core.evaluation.evaluate import drawn_donors, subnetwork_logits
+from heuristic_core.evaluation.evaluate import draw_donors, subnetwork_logits
 from heuristic_core.evaluation.evaluate import predictions as make_predictions
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
@@ -55,7 +55,7 @@ def evaluate_subnetwork(
     if ablation == "resample":
         if not train:
             raise InputError("--ablation resample takes activations from training pairs; give them by --train")
-        drawn = drawn_donors(Encoded.load(train), len(encoded), ablation_seed, 0)
+        drawn = draw_donors(Encoded.load(train), len(encoded), ablation_seed, 0)
         donors = PairTensors(drawn, model.pad, model.device)
     pairs, removed = PairTensors(encoded, model.pad, model.device), run.removed_from(model.grid)
     logits = subnetwork_logits(model, pairs, removed, ComponentMeans.load(means), ablation, donors)

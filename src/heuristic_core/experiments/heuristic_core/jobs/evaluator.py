@@ -8,7 +8,7 @@ from torch import Tensor
 
 from heuristic_core.config.blocks import AskedPrecision, Device
 from heuristic_core.evaluation.evaluate import all_logits, judged, predictions, subnetwork_logits
-from heuristic_core.experiments.heuristic_core.analysis.ablations import CERTAIN
+from heuristic_core.experiments.heuristic_core.analysis.ablations import MAX_LOG_ODDS
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import RULES
 from heuristic_core.experiments.heuristic_core.analysis.levels import VALUES, by_subset
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
@@ -84,5 +84,5 @@ def values_by_pair(logits: Tensor, evaluation: Encoded, rule: str) -> dict[str, 
     columns = {name: np.empty((len(evaluation), len(judgements)), np.float32) for name in VALUES}
     for k, judgement in enumerate(judgements):
         columns["accuracy"][:, k] = 100 * judgement[RULES[rule]]
-        columns["log_odds"][:, k] = judgement["log_odds"].clip(-CERTAIN, CERTAIN)
+        columns["log_odds"][:, k] = judgement["log_odds"].clip(-MAX_LOG_ODDS, MAX_LOG_ODDS)
     return columns

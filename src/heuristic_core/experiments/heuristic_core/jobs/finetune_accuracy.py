@@ -2,9 +2,9 @@
 
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.heuristic_core.analysis.lesions import lesion_accuracy
-from heuristic_core.experiments.heuristic_core.analysis.scores import PASSING, finetune_accuracy
+from heuristic_core.experiments.heuristic_core.analysis.scores import ACCURACY_INPUTS, finetune_accuracy
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.tables.parquet import read_coded, read_rows, write_table
+from heuristic_core.tables.parquet import read_categorical, read_rows, write_table
 
 
 def score_finetuning(predictions: Input, analysis: Analysis, table: Output) -> None:
@@ -15,7 +15,7 @@ def score_finetuning(predictions: Input, analysis: Analysis, table: Output) -> N
         analysis: Settings of the analysis.
         table: Where to write accuracies (Parquet).
     """
-    rows, a = read_coded(predictions, PASSING), analysis
+    rows, a = read_categorical(predictions, ACCURACY_INPUTS), analysis
     write_table("finetune_accuracy", finetune_accuracy(rows, a.subsets, a.class_rule, a.bootstrap, a.seed), table)
 
 
@@ -29,4 +29,6 @@ def score_lesioned_finetuning(predictions: Input, heads: Input, analysis: Analys
         table: Where to write accuracies (Parquet).
     """
     (lesion,) = read_rows(heads)
-    write_table("lesion_accuracy", lesion_accuracy(read_coded(predictions, PASSING), lesion, analysis), table)
+    write_table(
+        "lesion_accuracy", lesion_accuracy(read_categorical(predictions, ACCURACY_INPUTS), lesion, analysis), table
+    )

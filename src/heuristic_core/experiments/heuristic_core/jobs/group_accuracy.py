@@ -1,7 +1,7 @@
 """Accuracies of groups of subsets, without predictions."""
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import family_scores_of, group_accuracy_of
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_family_scores, compute_group_accuracy
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.tables.parquet import read_table, write_table
 
@@ -16,5 +16,5 @@ def average_groups(accuracy: Input, analysis: Analysis, table: Output, family_sc
         family_scores: Where to write J of families of subsets (Parquet).
     """
     rows = read_table(accuracy)
-    write_table("group_accuracy", group_accuracy_of(rows, analysis.subsets), table)
-    write_table("family_scores", family_scores_of(rows, analysis.subsets), family_scores)
+    write_table("group_accuracy", compute_group_accuracy(rows, analysis.subsets), table)
+    write_table("family_scores", compute_family_scores(rows, analysis.subsets), family_scores)

@@ -7,7 +7,7 @@ from heuristic_core.common.roles import Fields, Input, Output, Unfinished
 from heuristic_core.config.blocks import AskedPrecision, Device, Finetune
 from heuristic_core.config.models import AnyModel
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.heuristic_core.training.lesions import NoLesion, lesioned
+from heuristic_core.experiments.heuristic_core.training.lesions import LesionUnavailable, lesioned
 from heuristic_core.models.close_heads import close_heads
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import read_rows, write_table
@@ -68,7 +68,7 @@ def finetune_lesioned_model(
     rows, reason = read_rows(overlap_heads), None
     try:
         removed = lesioned(lesion, rows, analysis.seed, run.ft_seed)
-    except NoLesion as none:
+    except LesionUnavailable as none:
         removed, reason = [], str(none)
     if reason:
         LOGGER.warning("no model is fine-tuned without %s heads: %s", lesion, reason)

@@ -11,7 +11,7 @@ from heuristic_core.common.roles import Fields, Input, Output
 from heuristic_core.config.blocks import AskedPrecision, Device
 from heuristic_core.experiments.heuristic_core.analysis.counter_heads import LEARNED, RANDOM
 from heuristic_core.experiments.heuristic_core.analysis.levels import levels
-from heuristic_core.experiments.heuristic_core.analysis.random_masks import drawn, learned, pool_of
+from heuristic_core.experiments.heuristic_core.analysis.random_masks import build_pool, drawn, learned
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
 from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator
@@ -48,7 +48,7 @@ def evaluate_random_masks(
         precision: Of the model.
     """
     settings, rows_of_components = mechanism.masks, read_table(components)
-    kept, pool = learned(rows_of_components), pool_of(rows_of_components, read_table(core))
+    kept, pool = learned(rows_of_components), build_pool(rows_of_components, read_table(core))
     rng = numpy_generator(analysis.seed, "random masks", run.ft_seed)
     inside = drawn(pool, settings.count if pool.heads else 0, rng)
     subnetworks = [

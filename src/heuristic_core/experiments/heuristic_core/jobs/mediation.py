@@ -7,7 +7,7 @@ from heuristic_core.config.blocks import AskedPrecision, Device
 from heuristic_core.evaluation.evaluate import predictions
 from heuristic_core.evaluation.mediation import mediated_logits
 from heuristic_core.experiments.heuristic_core.analysis.contrasts import Levels
-from heuristic_core.experiments.heuristic_core.analysis.counter_heads import counter_heuristic
+from heuristic_core.experiments.heuristic_core.analysis.counter_heads import select_counter_heads
 from heuristic_core.experiments.heuristic_core.analysis.mediation import mediation as mediation_table
 from heuristic_core.experiments.heuristic_core.analysis.mediation import plan
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
@@ -49,7 +49,7 @@ def mediate(
     skip = mechanism.masks and mechanism.masks.by_group  # on these pairs heads were chosen
     evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision, settings.pairs, skip)
     heads = core_rows.loc[core_rows["in_core"], "component"].tolist()
-    counter = counter_heuristic(read_table(counter_heads)) if counter_heads else []
+    counter = select_counter_heads(read_table(counter_heads)) if counter_heads else []
     cores = plan(heads, counter, evaluator.model.grid, settings.random_sets, analysis.seed)
     exchanged = [(ablated.heads, [mediators.heads for mediators in ablated.sets]) for ablated in cores]
     full, mediated = mediated_logits(evaluator.model, evaluator.pairs, evaluator.means, exchanged)

@@ -10,11 +10,11 @@ from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.roles import Fields, Input, Output, Unfinished
 from heuristic_core.config.blocks import AskedPrecision, Device
 from heuristic_core.config.pruning import Prune
-from heuristic_core.experiments.heuristic_core.analysis.closed_sets import matched_set
+from heuristic_core.experiments.heuristic_core.analysis.closed_sets import draw_matched_set
 from heuristic_core.experiments.heuristic_core.analysis.levels import id_accuracy
-from heuristic_core.experiments.heuristic_core.analysis.packing import Round, closed_next
+from heuristic_core.experiments.heuristic_core.analysis.packing import Round, close_next_round
 from heuristic_core.experiments.heuristic_core.analysis.packing import packing as packing_table
-from heuristic_core.experiments.heuristic_core.analysis.runs import end_of
+from heuristic_core.experiments.heuristic_core.analysis.runs import check_end
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
 from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator
@@ -71,10 +71,10 @@ def pack_subnetworks(
     run = run._replace(seed=first_run.identity.seed)
     full, size = rounds_of.accuracy(()), kept_count(len(pruner.grid), run.sparsity)
     rounds, number = [rounds_of.judge(1, 0, (), first_run, None)], 1
-    while rounds[-1].faithful(full, settings.recovery) and (closed := closed_next(rounds[-1], pruner.grid, size)):
+    while rounds[-1].faithful(full, settings.recovery) and (closed := close_next_round(rounds[-1], pruner.grid, size)):
         number += 1
         draw = numpy_generator(analysis.seed, "packing", run.ft_seed, number)
-        sets = [*(matched_set(closed, pruner.grid, draw) for _ in range(settings.packing_controls)), closed]
+        sets = [*(draw_matched_set(closed, pruner.grid, draw) for _ in range(settings.packing_controls)), closed]
         runs = [PruningRun(run.sparsity, run.seed, heads) for heads in sets]
         learned = _prune(pruner, runs, prune.together, unfinished / f"round{number}")
         for control, pruned in enumerate(learned, start=1):
@@ -114,7 +114,7 @@ class _Rounds:
         """
         if isinstance(result, FailedRun):
             return Round(number, control, tuple(closed), None, None, result.reason)
-        gates, missed = (None, None) if trace is None else end_of(result, trace, self._controller)
+        gates, missed = (None, None) if trace is None else check_end(result, trace, self._controller)
         value = self.accuracy(result.removed_from(self._evaluator.model.grid))
         return Round(number, control, tuple(closed), result.kept, value, missed, gates)
 

@@ -9,7 +9,7 @@ from heuristic_core.analysis.frames import frame
 from heuristic_core.common.roles import Fields, Input, Output
 from heuristic_core.config.blocks import AskedPrecision, Device
 from heuristic_core.evaluation.evaluate import predictions
-from heuristic_core.evaluation.path_patching import on_pairs, path_logits
+from heuristic_core.evaluation.path_patching import donor_from_pairs, path_logits
 from heuristic_core.experiments.heuristic_core.analysis.contrasts import Levels
 from heuristic_core.experiments.heuristic_core.analysis.path_effects import Effects, senders
 from heuristic_core.experiments.heuristic_core.analysis.path_effects import paths as path_rows
@@ -89,5 +89,5 @@ def patch_paths(
     parts += table("mean", evaluator.evaluation, lambda index: mean_outputs, analysis.subsets, False)
     minimal_pairs = evaluator.thinned(Encoded.load(minimal)) if minimal else evaluator.evaluation
     if swapped := paired(evaluator.evaluation, minimal_pairs, [SWAPPED]):
-        parts += table("minimal pair", swapped.pairs, on_pairs(model, tensors(swapped.minimal)), None, True)
+        parts += table("minimal pair", swapped.pairs, donor_from_pairs(model, tensors(swapped.minimal)), None, True)
     write_table("paths", pd.concat(parts), paths)

@@ -16,7 +16,7 @@ from heuristic_core.models.implementation import view_of
 from heuristic_core.models.pretrained import masked_language_model
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import concatenate, write_table
-from heuristic_core.tasks.words import word_pairs
+from heuristic_core.tasks.words import encode_word_pairs
 from heuristic_core.training.pretrain import Corpus, pretrain
 
 
@@ -56,7 +56,7 @@ def pretrain_model(
     hugging_face_logging.disable_progress_bar()
     loaded = load_tokenizer(tokenizer)
     corpus = Corpus(settings, loaded, max_length)
-    words = word_pairs(tokenizer, corpus.related(), max_length)
+    words = encode_word_pairs(tokenizer, corpus.related(), max_length)
     names = {"study": study, "model": model_name, "task": task_name}
     trained = masked_language_model(model, len(loaded))
 

@@ -5,7 +5,11 @@ from typing import Annotated
 from heuristic_core.common.roles import Fields, Input, Output, Unfinished, require_same_length
 from heuristic_core.config.blocks import Device
 from heuristic_core.config.pruning import Prune
-from heuristic_core.experiments.heuristic_core.analysis.closed_sets import core_heads, sets_beside, why_no_set
+from heuristic_core.experiments.heuristic_core.analysis.closed_sets import (
+    core_heads,
+    draw_disjoint_sets,
+    explain_missing_set,
+)
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.loop import Pruned
 from heuristic_core.pruning.pruner import Pruner
@@ -54,12 +58,12 @@ def find_core_free_subnetworks(
     require_same_length(seeds=seeds, sets=sets, subnetworks=subnetworks, traces=traces)
     pruner = Pruner(checkpoint, means, logits, train, prune, device)
     heads = core_heads(read_table(core))
-    others = sets_beside(heads, pruner.grid, control_sets, draw_seed)
+    others = draw_disjoint_sets(heads, pruner.grid, control_sets, draw_seed)
     closed = [dict(enumerate([heads, *others])).get(number) or () for number in sets]
     runs = [PruningRun(run.sparsity, *seed_and_set) for seed_and_set in zip(seeds, closed, strict=True)]
     existing = [pruning_run for pruning_run in runs if pruning_run.closed]
     learned = iter(pruner.prune(existing, unfinished / "state.safetensors") if existing else [])
     for pruning_run, number, subnetwork, trace in zip(runs, sets, subnetworks, traces, strict=True):
-        absent = why_no_set(heads, pruner.grid, number, len(others))
+        absent = explain_missing_set(heads, pruner.grid, number, len(others))
         pruned = next(learned) if pruning_run.closed else Pruned(pruning_run, None, [], absent)
         pruner.save(pruned, run._replace(seed=pruning_run.seed), subnetwork, trace)

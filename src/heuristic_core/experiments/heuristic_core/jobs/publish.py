@@ -13,8 +13,8 @@ from transformers.utils import logging as hugging_face_logging
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.roles import Folder, Input, Output
-from heuristic_core.experiments.heuristic_core.analysis.runs import at_chance
-from heuristic_core.experiments.heuristic_core.archive.cards import Origin, card, of_run, with_full
+from heuristic_core.experiments.heuristic_core.analysis.runs import describe_chance
+from heuristic_core.experiments.heuristic_core.archive.cards import Origin, card, of_run, select_run_and_full_model
 from heuristic_core.experiments.heuristic_core.archive.cards import index as index_page
 from heuristic_core.experiments.heuristic_core.archive.publishing import folder_name
 from heuristic_core.provenance.record import check, digests
@@ -107,7 +107,7 @@ def publish(step: Path, source: Path, folder: Path, make_card: Callable[[Subnetw
 def _reason_at_chance(runs: pd.DataFrame | None, subnetwork: Subnetwork) -> str | None:
     """Return why a subnetwork is at chance in-domain; None if it is above chance, or if that is not known."""
     rows = [] if runs is None else of_run(runs, subnetwork).dropna(subset=["chance", "id_low"]).to_dict("records")
-    return at_chance(rows[0]) if rows else None
+    return describe_chance(rows[0]) if rows else None
 
 
 def _make_card(origin, source, step, groups, accuracy, runs, subnetwork) -> str:
@@ -117,7 +117,7 @@ def _make_card(origin, source, step, groups, accuracy, runs, subnetwork) -> str:
         "the full model's weights": file_digest(step / "checkpoint" / "model.safetensors"),
         "the means": file_digest(step / "means.safetensors"),
     }
-    rows = with_full(groups, subnetwork), with_full(accuracy, subnetwork)
+    rows = select_run_and_full_model(groups, subnetwork), select_run_and_full_model(accuracy, subnetwork)
     return card(origin, subnetwork, *rows, sources, _reason_at_chance(runs, subnetwork))
 
 

@@ -7,13 +7,13 @@ from functools import cached_property
 import numpy as np
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.evaluation.evaluate import drawn_donors, predictions, subnetwork_logits
+from heuristic_core.evaluation.evaluate import draw_donors, predictions, subnetwork_logits
 from heuristic_core.experiments.heuristic_core.config.analysis import COUNTERFACTUAL, Analysis
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.tasks.minimal_pairs import Paired, paired
+from heuristic_core.tasks.minimal_pairs import PairedSets, paired
 
 LOGGER = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class Replacements:
 
     def _donors(self, draw: int) -> PairTensors:
         if draw not in self._draws:
-            drawn = drawn_donors(self._training_pairs, len(self._evaluation), self._analysis.seed, draw)
+            drawn = draw_donors(self._training_pairs, len(self._evaluation), self._analysis.seed, draw)
             self._draws[draw] = PairTensors(drawn, self._model.pad, self._model.device)
         return self._draws[draw]
 
@@ -81,7 +81,7 @@ class Replacements:
         pairs, minimal = (PairTensors(encoded, self._model.pad, self._model.device) for encoded in self._paired[1:])
         return pairs, minimal
 
-    def _with_minimal_pairs(self, path: str | None) -> Paired | None:
+    def _with_minimal_pairs(self, path: str | None) -> PairedSets | None:
         if path is None:
             raise InputError("counterfactual ablation takes activations on minimal pairs; give them by --minimal")
         if found := paired(self._evaluation, self._thinned(path)):

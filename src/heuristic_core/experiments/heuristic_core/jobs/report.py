@@ -6,7 +6,7 @@ from pathlib import Path
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.roles import Folder, Input, Output
 from heuristic_core.experiments.heuristic_core.jobs.parameters import StudyContext
-from heuristic_core.experiments.heuristic_core.report.page import study_page
+from heuristic_core.experiments.heuristic_core.report.page import render_study_page
 from heuristic_core.provenance.digests import commit, versions
 from heuristic_core.provenance.record import records
 from heuristic_core.report.settings import read_study
@@ -45,7 +45,7 @@ def write_report(
         subnetworks: Tables that describe subnetworks, for the record.
         absent: Why the study cannot have the other figures and tables.
     """
-    page = study_page(
+    page = render_study_page(
         Path(root),
         context,
         settings=read_study(settings)["settings"],

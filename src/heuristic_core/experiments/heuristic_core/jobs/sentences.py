@@ -10,7 +10,7 @@ from heuristic_core.common.roles import Input, Output, Read
 from heuristic_core.config.demands import Demands
 from heuristic_core.config.tasks import AnyTask
 from heuristic_core.tables.parquet import write_table
-from heuristic_core.tasks.counts import log_counts, row_counts, unmet
+from heuristic_core.tasks.counts import count_rows, log_counts, unmet
 from heuristic_core.tasks.sentences import sentences
 
 
@@ -40,7 +40,7 @@ def make_sentences(
         InputError: The pairs do not meet the demands.
     """
     pairs = sentences(task)
-    rows = row_counts(pairs)
+    rows = count_rows(pairs)
     log_counts(pairs, rows)
     if messages := unmet(pairs, Demands(**(demands or {}))):
         raise InputError("\n".join(messages))

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from heuristic_core.experiments.heuristic_core.config import Study
-from heuristic_core.experiments.heuristic_core.config.analysis import GATHERED_ROWS
+from heuristic_core.experiments.heuristic_core.config.analysis import MAX_ROWS_IN_MEMORY
 from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
 from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.experiments.heuristic_core.plan.work import evaluations_in_passing
@@ -21,7 +21,7 @@ BYTES_PER_VALUE = {"auto": 4, "float32": 4, "bfloat16": 2, "float16": 2}
 SENTENCE_BYTES = 2400  # per pair, of all sets
 ENCODING_BYTES = 300  # per token of the larger set, in the tokenizer
 PASSING_ROW, GATHERED_ROW = 115, 245  # bytes per model and pair; rows of `gather` have logits
-ABLATED_ROW = 45  # the same in rule `ablations`
+ABLATION_ROW_BYTES = 45  # the same in rule `ablations`
 BOOTSTRAP_BYTES = 16  # per bootstrap draw and pair of the largest subset
 # On a CPU oneDNN, which multiplies in bfloat16 and float16, caches up to 1,024 shapes of products. Passes have as many:
 # MiniLM in passes of 1,024 tokens grew to 3.2 GB, as if each of this number of shapes kept an input and an output.
@@ -55,7 +55,7 @@ def _table_jobs(study: Study, data: StudyPairs) -> list[Memory]:
     """Return the memory of jobs without a model."""
     models = Counter(cell.step for cell in cells(study) + repeats(study))
     gathered_rows = min(
-        (1 + max(models.values())) * data.evaluation.pairs, max(GATHERED_ROWS, 2 * data.evaluation.pairs)
+        (1 + max(models.values())) * data.evaluation.pairs, max(MAX_ROWS_IN_MEMORY, 2 * data.evaluation.pairs)
     )
     evaluations = evaluations_in_passing(study.finetune)
     analysis_bytes = ANALYSES + BOOTSTRAP_BYTES * study.analysis.bootstrap * data.largest

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.config import Study
 from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
-from heuristic_core.experiments.heuristic_core.plan.memory import ABLATED_ROW, ANALYSES, PASSING_ROW, memory
-from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs, pairs_of
+from heuristic_core.experiments.heuristic_core.plan.memory import ABLATION_ROW_BYTES, ANALYSES, PASSING_ROW, memory
+from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs, count_pairs
 from heuristic_core.experiments.heuristic_core.plan.work import IN_PASSING, PRETRAINING, ablation_count, work_of
-from heuristic_core.plan.devices import DEFAULTS, device, hours
-from heuristic_core.plan.shapes import Shape, shape_of
+from heuristic_core.plan.devices import DEFAULT_DEVICES, device, hours
+from heuristic_core.plan.shapes import Shape, read_shape
 
 # Assumed for a pretrained model before it is fetched: BERT-large.
 UNKNOWN_SHAPE = Shape(layers=24, heads=16, hidden=1024, feed_forward=4096, vocabulary=50_000, positions=512)
@@ -43,7 +43,7 @@ def needs(study: Study) -> dict[str, Need]:
 
     A job of `prune` has ``prune.together`` seeds.
     """
-    shape, data = _shape(study), pairs_of(study, read=False)
+    shape, data = _shape(study), count_pairs(study, read=False)
     bytes_ = _bytes(study, shape, data)
     return {rule: _need(bytes_[rule], minutes) for rule, minutes in _minutes(study, shape, data).items()}
 
@@ -51,7 +51,7 @@ def needs(study: Study) -> dict[str, Need]:
 def _shape(study: Study) -> Shape:
     """Return the model's shape, or UNKNOWN_SHAPE before it is fetched."""
     try:
-        return shape_of(study.model)
+        return read_shape(study.model)
     except InputError:
         return UNKNOWN_SHAPE
 
@@ -91,7 +91,7 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "finetune_accuracy": peak["finetune_accuracy"],
         "lesion_accuracy": peak["finetune_accuracy"],
         "gather": peak["gather"],
-        "ablations": ANALYSES + len(study.finetune.seeds) * ABLATED_ROW * ablated,
+        "ablations": ANALYSES + len(study.finetune.seeds) * ABLATION_ROW_BYTES * ablated,
     }
 
 
@@ -107,7 +107,7 @@ def _pretraining_bytes(study: Study, shape: Shape, data: StudyPairs) -> float:
 def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     """Return the minutes of one job, by rule."""
     precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
-    model_device = device(DEFAULTS[study.device])
+    model_device = device(DEFAULT_DEVICES[study.device])
     work = work_of(study, shape, data)
     pretraining = [part for part in work if part.name == PRETRAINING]
     minutes = {part.name: 60 * hours(part, shape, model_device, precisions[part.engine]).hours for part in work}
@@ -123,7 +123,7 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "encode": data.train.pairs / 1e5,
         "minimal_pairs": data.evaluation.pairs / 1e4,
         "pretrain": PORTABLE_SLOWDOWN
-        * sum(60 * hours(part, shape, device(DEFAULTS["cpu"]), "float32").hours for part in pretraining),
+        * sum(60 * hours(part, shape, device(DEFAULT_DEVICES["cpu"]), "float32").hours for part in pretraining),
         "initial_attention": full_model,
         "finetune": finetuning,
         "lesion": finetuning,

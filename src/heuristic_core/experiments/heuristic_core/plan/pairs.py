@@ -76,7 +76,7 @@ class _SplitPairs(NamedTuple):
         return self._replace(sizes=[min(size, limit or size) for size in self.sizes])
 
 
-def pairs_of(study: Study, read: bool = True) -> StudyPairs:
+def count_pairs(study: Study, read: bool = True) -> StudyPairs:
     """Return the sizes of the sets of a study.
 
     Args:
@@ -167,10 +167,10 @@ def _count_files(task: FilesTask, split: Split) -> _SplitPairs | None:
     Raises:
         InputError: If no row can be used.
     """
-    from heuristic_core.tasks.rows import read_rows, split_paths
+    from heuristic_core.tasks.rows import find_split_paths, read_rows
 
     try:
-        split_paths(task, split)
+        find_split_paths(task, split)
     except InputError:
         return None
     labels, only = split.labels or task.labels, _only_label(split)

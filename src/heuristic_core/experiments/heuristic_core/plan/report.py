@@ -4,13 +4,13 @@ from collections import Counter
 
 from heuristic_core.experiments.heuristic_core.config import Study
 from heuristic_core.experiments.heuristic_core.plan.memory import memory
-from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs, pairs_of
+from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs, count_pairs
 from heuristic_core.experiments.heuristic_core.plan.schedule import warning
 from heuristic_core.experiments.heuristic_core.plan.space import disk
 from heuristic_core.experiments.heuristic_core.plan.work import work_of
 from heuristic_core.plan.devices import Device, Work, hours
-from heuristic_core.plan.shapes import shape_of
-from heuristic_core.plan.text import Rows, about, columns, gigabytes, job_rows, number
+from heuristic_core.plan.shapes import read_shape
+from heuristic_core.plan.text import Rows, about, columns, format_gigabytes, job_rows, number
 
 
 def plan(study: Study, device_name: str, target: Device, wanted: Counter, missing: Counter) -> str:
@@ -23,7 +23,7 @@ def plan(study: Study, device_name: str, target: Device, wanted: Counter, missin
         wanted: Number of all jobs by rule.
         missing: Number of jobs by rule whose results are missing or out of date.
     """
-    shape, data = shape_of(study.model), pairs_of(study)
+    shape, data = read_shape(study.model), count_pairs(study)
     work = work_of(study, shape, data)
     size = f"{shape.parameters / 1e6:,.1f} million parameters"
     schedule_warning = warning(study, shape)
@@ -37,7 +37,7 @@ def plan(study: Study, device_name: str, target: Device, wanted: Counter, missin
         columns(["disk", "GB"], _disk(disk(study, shape, data, work))),
         columns(
             ["memory of a job at its peak", "GB", "GB of the GPU"],
-            [[m.name, gigabytes(m.host), gigabytes(m.device)] for m in memory(study, shape, data)],
+            [[m.name, format_gigabytes(m.host), format_gigabytes(m.device)] for m in memory(study, shape, data)],
         ),
         _notes(data, target),
         *([schedule_warning] if schedule_warning else []),
@@ -66,8 +66,12 @@ def _work(
 
 def _disk(parts: dict[str, float]) -> Rows:
     *kept, (last, besides) = parts.items()
-    rows = [[name, gigabytes(size)] for name, size in kept]
-    return [*rows, ["total", gigabytes(sum(size for _, size in kept))], [f"besides, {last}", gigabytes(besides)]]
+    rows = [[name, format_gigabytes(size)] for name, size in kept]
+    return [
+        *rows,
+        ["total", format_gigabytes(sum(size for _, size in kept))],
+        [f"besides, {last}", format_gigabytes(besides)],
+    ]
 
 
 def _notes(data: StudyPairs, target: Device) -> str:

@@ -5,7 +5,7 @@ from itertools import chain, product
 from textwrap import fill
 
 from heuristic_core.config.pruning import Prune
-from heuristic_core.experiments.heuristic_core.analysis.runs import END, off_target
+from heuristic_core.experiments.heuristic_core.analysis.runs import END, is_off_target
 from heuristic_core.experiments.heuristic_core.config import Study
 from heuristic_core.plan.shapes import Shape
 
@@ -82,7 +82,7 @@ def _missed_ends(prune: Prune, size: int, sparsity: float) -> list[float]:
     )
     return (
         ends_here
-        if all(2 * sum(off_target(sparsity - end, size) for end in ends) > len(ends) for ends in trials)
+        if all(2 * sum(is_off_target(sparsity - end, size) for end in ends) > len(ends) for ends in trials)
         else []
     )
 

@@ -4,7 +4,7 @@ from heuristic_core.config.reading import ConfigError
 from heuristic_core.config.tasks import FilesTask
 from heuristic_core.experiments.heuristic_core.config.study import Study
 from heuristic_core.models.folder import fault
-from heuristic_core.models.special_tokens import room_fault
+from heuristic_core.models.special_tokens import find_length_problem
 
 MAX_SPECIAL_TOKENS = 16  # in a pair, of any tokenizer
 
@@ -22,7 +22,7 @@ def check_sources(study: Study, origin: str) -> None:
     has_files = isinstance(study.task, FilesTask)
     problems = [fault(study.model, study.task.labels if has_files else None, study.task.max_length)]
     if study.task.max_length < MAX_SPECIAL_TOKENS:  # otherwise the tokenizer's file is not read
-        problems.append(room_fault(study.model, study.task.max_length))
+        problems.append(find_length_problem(study.model, study.task.max_length))
     if has_files:
         from heuristic_core.tasks.preview import faults  # imports numpy, which generated tasks do not need here
 

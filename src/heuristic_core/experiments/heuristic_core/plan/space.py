@@ -10,7 +10,7 @@ from heuristic_core.plan.devices import Work
 from heuristic_core.plan.shapes import Shape
 
 # Bytes, measured in the miniature study.
-PREDICTION = 28  # per evaluated pair; most are in two files, of their job and of all jobs
+PREDICTION_BYTES = 28  # per evaluated pair; most are in two files, of their job and of all jobs
 TRACE_ROW_BYTES, TRACE_INTERVAL = 25, 10  # per recorded step of pruning, in three files; every tenth step is recorded
 SUBNETWORK_BYTES = 20_000  # the other files of one subnetwork
 FIGURES_BYTES = 11e6  # figures, tables, report
@@ -32,7 +32,7 @@ def disk(study: Study, shape: Shape, data: StudyPairs, work: list[Work]) -> dict
         "checkpoints": runs * kept * 4 * shape.parameters,
         "sentences and encoded pairs": tokens * (SENTENCE_BYTES + 6) + pairs * 20,
         "logits for pruning": runs * kept * (study.prune.pairs_needed or data.train.pairs) * classes * 4,
-        "predictions": rows * PREDICTION,
+        "predictions": rows * PREDICTION_BYTES,
         "subnetworks and traces": runs * (3 * TRACE_ROW_BYTES * steps / TRACE_INTERVAL + SUBNETWORK_BYTES * len(grid)),
         "figures, tables, report": FIGURES_BYTES,
         "while one fine-tuning run lasts": (kept + 3) * 4 * shape.parameters,

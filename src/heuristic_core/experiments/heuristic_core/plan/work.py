@@ -11,9 +11,9 @@ from itertools import chain
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
     ablated,
-    joint_sets,
-    single_sets,
-    with_draws,
+    assign_draws,
+    make_joint_sets,
+    make_single_sets,
 )
 from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import completeness_sets
 from heuristic_core.experiments.heuristic_core.analysis.mediation import plan
@@ -170,11 +170,13 @@ def ablations(study: Study, shape: Shape) -> Counter:
     heads, core = shape.layers * shape.heads, _expected_core(study, shape)
     draws = analysis.control_draws, analysis.pair_control_draws
     no_effect = dict.fromkeys(range(heads), 0.0)
-    joint = joint_sets(core, no_effect, grid, *draws, analysis.seed)
-    sets = single_sets(core, grid) + joint + triple_sets(core, no_effect, grid, analysis.control_draws, analysis.seed)
+    joint = make_joint_sets(core, no_effect, grid, *draws, analysis.seed)
+    sets = (
+        make_single_sets(core, grid) + joint + triple_sets(core, no_effect, grid, analysis.control_draws, analysis.seed)
+    )
     stable = core[:-1] or core  # has sets of its own if it differs from the core
     sets += completeness_sets(core, stable, grid, analysis.control_draws, analysis.seed)
-    models = with_draws(ablated(sets, analysis.ablation_kinds), analysis.resample_draws)
+    models = assign_draws(ablated(sets, analysis.ablation_kinds), analysis.resample_draws)
     return Counter(kind if head_set.heads else "mean" for kind, head_set, _ in models)
 
 

@@ -41,7 +41,7 @@ class Split(NamedTuple):
 PAWS = Split("paws-qqp", "paws-qqp_0", "paws-qqp_1", 12_663, 8_696)
 
 
-def with_duplicates(results: Results) -> Results:
+def replace_by_duplicates(results: Results) -> Results:
     """Replace the whole of PAWS-QQP by the rest in files that have both whole and part."""
     files = {name: _replace_whole(getattr(results, name)) for name in ("spread", "curve", "training", "grid")}
     return results._replace(**files)
@@ -54,7 +54,7 @@ def _replace_whole(values: list[Value]) -> list[Value]:
     if not wholes or not parts:
         return values
     kept = [value for value in values if value.name != PAWS.whole]
-    return kept + [rest_of(wholes.get(_run_key(part), _missing_whole(part)), part) for part in parts]
+    return kept + [derive_rest(wholes.get(_run_key(part), _missing_whole(part)), part) for part in parts]
 
 
 def _missing_whole(part: Value) -> Value:
@@ -67,7 +67,7 @@ def _run_key(value: Value) -> tuple:
     return value.step, value.sparsity, value.seed, value.repeat
 
 
-def rest_of(whole: Value, part: Value) -> Value:
+def derive_rest(whole: Value, part: Value) -> Value:
     """Return accuracy on the rest in percent; missing if `whole` or `part` is missing or no integer count of pairs."""
     rest = whole._replace(name=PAWS.rest, accuracy=None)
     if whole.accuracy is None or part.accuracy is None:

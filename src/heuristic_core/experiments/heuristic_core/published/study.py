@@ -13,8 +13,8 @@ from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis, Counterpart, Figures
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.published.files import CURVE_RUN, LAST, Files, Results, Value, find, read
-from heuristic_core.experiments.heuristic_core.published.paws import with_duplicates
-from heuristic_core.experiments.heuristic_core.published.subsets import Named, named
+from heuristic_core.experiments.heuristic_core.published.paws import replace_by_duplicates
+from heuristic_core.experiments.heuristic_core.published.subsets import PublishedSubset, named
 
 
 class Published(NamedTuple):
@@ -33,7 +33,7 @@ class Published(NamedTuple):
 
     files: Files
     results: Results
-    subsets: dict[str, Named]
+    subsets: dict[str, PublishedSubset]
     common: list[str]
     analysis: Analysis
     context: Context
@@ -86,7 +86,7 @@ def paper(task: str) -> dict:
 
 def _build_study(files: Files, groups: Mapping[str, str]) -> Published:
     """Read the files of one task and choose the subsets of group means."""
-    results = with_duplicates(read(files))
+    results = replace_by_duplicates(read(files))
     parts = {"sp": results.spread, "curve": results.curve, "training": results.training, "grid": results.grid}
     names = {part: list(dict.fromkeys(value.name for value in values)) for part, values in parts.items()}
     subsets = named(
@@ -109,7 +109,7 @@ def _build_study(files: Files, groups: Mapping[str, str]) -> Published:
     )
 
 
-def _common_subsets(parts: list[list[Named]], files: Files) -> list[Named]:
+def _common_subsets(parts: list[list[PublishedSubset]], files: Files) -> list[PublishedSubset]:
     """Return the subsets that all files have, in the order of the first file."""
     common = [subset for subset in parts[0] if all(subset in part for part in parts)]
     if missing := {"id", "ood"} - {subset.group for subset in common}:

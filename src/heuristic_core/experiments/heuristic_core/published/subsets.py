@@ -19,7 +19,7 @@ EXPLICIT_NAMES = {  # names that do not imply a group (see paws.py), with the na
 }
 
 
-class Named(NamedTuple):
+class PublishedSubset(NamedTuple):
     """A subset with its name in other studies.
 
     Attributes:
@@ -33,7 +33,7 @@ class Named(NamedTuple):
     family: str | None
 
 
-def named(names: Iterable[str], task: str, groups: Mapping[str, str]) -> dict[str, Named]:
+def named(names: Iterable[str], task: str, groups: Mapping[str, str]) -> dict[str, PublishedSubset]:
     """Map the subsets of the published files to their names and groups in other studies.
 
     Subsets of HANS lose their family ("lexical_overlap_ln_preposition" becomes "ln_preposition"); the task's own
@@ -59,19 +59,19 @@ def named(names: Iterable[str], task: str, groups: Mapping[str, str]) -> dict[st
     }
 
 
-def _name_subset(name: str, task: str) -> Named:
+def _name_subset(name: str, task: str) -> PublishedSubset:
     """Derive name, group and family from the name in the file."""
     if name in EXPLICIT_NAMES:
-        return Named(*EXPLICIT_NAMES[name], None)
+        return PublishedSubset(*EXPLICIT_NAMES[name], None)
     if hans := HANS_PATTERN.fullmatch(name):
         subset, family, kind = hans.groups()
         group = "ood" if kind == "n" else "ood-entailment"
-        return Named(re.sub(r"[^\w.-]", "-", subset, flags=re.ASCII), group, FAMILIES[family])
+        return PublishedSubset(re.sub(r"[^\w.-]", "-", subset, flags=re.ASCII), group, FAMILIES[family])
     words = re.findall(r"[a-z0-9]+", name.lower())
     if {task, *IN_DOMAIN_WORDS} & set(words) and not any(word.startswith("paws") for word in words):
         rest = [word for word in words if word not in (task, "validation", "dev", "val")] or ["validation"]
-        return Named("_".join([task, *rest]), "id", None)
+        return PublishedSubset("_".join([task, *rest]), "id", None)
     is_entailment = any(word.startswith(ENTAILMENT_PREFIXES) for word in words)
     is_negated = "no" in words or any(word.startswith(NEGATION_PREFIXES) for word in words)
     subset = re.sub(r"[^\w.]", "_", name, flags=re.ASCII)
-    return Named(subset, "ood-entailment" if is_entailment and not is_negated else "ood", None)
+    return PublishedSubset(subset, "ood-entailment" if is_entailment and not is_negated else "ood", None)

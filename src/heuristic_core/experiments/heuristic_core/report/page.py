@@ -12,14 +12,14 @@ from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, m
 from heuristic_core.experiments.heuristic_core.report.missing import Gap, gaps
 from heuristic_core.experiments.heuristic_core.report.subnetworks import Subnetworks, subnetworks
 from heuristic_core.experiments.heuristic_core.report.views import view_of
-from heuristic_core.report.exhibits import caption_of, exhibit
+from heuristic_core.report.exhibits import exhibit, render_caption
 from heuristic_core.report.render import render
 from heuristic_core.report.study import study_values
 from heuristic_core.tables.parquet import read_rows, read_table
-from heuristic_core.tasks.pairs import set_names
+from heuristic_core.tasks.pairs import name_sets
 
 
-def study_page(
+def render_study_page(
     root: Path,
     context: Context,
     settings: dict | None,
@@ -48,7 +48,7 @@ def study_page(
             root,
             name,
             TARGETS[name].title,
-            caption_of((name, module(name)), captions, settings),
+            render_caption((name, module(name)), captions, settings),
             partial(sheets_of, name),
             view=partial(view_of, name),
         )
@@ -64,7 +64,7 @@ def study_page(
         unlearned=describe_unlearned(root),
         gaps=load_gaps(root),
         subnetworks=load_subnetworks(root),
-        splits=study_splits(root),
+        splits=load_splits(root),
     )
 
 
@@ -105,8 +105,8 @@ def load_subnetworks(root: Path) -> Subnetworks | None:
     return subnetworks(*map(read_table, paths)) if all(path.is_file() for path in paths) else None
 
 
-def study_splits(root: Path) -> list[dict]:
+def load_splits(root: Path) -> list[dict]:
     """Return the rows of table "splits" with their names; empty if the study lacks it, as published results do."""
     path = root / "tables" / "splits.parquet"
     rows = read_rows(path) if path.is_file() else []
-    return [row | {"name": name} for row, name in zip(rows, set_names(rows), strict=True)]
+    return [row | {"name": name} for row, name in zip(rows, name_sets(rows), strict=True)]

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.report.settings import read_study
-from heuristic_core.report.sides import present, study_folder, two_studies
+from heuristic_core.report.sides import check_study_folder, parse_two_studies, present
 from heuristic_core.tables.parquet import read_table
 
 USAGE = (
@@ -56,7 +56,7 @@ def parse_sides(text: str) -> tuple[Side, Side]:
     Raises:
         InputError: If these are not two different folders of finished studies.
     """
-    words = two_studies(text, USAGE)
+    words = parse_two_studies(text, USAGE)
     a, b = (_side(word) for word in words)
     if a == b:
         raise InputError(
@@ -68,7 +68,7 @@ def parse_sides(text: str) -> tuple[Side, Side]:
 def _side(word: str) -> Side:
     """Parse one side, a folder with an optional fine-tuning seed."""
     path, ft_seed = re.fullmatch(r"(.*?)(?::(\d{1,10}))?", word, re.DOTALL).groups()
-    root = study_folder(path, USAGE)
+    root = check_study_folder(path, USAGE)
     side = Side(root, None if ft_seed is None else int(ft_seed))
     if len(side.files) == 1:
         raise InputError(f"compare: {root}/tables has none of {', '.join(TABLES)}; run the study to its end first")

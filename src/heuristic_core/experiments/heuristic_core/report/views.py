@@ -9,12 +9,12 @@ from heuristic_core.experiments.heuristic_core.analysis.names import subset_labe
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.targets import module
 from heuristic_core.figures.text import percent
-from heuristic_core.report.views import INK, Switch, coloured, tooltip, view
+from heuristic_core.report.views import INK_COLOUR, Switch, coloured, tooltip, view
 
 LABELS = {group: role.label for group, role in ROLES.items()}
 VALUES = {"value": "value", "low": "95 % from", "high": "to"}
 WHISKER = {"type": "rule", "strokeWidth": 1, "opacity": 0.6, "clip": True}
-FULL = {"type": "point", "shape": "stroke", "size": 260, "strokeWidth": 2.5, "opacity": 1, "color": INK}
+FULL = {"type": "point", "shape": "stroke", "size": 260, "strokeWidth": 2.5, "opacity": 1, "color": INK_COLOUR}
 POINT = {"type": "point", "filled": True, "size": 55, "opacity": 0.85}
 
 

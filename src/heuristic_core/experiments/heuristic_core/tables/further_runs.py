@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from heuristic_core.tables.columns import BOOL, CELL, COMPONENT, INT, REAL, REMOVED, RUN, STEP, STRING, SUBSET, WHY
+from heuristic_core.tables.columns import BOOL, CELL, COMPONENT, INT, REAL, REASON, REMOVED, RUN, STEP, STRING, SUBSET
 
 HEADS = pa.list_(pa.int32())
 LEVEL = SUBSET | {
@@ -32,7 +32,7 @@ FURTHER_RUNS = {
                                   "percent; null without any"),
         "faithful": (BOOL, "id_accuracy is above mid_id_accuracy less analysis.margin; null where either is"),
         "sound": (BOOL, "the run neither failed nor collapsed nor missed its target: core_free has it"),
-    } | WHY,
+    } | REASON,
     "core_free": RUN | STEP | SPARSITY | {
         "measure": (STRING, "accuracy (with J and AUC), or kl: mean KL(full model || subnetwork), nats"),
     } | LEVEL | {
@@ -48,7 +48,7 @@ FURTHER_RUNS = {
         "p_lower": (REAL, "share of sets, the core among them, whose mean over runs is at most the core's: "
                           "(1 + count) / (1 + n_control)"),
         "p_higher": (REAL, "the same with at least the core's"),
-    } | WHY,
+    } | REASON,
     "packing": RUN | STEP | SPARSITY | SEED | {
         "round": (INT, "from 1; round 1 closes nothing"),
         "control": (INT, "0: the heads of the subnetworks of all rounds before are closed; from 1: random heads"),
@@ -70,7 +70,7 @@ FURTHER_RUNS = {
         "n": (INT, "pairs"),
         "accuracy": (REAL, "percent, of group j points"),
         "log_odds": (REAL, "mean log odds of the true label, nats, clipped to +-30 for each pair; null for group j"),
-    } | WHY,
+    } | REASON,
     "entry_frequency": RUN | STEP | SPARSITY | COMPONENT | {
         "group": (STRING, "core, counter (on some OOD subset, by table counter_heads) or other"),
         "count": (INT, "subnetworks that keep the head"),
@@ -86,5 +86,5 @@ FURTHER_RUNS = {
         "before_half": (BOOL, "entry_step is below half_step; null where half_step is, or such a step decides"),
         "rise": (REAL, "percent of subnetworks that keep the head, mean over the steps from half_step on minus mean "
                        "over the steps before; without steps with fewer than 3 subnetworks"),
-    } | WHY,
+    } | REASON,
 }  # fmt: skip

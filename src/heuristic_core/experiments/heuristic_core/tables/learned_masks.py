@@ -1,6 +1,6 @@
 """Schemas of tables derived from masks: the heads that subnetworks keep and share."""
 
-from heuristic_core.tables.columns import BOOL, CELL, COMPONENT, INT, REAL, RUN, STEP, STRING, WHY
+from heuristic_core.tables.columns import BOOL, CELL, COMPONENT, INT, REAL, REASON, RUN, STEP, STRING
 
 MASKS = {
     "head_frequency": RUN | STEP | CELL | COMPONENT | {
@@ -34,7 +34,7 @@ MASKS = {
         "p": (REAL, "share of permutations within layers with at least `observed` heads, (1 + count) / (1 + draws)"),
         "p_fewer": (REAL, "the same with at most as many"),
         "permutations": (INT, "draws"),
-    } | WHY,
+    } | REASON,
     "core_null": RUN | {
         "set": (STRING, "high, mid, mid+high, early or early+mid+high: the heads kept by all these subnetworks"),
         "n": (INT, "subnetworks"),

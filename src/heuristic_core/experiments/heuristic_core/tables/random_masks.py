@@ -2,14 +2,26 @@
 
 import pyarrow as pa
 
-from heuristic_core.tables.columns import ACCURACY, BOOL, CHANGE, COMPONENT, INT, INTERVAL, REAL, RUN, STEP, STRING, WHY
+from heuristic_core.tables.columns import (
+    ACCURACY,
+    BOOL,
+    CHANGE,
+    COMPONENT,
+    INT,
+    INTERVAL,
+    REAL,
+    REASON,
+    RUN,
+    STEP,
+    STRING,
+)
 
 VALUE_COLUMNS = {
     "subset": (STRING, "evaluation subset; null of means over subsets"),
     "group": (STRING, "id, ood or ood-entailment, without a subset the unweighted mean over its subsets; j: J"),
     "family": (STRING, "of the subset, or the family that a mean or J is of; null otherwise"),
 }
-RANDOM_MASKS = {
+RANDOM_MASK_SCHEMAS = {
     "random_masks": RUN | STEP | {
         "kind": (STRING, "random (the core and random heads) or learned (a sound mid-sparsity subnetwork)"),
         "mask": (INT, "of random ones their number, from 0; of learned ones the pruning seed"),
@@ -29,7 +41,7 @@ RANDOM_MASKS = {
         "counter": (BOOL, "counter-heuristic on this OOD subset: beta above 0, q below 0.05, the 90 % t interval of "
                           "the head's effect on ID accuracy within 1 point of 0, and the 95 % t interval of its effect "
                           "on J above 0; null on other values, and in a study without J"),
-    } | WHY,
+    } | REASON,
     "mask_fit": RUN | STEP | VALUE_COLUMNS | {
         "masks": (STRING, "what is predicted: learned subnetworks, from all random masks; or random, each half of the "
                           "random masks from the other half"),
@@ -39,7 +51,7 @@ RANDOM_MASKS = {
         "error": (REAL, "root mean square error, points"),
         "r2": (REAL, "1 - squared errors over squared deviations from the mean; below 0 where the mean is nearer"),
         "rho": (REAL, "Spearman's, predicted against observed"),
-    } | WHY,
+    } | REASON,
     "mask_tests": RUN | STEP | {
         "test": (STRING, "counter: heads x OOD subsets that are counter-heuristic; profile: variance over OOD subsets "
                          "of a head's beta, which floors and ceilings of accuracy make, too; opposite: heads that "
@@ -51,7 +63,7 @@ RANDOM_MASKS = {
         "p_below": (REAL, "share with at most as much; null of opposite"),
         "masks": (INT, "random masks"),
         "draws": (INT, "permutations of what masks score; null of opposite"),
-    } | WHY,
+    } | REASON,
     "interpolation": RUN | STEP | {
         "measure": (STRING, "group that H, M and steps are chosen by: j, or ood in a study without J"),
         "heuristic": (INT, "pruning seed of H, the mid-sparsity subnetwork with the lowest measure"),
@@ -66,5 +78,5 @@ RANDOM_MASKS = {
     } | INTERVAL | {
         "against": (STRING, "what change is from: H, or M where the role is M or without"),
     } | {name: (kind, text.replace("the full model of the same checkpoint", "H or M"))
-         for name, (kind, text) in CHANGE.items()} | WHY,
+         for name, (kind, text) in CHANGE.items()} | REASON,
 }  # fmt: skip

@@ -5,7 +5,7 @@ import pyarrow as pa
 from heuristic_core.experiments.heuristic_core.tables.further_runs import FURTHER_RUNS
 from heuristic_core.experiments.heuristic_core.tables.interventions import INTERVENTIONS
 from heuristic_core.experiments.heuristic_core.tables.learned_masks import MASKS
-from heuristic_core.experiments.heuristic_core.tables.random_masks import RANDOM_MASKS
+from heuristic_core.experiments.heuristic_core.tables.random_masks import RANDOM_MASK_SCHEMAS
 from heuristic_core.tables.columns import (
     ABLATION,
     ACCURACY,
@@ -21,6 +21,7 @@ from heuristic_core.tables.columns import (
     LESION,
     PRETRAINING,
     REAL,
+    REASON,
     REMOVED,
     RUN,
     SCORES,
@@ -28,7 +29,6 @@ from heuristic_core.tables.columns import (
     STRING,
     SUBSET,
     SUBSET_OR_AUC,
-    WHY,
 )
 from heuristic_core.tables.schemas import SCHEMAS
 
@@ -40,19 +40,19 @@ EXPERIMENT_SCHEMAS = {
         "other": (REAL, "percent restored of the others"),
     },
     "pretraining_attention": PRETRAINING | COMPONENT | ATTENTION,
-    "accuracy": RUN | STEP | CELL | SUBSET | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
+    "accuracy": RUN | STEP | CELL | SUBSET | ACCURACY | INTERVAL | AGAINST_FULL | REASON,
     "group_accuracy": RUN | STEP | CELL | {
         "group": (STRING, "id, ood or ood-entailment: the unweighted mean over its analysed subsets; j: J, points, "
                           "-100 to 100; auc: AUC, percent (both: means over families, see family_scores)"),
         "subsets": (INT, "subsets in the mean"),
-    } | ACCURACY | INTERVAL | AGAINST_FULL | WHY,
+    } | ACCURACY | INTERVAL | AGAINST_FULL | REASON,
     "family_scores": RUN | STEP | CELL | {
         "group": (STRING, "j: J, mean accuracy on the family's ood plus its ood-entailment subsets minus 100, points; "
                           "auc: the area under the ROC curve of the two by log odds of entailment, percent"),
         "family": SUBSET["family"],
         "subsets": (INT, "subsets of both sides"),
     } | {"n": ACCURACY["n"], "accuracy": (REAL, "value: points, -100 to 100, or percent, 0-100")} | INTERVAL | CHANGE
-    | WHY,
+    | REASON,
     "components": RUN | STEP | CELL | REMOVED | COMPONENT | {
         "kept": (BOOL, "is in the subnetwork"),
         "log_alpha": (REAL, "at the end of pruning"),
@@ -79,7 +79,7 @@ EXPERIMENT_SCHEMAS = {
         "constant": (STRING, "this class"),
         "outcome": (STRING, "learned, weak (no better than a constant class), at chance, below chance, or unclear"),
     },
-    "lesions": RUN | LESION | WHY,
+    "lesions": RUN | LESION | REASON,
     "lesion_accuracy": RUN | STEP | LESION | SUBSET_OR_AUC | ACCURACY | INTERVAL,
     "ablation_predictions": RUN | STEP | ABLATION | {
         "draw": (INT, "of the training pairs that activations are resampled from, from 0; 0 of other kinds"),
@@ -148,7 +148,7 @@ EXPERIMENT_SCHEMAS = {
     **MASKS,
     **FURTHER_RUNS,
     **INTERVENTIONS,
-    **RANDOM_MASKS,
+    **RANDOM_MASK_SCHEMAS,
     "summary": {**RUN, "ft_seed": (INT, "fine-tuning seed; null over fine-tuning seeds")} | STEP | {
         "sparsity": CELL["sparsity"],
     } | SUBSET | {

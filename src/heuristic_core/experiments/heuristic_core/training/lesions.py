@@ -13,7 +13,7 @@ from heuristic_core.experiments.heuristic_core.config.lesion import OVERLAP
 LESION_PATTERN = rf"{OVERLAP}|random[1-9]\d*"
 
 
-class NoLesion(Exception):
+class LesionUnavailable(Exception):
     """The model has no such set of heads; the message says why."""
 
 
@@ -37,14 +37,16 @@ def lesioned(name: str, heads: Sequence[Mapping], seed: int, ft_seed: int) -> li
         raise InputError(f"lesion = {name!r} is unknown; choose from {OVERLAP}, random1, random2, ...")
     overlap = [row["component"] for row in heads if row["overlap"]]
     if len(overlap) in (0, len(heads)):
-        raise NoLesion(f"{'every' if overlap else 'no'} head is an overlap head (see analysis.overlap_times_uniform)")
+        raise LesionUnavailable(
+            f"{'every' if overlap else 'no'} head is an overlap head (see analysis.overlap_times_uniform)"
+        )
     if name == OVERLAP:
         return sorted(overlap)
     pools, draw = _layer_pools(heads), int(name.removeprefix("random"))
     if not pools:
-        raise NoLesion("every head in the layers of the overlap heads is one of them")
+        raise LesionUnavailable("every head in the layers of the overlap heads is one of them")
     if draw > (n_sets := prod(comb(len(pool), count) for pool, count in pools)):
-        raise NoLesion(f"in the layers of the overlap heads there are {n_sets} random sets of as many others")
+        raise LesionUnavailable(f"in the layers of the overlap heads there are {n_sets} random sets of as many others")
     return _draw_distinct(pools, draw, torch_generator("lesion", seed, ft_seed))[-1]
 
 

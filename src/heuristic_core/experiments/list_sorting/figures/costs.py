@@ -32,7 +32,7 @@ def costs(tables) -> pd.DataFrame:
     return merged.assign(role=merged["role"].fillna(ALL))
 
 
-def mode_costs(tables) -> pd.DataFrame:
+def mode_ablation_costs(tables) -> pd.DataFrame:
     """Return condition, seed, kind, role and changes as :func:`costs`, for a mode of all heads together.
 
     role is one of the values of `MODES`.

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.list_sorting.modes import last, mode_of, with_suppression
+from heuristic_core.experiments.list_sorting.modes import add_suppression, classify_mode, last
 
 
 def at_end(tables) -> pd.DataFrame:
@@ -14,7 +14,7 @@ def at_end(tables) -> pd.DataFrame:
         tables: Tables "sorting_models", "sorting_conditions" and "sorting_heads".
     """
     models = last(tables["sorting_models"])
-    models = with_suppression(models, last(tables["sorting_heads"]))
-    modes = [mode_of(*scores) for scores in zip(models["splitting"], models["suppression"], strict=True)]
+    models = add_suppression(models, last(tables["sorting_heads"]))
+    modes = [classify_mode(*scores) for scores in zip(models["splitting"], models["suppression"], strict=True)]
     conditions = tables["sorting_conditions"].drop(columns="study")
     return models.assign(mode=modes).merge(conditions, on="condition", validate="many_to_one")

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from heuristic_core.experiments.list_sorting.figures.costs import ALL, MEASURES, MODES, costs, mode_costs
+from heuristic_core.experiments.list_sorting.figures.costs import ALL, MEASURES, MODES, costs, mode_ablation_costs
 from heuristic_core.experiments.list_sorting.figures.looks import KINDS, conditions
 from heuristic_core.experiments.list_sorting.modes import COPIES, COPYING, OTHER, SUPPRESSES, SUPPRESSION
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
-from heuristic_core.figures.seeds import with_means
+from heuristic_core.figures.seeds import append_means
 
 ABLATED = {
     COPIES: "without the head that copies most",
@@ -32,10 +32,10 @@ def draw(tables, settings):
     Returns:
         The figure, and marks: one row per mark.
     """
-    changes = pd.concat([costs(tables), mode_costs(tables)], ignore_index=True)
+    changes = pd.concat([costs(tables), mode_ablation_costs(tables)], ignore_index=True)
     changes = changes.melt([*KEYS[:-1], "seed"], list(MEASURES), "measure", "value")
     changes = changes.groupby([*KEYS, "seed"], sort=False, as_index=False)["value"].mean()  # over several other heads
-    points, names = with_means(changes, KEYS), conditions(changes)
+    points, names = append_means(changes, KEYS), conditions(changes)
     drawn_roles = [role for role in ABLATED if role in set(points["role"])]
     height = len(drawn_roles) * (0.34 * len(names) + 0.35) + 0.7
     figure, axes = panels(settings, len(drawn_roles), len(MEASURES), height, sharex="col", sharey=True)

@@ -8,7 +8,7 @@ from heuristic_core.experiments.list_sorting.figures.looks import HEADS, conditi
 from heuristic_core.experiments.list_sorting.modes import MODEL, last, roles
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
-from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
+from heuristic_core.figures.seeds import BOLD, SEED_LINE_STYLE, append_means, draw_seed_lines
 
 KEYS = {"list": "keys in the list", "sorted": "keys among the sorted numbers"}
 GROUP_COLUMNS = ["condition", "role", "keys", "distance"]
@@ -20,7 +20,7 @@ def draw(tables, settings):
     Returns:
         The figure, and marks: one row per point; `value` is a mean share of attention.
     """
-    points = with_means(_attention_by_role(tables), GROUP_COLUMNS)
+    points = append_means(_attention_by_role(tables), GROUP_COLUMNS)
     names = conditions(points)
     height = 1.4 * len(names) + 0.6
     figure, axes = panels(settings, len(names), len(KEYS), height, sharey=True, width_ratios=(3, 2))
@@ -28,7 +28,7 @@ def draw(tables, settings):
         condition_points = points[points["condition"] == name]
         for ax, (keys, title) in zip(row, KEYS.items(), strict=True):
             panel_points = condition_points[condition_points["keys"] == keys]
-            seed_lines(ax, panel_points, "distance", "role", HEADS)
+            draw_seed_lines(ax, panel_points, "distance", "role", HEADS)
             ax.axvline(0, color="0.7", linewidth=0.6, zorder=0)
             ax.set_title(title, loc="left")
             ax.set(xlabel="", ylabel="")
@@ -39,7 +39,7 @@ def draw(tables, settings):
         ax.set_xlabel("the key's number less the query's")
     axes[0, 0].set_ylim(bottom=0)
     drawn_roles = {role: look for role, look in HEADS.items() if role in set(points["role"])}
-    legend_handles = [*handles(drawn_roles, **BOLD), Line2D([], [], color="black", label="one seed", **THIN)]
+    legend_handles = [*handles(drawn_roles, **BOLD), Line2D([], [], color="black", label="one seed", **SEED_LINE_STYLE)]
     figure.legend(handles=legend_handles, loc="outside upper center", ncols=len(legend_handles))
     return figure, points
 

@@ -7,7 +7,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
 from heuristic_core.experiments.list_sorting.figures.looks import conditions
-from heuristic_core.figures.panels import wrapped
+from heuristic_core.figures.panels import make_wrapped_panels
 
 CIRCUITS = {"qk": "QK: score", "ov": "OV: logit, relative to its checkpoint"}
 COLOURS = "RdBu_r"
@@ -33,7 +33,7 @@ def draw(tables, settings):
     columns = min(len(names), 2)
     tallest = max(strip.image.shape[0] / strip.image.shape[1] for strip in strips.values())
     height = 0.55 + tallest * ((settings.width - COLORBAR_WIDTH) / columns - 0.4)  # so that maps are square, or nearly
-    figure, axes = wrapped(settings, len(names), height)
+    figure, axes = make_wrapped_panels(settings, len(names), height)
     for ax, (name, strip) in zip(axes, strips.items(), strict=True):
         strip.draw(ax)
         ax.set_title(f"{name}, seed {strip.seed}", loc="left")

@@ -6,12 +6,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from heuristic_core.experiments.list_sorting.figures.looks import conditions
-from heuristic_core.experiments.list_sorting.modes import with_suppression
+from heuristic_core.experiments.list_sorting.modes import add_suppression
 from heuristic_core.experiments.list_sorting.stages import LEARNING, OVERLAP, SPECIALISATION
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import noted, panels
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
+from heuristic_core.figures.seeds import BOLD, SEED_LINE_STYLE, append_means, draw_seed_lines
 
 LLC = "LLC"  # local learning coefficient
 # Columns of panels -> their curves. Okabe and Ito's palette.
@@ -42,7 +42,7 @@ def draw(tables, settings):
         The figure, and marks: one row per point and per end of a stage.
     """
     models = tables["sorting_models"]
-    points = _with_reasons(with_means(_curves(tables), ["condition", "panel", "curve", "step"]), tables)
+    points = _with_reasons(append_means(_curves(tables), ["condition", "panel", "curve", "step"]), tables)
     stages, names = tables["sorting_stages"], conditions(models)
     height = 1.3 * len(names) + 0.8
     figure, axes = panels(settings, len(names), len(CURVES), height, sharex=True, sharey="col")
@@ -67,7 +67,7 @@ def draw(tables, settings):
 
 def _curves(tables) -> pd.DataFrame:
     """Return condition, panel, curve, seed, step and value of every seed's curves."""
-    models = with_suppression(tables["sorting_models"], tables["sorting_heads"])
+    models = add_suppression(tables["sorting_models"], tables["sorting_heads"])
     curves = models.melt(["condition", "seed", "step"], list(MEASURES), "curve", "value")
     curves["panel"] = curves["curve"].map(MEASURES)
     if "sorting_llc" in tables:
@@ -88,7 +88,7 @@ def _with_reasons(points: pd.DataFrame, tables) -> pd.DataFrame:
 def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
     """Draw the curves of a panel, or say why there are none."""
     if points["value"].notna().any():
-        seed_lines(ax, points, "step", "curve", looks)
+        draw_seed_lines(ax, points, "step", "curve", looks)
     elif points.empty:
         noted(ax, "not sampled in this condition")
     else:
@@ -116,7 +116,7 @@ def _handles(points: pd.DataFrame, stages: pd.DataFrame) -> list:
     looks = {name: look for panel in multiple for name, look in panel.items() if name in drawn}
     widths = [
         Line2D([], [], color="black", label=label, **width)
-        for label, width in (("one seed", THIN), ("mean over seeds", BOLD))
+        for label, width in (("one seed", SEED_LINE_STYLE), ("mean over seeds", BOLD))
     ]
     present_stages = set(stages.loc[stages["step"].notna(), "stage"])
     shades = [

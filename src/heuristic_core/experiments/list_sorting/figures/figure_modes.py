@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from heuristic_core.experiments.list_sorting.figures.ends import at_end
 from heuristic_core.experiments.list_sorting.figures.looks import COLOURS, MARKERS
 from heuristic_core.figures.lines import handles
-from heuristic_core.figures.panels import spread_out, wrapped
+from heuristic_core.figures.panels import make_wrapped_panels, spread_labels
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.seeds import with_means
+from heuristic_core.figures.seeds import append_means
 from heuristic_core.figures.text import number
 
 MEASURES = {
@@ -36,7 +36,7 @@ def draw(tables, settings):
     models = models.assign(data=_data(models), training=_training(models))
     condition_rows = models[[*CONDITION, "data", "training"]].drop_duplicates()
     values = models.melt(["condition", "seed"], list(MEASURES), "measure", "value")
-    points = with_means(values, ["condition", "measure"])
+    points = append_means(values, ["condition", "measure"])
     points = points.merge(
         condition_rows.assign(x=_spread_conditions(condition_rows["mean_gap"])), on="condition", validate="many_to_one"
     )
@@ -47,7 +47,7 @@ def draw(tables, settings):
         text: Role(text, COLOURS[k % len(COLOURS)], "_", "")
         for k, text in enumerate(condition_rows["training"].unique())
     }
-    figure, axes = wrapped(settings, len(MEASURES), 2.1, sharex=True, sharey=True)
+    figure, axes = make_wrapped_panels(settings, len(MEASURES), 2.1, sharex=True, sharey=True)
     for ax, (measure, label) in zip(axes, MEASURES.items(), strict=True):
         for (data, training), group in points[points["measure"] == measure].groupby(["data", "training"], sort=False):
             _marks(ax, group, shapes[data].marker, colours[training].colour)
@@ -80,7 +80,7 @@ def _spread_conditions(gaps: pd.Series) -> np.ndarray:
     logs, groups = np.log(gaps), gaps.groupby(gaps)
     spacing = CONDITION_SPACING * (np.ptp(logs) or 1)
     place = groups.cumcount() - (groups.transform("size") - 1) / 2
-    return np.exp(spread_out(logs + spacing * place, spacing, np.inf))
+    return np.exp(spread_labels(logs + spacing * place, spacing, np.inf))
 
 
 def _marks(ax: Axes, points: pd.DataFrame, marker: str, colour: str) -> None:

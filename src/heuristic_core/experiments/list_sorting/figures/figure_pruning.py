@@ -8,10 +8,10 @@ from heuristic_core.experiments.list_sorting.figures.figure_development import C
 from heuristic_core.experiments.list_sorting.figures.looks import conditions
 from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES, roles
 from heuristic_core.figures.lines import handles
-from heuristic_core.figures.panels import noted, panels, percent_axis
+from heuristic_core.figures.panels import noted, panels, set_percent_axis
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.rows import some
-from heuristic_core.figures.seeds import BOLD, THIN, seed_lines, with_means
+from heuristic_core.figures.seeds import BOLD, SEED_LINE_STYLE, append_means, draw_seed_lines
 
 SIZE, KEPT = "effective size (%)", "learned subsets with a half (%)"
 SIZES = {"accuracy": Role("size by accuracy", "#CC79A7"), "kl": Role("size by KL", "#E69F00", line="--")}
@@ -37,7 +37,7 @@ def draw(tables, settings):
         The figure, and marks: one row per point.
     """
     curves = pd.concat([_sizes(tables), _llc(tables), _kept(tables)], ignore_index=True)
-    points = with_means(curves[curves["step"] > 0], ["condition", "panel", "curve", "step"])
+    points = append_means(curves[curves["step"] > 0], ["condition", "panel", "curve", "step"])
     names, present = conditions(points), set(points["panel"])
     panel_looks = {panel: looks for panel, looks in LOOKS.items() if panel in present}
     figure, axes = panels(settings, len(names), len(panel_looks), 1.5 * len(names) + 1.1, sharex=True, sharey="col")
@@ -50,14 +50,14 @@ def draw(tables, settings):
     for ax, panel in zip(axes[0], panel_looks, strict=True):
         ax.set_title(panel, loc="left")
     for ax in axes[:, [0, -1]].flat:
-        percent_axis(ax.yaxis)
+        set_percent_axis(ax.yaxis)
     axes[0, 0].set_xscale("log")
     for ax in axes[-1]:
         ax.set_xlabel("training step")
     drawn = set(points["curve"])
     looks = {curve: look for panel in panel_looks.values() for curve, look in panel.items() if curve in drawn}
     widths = [Line2D([], [], color="black", label=label, **width)
-              for label, width in (("one seed", THIN), ("mean over seeds", BOLD))]  # fmt: skip
+              for label, width in (("one seed", SEED_LINE_STYLE), ("mean over seeds", BOLD))]  # fmt: skip
     figure.legend(handles=[*widths, *handles(looks)], loc="outside upper center", ncols=3)
     return figure, points[COLUMNS]
 
@@ -65,7 +65,7 @@ def draw(tables, settings):
 def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
     """Draw the curves of a panel, or say why there are none."""
     if points["value"].notna().any():
-        seed_lines(ax, points, "step", "curve", looks)
+        draw_seed_lines(ax, points, "step", "curve", looks)
     else:
         noted(ax, "no checkpoint has a value" if len(points) else "not sampled in this condition")
 

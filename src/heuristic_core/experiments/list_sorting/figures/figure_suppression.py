@@ -1,7 +1,7 @@
 """Copy suppression against calibration and loss: the effect of ablating a head, by how much it suppresses."""
 
 from heuristic_core.experiments.list_sorting.figures.costs import ALL, MEASURES, costs
-from heuristic_core.experiments.list_sorting.figures.looks import KINDS, conditions, told_apart
+from heuristic_core.experiments.list_sorting.figures.looks import KINDS, assign_looks, conditions
 from heuristic_core.figures.lines import handles
 from heuristic_core.figures.panels import panels
 
@@ -18,7 +18,7 @@ def draw(tables, settings):
     """
     rows = costs(tables)
     rows = rows[rows["role"] != ALL]
-    looks = told_apart(conditions(rows))
+    looks = assign_looks(conditions(rows))
     figure, axes = panels(settings, len(KINDS), len(DRAWN_MEASURES), 1.6 * len(KINDS) + 0.6, sharex=True, sharey="col")
     for row, kind in zip(axes, KINDS, strict=True):
         kind_rows = rows[rows["kind"] == kind]

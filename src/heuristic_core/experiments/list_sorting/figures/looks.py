@@ -22,7 +22,7 @@ KINDS = {
 }
 
 
-def told_apart(labels: Iterable[str]) -> dict[str, Role]:
+def assign_looks(labels: Iterable[str]) -> dict[str, Role]:
     """Return a colour and a marker for each label, without a line; 56 are distinct."""
     looks = {}
     for k, label in enumerate(labels):

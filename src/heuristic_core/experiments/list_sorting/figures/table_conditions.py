@@ -4,7 +4,7 @@ import pandas as pd
 
 from heuristic_core.experiments.list_sorting.figures.ends import at_end
 from heuristic_core.experiments.list_sorting.modes import MODES
-from heuristic_core.figures.seeds import with_means
+from heuristic_core.figures.seeds import append_means
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import bracket, number
 
@@ -27,7 +27,7 @@ def draw(tables, settings):
     models that ended in it; models with one head have no mode.
     """
     models = at_end(tables)
-    points = with_means(models.melt(["condition", "seed"], MEASURES, "measure", "value"), ["condition", "measure"])
+    points = append_means(models.melt(["condition", "seed"], MEASURES, "measure", "value"), ["condition", "measure"])
     means = points[points["seed"].isna()].set_index(["condition", "measure"])
     marks = models[CONDITION].drop_duplicates(ignore_index=True)
     marks["models"] = [int((models["condition"] == name).sum()) for name in marks["condition"]]

@@ -6,7 +6,7 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.common.roles import Folder, Output
 from heuristic_core.experiments.list_sorting.compare import compare as compare_models
 from heuristic_core.experiments.list_sorting.comparison import comparison_page
-from heuristic_core.experiments.list_sorting.modes import with_suppression
+from heuristic_core.experiments.list_sorting.modes import add_suppression
 from heuristic_core.experiments.list_sorting.sides import parse_sides
 from heuristic_core.tables.parquet import read_rows, read_table, write_table
 
@@ -24,7 +24,7 @@ def compare_studies(compare: str, folder: Folder, files: list[Output] = ()) -> N
     """
     sides, target = parse_sides(compare), Path(folder)
     models = [
-        with_suppression(*(read_table(side.table(f"sorting_{name}")) for name in ("models", "heads"))) for side in sides
+        add_suppression(*(read_table(side.table(f"sorting_{name}")) for name in ("models", "heads"))) for side in sides
     ]
     differences = compare_models(*models)
     write_table("differences", differences, target / "differences.parquet")

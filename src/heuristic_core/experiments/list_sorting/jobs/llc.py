@@ -7,7 +7,7 @@ from torch import Tensor
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.list_sorting.config import ListSorting
 from heuristic_core.experiments.list_sorting.data import lists, sequences
-from heuristic_core.experiments.list_sorting.llc import local_learning
+from heuristic_core.experiments.list_sorting.llc import estimate_llc
 from heuristic_core.experiments.list_sorting.model import losses
 from heuristic_core.experiments.list_sorting.study import LlcRuns
 from heuristic_core.tables.parquet import write_table
@@ -38,7 +38,7 @@ def sample_llc(
     def draw(count: int, generator: torch.Generator) -> Tensor:
         return tokens[torch.randint(len(tokens), (count,), generator=generator)]
 
-    estimates = local_learning(losses, load_file(checkpoint), draw, llc, sorting.training.seeds)
+    estimates = estimate_llc(losses, load_file(checkpoint), draw, llc, sorting.training.seeds)
     names = {"study": study, "condition": condition, "step": step}
     rows = [names | {"seed": row.pop("model")} | row for row in estimates.rows]
     write_table("sorting_llc", rows, table)

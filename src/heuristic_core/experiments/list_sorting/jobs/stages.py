@@ -2,11 +2,11 @@
 
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.list_sorting.config_llc import Stages
-from heuristic_core.experiments.list_sorting.curves import curves_of
+from heuristic_core.experiments.list_sorting.curves import build_curves
 from heuristic_core.experiments.list_sorting.stage_tables import (
     by_seed,
     change_rows,
-    fits_of,
+    fit_curves,
     movement_rows,
     seed_stage_rows,
     stage_rows,
@@ -45,8 +45,8 @@ def find_stages(
     for (study, condition), condition_models in read_table(models).groupby(["study", "condition"], sort=False):
         names = {"study": study, "condition": condition}
         sampled = None if coefficients is None else coefficients[coefficients["condition"] == condition]
-        steps, curves = curves_of(condition_models, sampled)
-        fits = fits_of(steps, curves, stages)
+        steps, curves = build_curves(condition_models, sampled)
+        fits = fit_curves(steps, curves, stages)
         model_stages = by_seed(fits)
         condition_rows = {
             "sorting_stages": stage_rows(steps, model_stages, stages),
