@@ -207,8 +207,8 @@ def test_a_configuration_that_cannot_be_portable_is_one_message(key, value, mess
 @pytest.mark.parametrize("option", [("--device", "cuda"), ("--precision", "bfloat16"), ("--precision", "auto")])
 def test_a_script_by_hand_refuses_what_is_not_portable(option, capsys):
     parser = Arguments("test")
-    for name in ("--device", "--precision"):
-        parser.add_argument(name)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--precision", default="float32")
     with pytest.raises(SystemExit):
         parser.read(["--arithmetic", "portable", *option])
     assert f"{' '.join(option)} does not go with --arithmetic portable" in capsys.readouterr().err

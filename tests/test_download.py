@@ -91,7 +91,7 @@ def test_files_that_nobody_downloads_are_listed_where_they_are_missing(hub, fetc
     (tmp_path / "data").mkdir()
     (tmp_path / "data/there.csv").write_text("a")
     fetch(hub.add("model", NAME, MODEL), splits=[pairs_at(), {"file": "there.csv"}, {"file": "set-*.csv"}])
-    last = (tmp_path / "log").read_text().split("how to download:")[1].splitlines()
+    last = (tmp_path / "log").read_text().split("download from:")[1].splitlines()
     data = tmp_path / "data"
     wanted = [f"  task.train.0.file = {data}/local.parquet", f"  task.evaluation.set2.file = {data}/set-*.csv"]
     assert last[1:3] == wanted and not any("task." in line for line in last[3:])

@@ -129,7 +129,7 @@ def released():
 
 @pytest.mark.usefixtures("released")
 def test_a_second_job_in_one_place_is_told_who_is_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(scratch, "PATIENCE", 0.3)
+    monkeypatch.setattr(scratch, "LOCK_TIMEOUT", 0.3)
     holder = hold(tmp_path / "work", 60)
     (tmp_path / "work" / "state").write_text("of the first")
     try:
