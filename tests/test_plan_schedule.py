@@ -73,7 +73,7 @@ def test_the_recommended_schedule_is_never_warned_of_and_everywhere_the_same():
     assert ", ".join(f"{name}: {value}" for name, value in RECOMMENDED.items()) in page
     for sparsity in (0.05, 0.1, 0.2, 0.5, 0.8):
         for more in ({}, {"hold": 350}, {"rise": 400, "hold": 400}):
-            assert schedule._missed(Prune(batch_size=16, **RECOMMENDED | more), 78, sparsity) == []
+            assert schedule._missed_ends(Prune(batch_size=16, **RECOMMENDED | more), 78, sparsity) == []
 
 
 @pytest.mark.parametrize("decays", [0.0, 0.01])
@@ -91,7 +91,7 @@ def test_more_steps_at_the_same_rates_never_turn_a_good_schedule_into_a_bad_one(
     rates = RATES | {"weight_decay": decays, "controller_weight_decay": decays}
     grid = range(50, 451, 50)
     good = {
-        (rise, hold): not schedule._missed(Prune(**rates | {"rise": rise, "hold": hold}), 78, 0.2)
+        (rise, hold): not schedule._missed_ends(Prune(**rates | {"rise": rise, "hold": hold}), 78, 0.2)
         for rise in grid
         for hold in grid
     }
@@ -106,5 +106,5 @@ def test_the_schedules_that_contradicted_each_other_no_longer_do():
     """Without weight decay: 200 + 200 steps were fine, 200 + 250 and 300 + 300 were not."""
     rates = RATES | {"weight_decay": 0.0, "controller_weight_decay": 0.0}
     for steps in ({"rise": 200, "hold": 200}, {"rise": 200, "hold": 250}, {"rise": 300, "hold": 300}):
-        assert schedule._missed(Prune(**rates | steps), 78, 0.2) == []
-    assert schedule._missed(Prune(**rates | {"rise": 100, "hold": 50}), 78, 0.2)
+        assert schedule._missed_ends(Prune(**rates | steps), 78, 0.2) == []
+    assert schedule._missed_ends(Prune(**rates | {"rise": 100, "hold": 50}), 78, 0.2)
