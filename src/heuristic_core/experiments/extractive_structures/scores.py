@@ -11,8 +11,7 @@ run of W and x' in a run of W':
 
 These three follow the authors' code, per token and question; they are positive if R falls. `upstream_path` is defined
 by this project: its gradients are means along a line of embeddings from the counterfactual prompt to the prompt, so
-that saturation of R at a stored fact does not hide contributions. Scores take one forward and one backward pass of each
-model for each prompt.
+that saturation of R at a stored fact does not hide contributions.
 """
 
 from collections.abc import Sequence
@@ -215,9 +214,8 @@ def compute_counterfactual_differences(contrast: Contrast, layers: Sequence[Laye
 
     Differences are means over the prompts in which a token has a partner, and 0 if there are none.
     """
-    return {
-        site: average_over_partners(contrast, values) for site, values in _site_differences(contrast, layers).items()
-    }
+    differences = _site_differences(contrast, layers)
+    return {site: average_over_partners(contrast, values) for site, values in differences.items()}
 
 
 def average_path_scores(contrast: Contrast, steps: int) -> Tensor:
@@ -274,20 +272,17 @@ def dot(a: Tensor, b: Tensor) -> Tensor:
 
 def _dot_by_component(changes: Shifts, gradients: Shifts) -> Tensor:
     """Return dot products of changes of `context` and `mlp` with gradients, [..., layers, H + 1]."""
-    layer_products = []
+    products = []
     for number in range(1 + max(layer for layer, _ in changes)):
-        heads, inner = (dot(changes[number, name], gradients[number, name]) for name in ("context", "mlp"))
-        layer_products.append(torch.cat([heads, inner[..., None]], -1))
-    return torch.stack(layer_products, -2)
+        heads, mlp = (dot(changes[number, name], gradients[number, name]) for name in ("context", "mlp"))
+        products.append(torch.cat([heads, mlp[..., None]], -1))
+    return torch.stack(products, -2)
 
 
 def _site_differences(contrast: Contrast, layers: Sequence[Layer]) -> dict[Site, Tensor]:
     """Return the differences of `context` and `mlp` from every counterfactual prompt, [n, K, T, ...]."""
-    return {
-        (number, name): _difference(contrast, getattr(layer, name))
-        for number, layer in enumerate(layers)
-        for name in ("context", "mlp")
-    }
+    sites = [(number, name) for number in range(len(layers)) for name in ("context", "mlp")]
+    return {(number, name): _difference(contrast, getattr(layers[number], name)) for number, name in sites}
 
 
 def _difference(contrast: Contrast, output: Tensor) -> Tensor:

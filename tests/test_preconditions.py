@@ -1,0 +1,57 @@
+"""Preconditions of claims: when a claim applies, and why it does not."""
+
+import pytest
+from claim_tables import CONTEXT, evidence, table
+from conftest import CLAIMS
+from test_degenerate import full_rows
+
+from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.config.claims import Need, load_claims
+from heuristic_core.experiments.heuristic_core.analysis import statistics_needs
+from heuristic_core.experiments.heuristic_core.analysis.claims import claims
+
+
+def judged(needs, **tables):
+    (claim,) = [claim for claim in load_claims(CLAIMS) if claim.claim == "generalises"]
+    rows = {name: table(name, rows) for name, rows in tables.items()}
+    whole = claims(CONTEXT, rows, [claim.model_copy(update={"needs": needs})]).iloc[0]
+    return whole["verdict"], whole["detail"]
+
+
+GENERALISES = Need(statistic="generalisation", threshold="> 0 points")
+
+
+@pytest.mark.parametrize(
+    ("ood", "expected"), [(60.0, "supported"), (-0.5, "does not apply"), (5.0, "not clear"), (7.0, "contradicted")]
+)
+def test_a_claim_applies_where_its_preconditions_hold(ood, expected):
+    assert judged([GENERALISES], group_accuracy=full_rows(ood=ood))[0] == expected
+
+
+def test_why_a_claim_does_not_apply_is_said():
+    assert judged([GENERALISES], group_accuracy=full_rows(ood=60.0, j=-1.0)) == (
+        "does not apply", "the full model's J is -1.0 [-4.0, 2.0], and above 3.0 is presumed"
+    )  # fmt: skip
+    assert judged([GENERALISES], group_accuracy=full_rows(ood=5.0)) == (
+        "not clear",
+        "not clear whether it applies: the full model's OOD is 5.0 [2.0, 8.0], and above 3.0 is presumed",
+    )
+    unknown = Need(statistic="core_size", threshold="> 0 heads")
+    assert judged([unknown], group_accuracy=full_rows()) == (
+        "not run", "unknown whether it applies: the study has no table core"
+    )  # fmt: skip
+
+
+def test_j_decides_where_a_study_has_it():
+    """Of a model that rejects every pair OOD accuracy is 100 %, and J 0."""
+    found = statistics_needs.generalisation(evidence(group_accuracy=full_rows(ood=100.0, j=0.0)))
+    assert (found.value, verdict(found, "> 0 points")) == (-3, "contradicted")
+    found = statistics_needs.generalisation(evidence(group_accuracy=full_rows(ood=100.0)))
+    assert (found.value, found.low, found.high) == (97, 94, 100)
+
+
+def test_published_values_are_taken_as_they_are():
+    """Only of preconditions: they have no interval."""
+    printed = [row | {"low": None, "high": None} for row in full_rows(ood=30.0)]
+    found = statistics_needs.generalisation(evidence(group_accuracy=printed))
+    assert found.exact and verdict(found, "> 0 points") == "supported"
