@@ -250,7 +250,7 @@ def test_imported_results_have_tables_alone(tmp_path):
     study = heuristic_core.open_study(described(tmp_path / "published", None))
     with pytest.raises(InputError, match="has no table 'accuracy'; it has none"):
         study.table("accuracy")
-    with pytest.raises(InputError, match="imported results: tables alone"):
+    with pytest.raises(InputError, match="imported results: tables only"):
         study.model()
 
 
