@@ -85,7 +85,7 @@ def check_results():
     if reason := find_write_error(LAYOUT.root, 1 << 12):
         raise WorkflowError(
             f"{LAYOUT.root} cannot be written ({reason}); make room or make it writable, or let `results` name another "
-            "folder, then run the same command: what is finished stays"
+            "folder, then run the same command; finished results are kept"
         )
 
 

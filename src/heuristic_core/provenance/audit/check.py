@@ -40,7 +40,7 @@ def check(root: Path, jobs: Sequence[Job]) -> list[Finding]:
 
     findings = {finding for job in jobs for finding in _check_job(root, job, sha)}
     findings |= {*_find_orphans(root, jobs), *_check_table(root)}
-    return sorted(findings, key=lambda finding: (_KIND_ORDER.index(finding.kind), finding.path))
+    return sorted(findings, key=lambda finding: (_KIND_ORDER.index(finding.kind), finding.path, finding.detail))
 
 
 def made(root: Path, job: Job) -> bool:
