@@ -45,7 +45,7 @@ def plain(*paths):
 
 
 def job(script, *code_files, has_record=True, **settings):
-    """Return the params of a rule that runs `script`: settings, arithmetic, code digest and command.
+    """Return the params of jobs that run `script` (settings, arithmetic, code digest and command).
 
     Input, output or setting `a_b` of the rule becomes option `--a-b`; unnamed inputs and outputs are left out. A list
     becomes several arguments; None and an empty list are left out. A setting may be a function, like any param.

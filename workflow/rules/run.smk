@@ -22,8 +22,8 @@ if workflow.is_main_process and not workflow.output_settings.dryrun and "--unloc
 # Groups matter only on a cluster. Snakemake ignores them in a local run but not in its dry run, where searching them
 # for cycles takes longer than planning the jobs. Only a cluster's profile sets default resources.
 if workflow.output_settings.dryrun and not workflow.resource_settings.default_resources:
-    for workflow_rule in workflow.rules:
-        workflow_rule.group = None
+    for definition in workflow.rules:
+        definition.group = None
 
 
 def print_warnings():
