@@ -39,7 +39,9 @@ def test_nothing_but_torch_numpy_and_pydantic_is_needed(tmp_path):
     command = [sys.executable, "-c", started + "runpy.run_path(sys.argv[0], run_name='__main__')"]
     command += [str(BENCHMARKS / "gpu.py"), "--device", "cpu", "--size", "tiny", "--seconds", "0", "--seeds", "1"]
     command += ["--engine", "eager", "--out", str(tmp_path / "gpu.json")]
-    subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, check=True, capture_output=True)
+    subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{BENCHMARKS}"}, check=True, capture_output=True
+    )
     rows = json.loads((tmp_path / "gpu.json").read_text())["results"]
     assert {row["what"] for row in rows if "error" not in row} == {"pruning step", "evaluation"}
     assert all("transformers" in row["error"] for row in rows if "error" in row)

@@ -17,21 +17,21 @@ def resolve_device(device: str) -> torch.device:
     return torch.device(device)
 
 
-def resolve_dtype(device: torch.device, asked: AskedPrecision) -> torch.dtype:
-    """Return the dtype of precision `asked` on `device`.
+def resolve_dtype(device: torch.device, precision: AskedPrecision) -> torch.dtype:
+    """Return the dtype of `precision` on `device`.
 
     Raises:
         InputError: The device does not support it.
     """
-    if asked == "bfloat16" and device.type == "cuda" and not torch.cuda.is_bf16_supported():
+    if precision == "bfloat16" and device.type == "cuda" and not torch.cuda.is_bf16_supported():
         raise InputError("precision = 'bfloat16': this GPU does not support it; set 'float16' or 'float32'")
-    return getattr(torch, resolve_precision(device, asked))
+    return getattr(torch, resolve_precision(device, precision))
 
 
-def resolve_precision(device: torch.device, asked: AskedPrecision) -> Precision:
+def resolve_precision(device: torch.device, precision: AskedPrecision) -> Precision:
     """Resolve "auto": bfloat16 on a device that multiplies in bfloat16, float32 elsewhere."""
-    if asked != "auto":
-        return asked
+    if precision != "auto":
+        return precision
     return "bfloat16" if has_native_bfloat16(device) else "float32"
 
 

@@ -181,7 +181,7 @@ def _parse_object(path: Path, line: int, text: str, needed: Sequence[str]) -> di
         raise DataError(f"{path}: line {line} is not a JSON object of columns and values")
     for column in needed:
         if text.count(json.dumps(column, ensure_ascii=False)) > 1:
-            # The hook's last result is that of the outermost object.
+            # The hook is called last for the outermost object.
             names = json.loads(text, object_pairs_hook=lambda pairs: [name for name, _ in pairs])
             if names.count(column) > 1:
                 raise DataError(

@@ -53,16 +53,16 @@ def folder_name(ft_seed: int, sparsity: float, seed: int) -> str:
     return f"ft{ft_seed}-s{sparsity:g}-seed{seed}"
 
 
-def infer_licence(study: Study, own: str, given: str | None = None) -> str | None:
+def infer_licence(study: Study, project_licence: str, stated: str | None = None) -> str | None:
     """Return the licence of models derived from `study`'s model, as an identifier of the hub; None if unknown.
 
     Args:
         study: The checked study.
-        own: This project's licence, for new models and the shipped checkpoint.
-        given: The licence that the user states; it takes precedence.
+        project_licence: This project's licence, for new models and the shipped checkpoint.
+        stated: The licence that the user states; it takes precedence.
     """
-    if given:
-        return str(given)
+    if stated:
+        return str(stated)
     model = study.model
     ours = model.source == "new" or model.package == "heuristic_core"
-    return own.lower() if ours else None
+    return project_licence.lower() if ours else None
