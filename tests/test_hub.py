@@ -152,7 +152,7 @@ def test_what_the_hub_does_not_have_or_give_is_named(hub, fetch):
     assert f"model.revision = '{other}': {NAME} has no such commit" in fetch(other)
     assert "model.hub = 'tiny/bart': " in fetch(commit, name="tiny/bart")
     hub.gated.add(NAME)
-    assert f"model.hub = '{NAME}'" in (error := fetch(commit)) and "HF_TOKEN" in error and "granted" in error
+    assert f"model.hub = '{NAME}'" in (error := fetch(commit)) and "HF_TOKEN" in error and "terms" in error
 
 
 @pytest.mark.slow

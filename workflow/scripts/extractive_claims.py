@@ -2,7 +2,7 @@
 
 from heuristic_core.experiments.extractive_structures.claims import claims
 from heuristic_core.jobs.job import job
-from heuristic_core.jobs.shown import judge_of
+from heuristic_core.jobs.tables import judge_of
 from heuristic_core.provenance.record import recorded
 
 main = job(judge_of(claims))

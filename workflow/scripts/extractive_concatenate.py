@@ -2,7 +2,7 @@
 
 from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE
 from heuristic_core.jobs.job import job
-from heuristic_core.jobs.shown import joiner_of
+from heuristic_core.jobs.tables import joiner_of
 from heuristic_core.provenance.record import recorded
 
 main = job(joiner_of(EXTRACTIVE))

@@ -3,8 +3,8 @@
 from heuristic_core.experiments.extractive_structures.config import ExtractiveFigures
 from heuristic_core.experiments.extractive_structures.figures import draw, sheets_of
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
+from heuristic_core.jobs.figures import drawer_of
 from heuristic_core.jobs.job import job
-from heuristic_core.jobs.shown import drawer_of
 from heuristic_core.provenance.record import recorded
 
 main = job(drawer_of(TARGETS, ExtractiveFigures, draw, sheets_of))

@@ -1,8 +1,8 @@
 """Write the report of a study of the extractive-structures experiment."""
 
 from heuristic_core.experiments.extractive_structures.report import extractive_page
+from heuristic_core.jobs.figures import reporter_of
 from heuristic_core.jobs.job import job
-from heuristic_core.jobs.shown import reporter_of
 from heuristic_core.provenance.record import recorded
 
 main = job(reporter_of(extractive_page))

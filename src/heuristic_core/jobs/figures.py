@@ -1,44 +1,22 @@
-"""Jobs that several experiments have: join the parts of a table, draw a figure, judge claims, write the report.
+"""Jobs that several experiments have and that draw: a figure or table, the report.
 
 Each function here returns the job of one experiment: a typed function for :func:`heuristic_core.jobs.job.job`.
 """
 
 import platform
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
-
-import pandas as pd
 
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.roles import Folder, Input, Output
 from heuristic_core.config.blocks import Block
-from heuristic_core.config.claims import load_claims
 from heuristic_core.figures.save import save
+from heuristic_core.jobs.tables import read_by_name
 from heuristic_core.provenance.digests import commit, versions
 from heuristic_core.provenance.record import records
 from heuristic_core.report.settings import read_study
-from heuristic_core.tables.parquet import read_rows, read_table, write_joined, write_table
-
-
-def joiner_of(schemas: Collection[str]) -> Callable[..., None]:
-    """Return the job that joins the parts of one table of an experiment.
-
-    Args:
-        schemas: Names of the experiment's tables.
-    """
-
-    def join_table(name: Literal[tuple(schemas)], parts: list[Input], table: Output) -> None:
-        """Join the parts of one table.
-
-        Args:
-            name: Name of the table's schema.
-            parts: Files of that schema.
-            table: Where to write the joined table.
-        """
-        write_joined(name, parts, table)
-
-    return join_table
+from heuristic_core.tables.parquet import read_rows
 
 
 def drawer_of(targets: Mapping, settings: type[Block], draw: Callable, sheets_of: Callable) -> Callable[..., None]:
@@ -63,31 +41,10 @@ def drawer_of(targets: Mapping, settings: type[Block], draw: Callable, sheets_of
             folder: The study's folder, with figures/ and tables/ in it.
             files: The files that are written there, for the record.
         """
-        figure, marks = draw(name, _read_by_name(tables), figures)
+        figure, marks = draw(name, read_by_name(tables), figures)
         save(folder, name, figure, marks, figures, targets[name].title, sheets_of(name, marks))
 
     return draw_figure
-
-
-def judge_of(judge: Callable[[str, Mapping[str, pd.DataFrame], list], pd.DataFrame]) -> Callable[..., None]:
-    """Return the job that judges the claims of an experiment.
-
-    Args:
-        judge: Returns verdicts, from a study's name, its tables and claims.
-    """
-
-    def judge_claims(study: str, tables: list[Input], claims: Input, table: Output) -> None:
-        """Judge claims on a study's tables.
-
-        Args:
-            study: Name of the study.
-            tables: The study's tables (Parquet).
-            claims: The claims (YAML).
-            table: Where to write verdicts (Parquet).
-        """
-        write_table("claims", judge(study, _read_by_name(tables), load_claims(claims)), table)
-
-    return judge_claims
 
 
 def reporter_of(page: Callable[..., str]) -> Callable[..., None]:
@@ -132,7 +89,3 @@ def reporter_of(page: Callable[..., str]) -> Callable[..., None]:
         write_text(report, html)
 
     return write_report
-
-
-def _read_by_name(paths: list[str]) -> dict[str, pd.DataFrame]:
-    return {Path(path).stem: read_table(path) for path in paths}
