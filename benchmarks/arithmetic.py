@@ -17,8 +17,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from heuristic_core.common.arithmetic import NATIVE, OPTION, PORTABLE
-from heuristic_core.provenance.audit.recompute import again
+from heuristic_core.common.arithmetic import ARITHMETIC_OPTION, NATIVE, PORTABLE
+from heuristic_core.provenance.audit.recompute import recompute
 from heuristic_core.provenance.job import Job, list_recorded_jobs
 
 ROOT = Path(__file__).parent.parent
@@ -45,7 +45,7 @@ def measure(job: Job, repeats: int) -> dict:
     for _ in range(repeats):
         for arithmetic, found in seconds.items():
             start = used(partial(subprocess.run, command(job, "--help"), capture_output=True, check=True))
-            found.append(used(partial(again, in_arithmetic(job, arithmetic), SCRIPTS)) - start)
+            found.append(used(partial(recompute, in_arithmetic(job, arithmetic), SCRIPTS)) - start)
     ratios = [portable / native for portable, native in zip(*seconds.values(), strict=True)]
     medians = {name: round(statistics.median(found), 2) for name, found in seconds.items()}
     return medians | {"ratio": round(statistics.median(ratios), 2)}
@@ -54,7 +54,7 @@ def measure(job: Job, repeats: int) -> dict:
 def in_arithmetic(job: Job, arithmetic: str) -> Job:
     """The same job, asked to compute in `arithmetic`."""
     arguments = list(job.arguments)
-    arguments[arguments.index(OPTION) + 1] = arithmetic
+    arguments[arguments.index(ARITHMETIC_OPTION) + 1] = arithmetic
     return replace(job, arguments=tuple(arguments))
 
 

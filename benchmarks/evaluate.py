@@ -26,7 +26,7 @@ from heuristic_core.evaluation.evaluate import subnetwork_logits
 from heuristic_core.models.ablation import ComponentMeans, gates_without
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid, kept_count
-from heuristic_core.models.implementation import view_of
+from heuristic_core.models.implementation import wrap_model
 from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.tasks.encoded import Encoded
 
@@ -81,7 +81,7 @@ def padded_inputs_of(pairs: Encoded, longest: int) -> dict[str, Tensor]:
 def compare(size: Size, pairs: Encoded, what: str, turns: int) -> dict:
     """Results of one size, set and subnetwork."""
     plain, means = classifier(size), random_means(size)
-    model, half, masked = view_of(plain), view_of(plain, "bfloat16"), MaskedBert(plain, means)
+    model, half, masked = wrap_model(plain), wrap_model(plain, "bfloat16"), MaskedBert(plain, means)
     removed = subnetwork(model.grid, what)
     masked.gates = gates_without(removed, model.grid)
     inputs = padded_inputs_of(pairs, size.max_length)

@@ -15,15 +15,15 @@ from pathlib import Path
 from heuristic_core.common import arithmetic
 
 if __name__ == "__main__":
-    arithmetic.prepare(arithmetic.asked(sys.argv))  # before numpy and torch are imported
+    arithmetic.prepare_arithmetic(arithmetic.parse_arithmetic(sys.argv))  # before numpy and torch are imported
 
 import torch
 from common import interleaved, ratio, report
 
 from heuristic_core.common.threads import use_threads
 from heuristic_core.experiments.extractive_structures.config import Data, Model
-from heuristic_core.experiments.extractive_structures.model import initial
-from heuristic_core.experiments.extractive_structures.patching import patched
+from heuristic_core.experiments.extractive_structures.model import init_parameters
+from heuristic_core.experiments.extractive_structures.patching import measure_replacement
 from heuristic_core.experiments.extractive_structures.scores import Contrast, compute_first_order, contrast
 from heuristic_core.experiments.extractive_structures.setting import Setting
 
@@ -35,15 +35,18 @@ def main():
     parser.add_argument("--cities", type=int, default=Data().cities, help="as many prompts")
     parser.add_argument("--counterfactuals", type=int, default=10, help="prompts that each prompt is compared with")
     parser.add_argument("--turns", type=int, default=3, help="counted turns")
-    parser.add_argument(arithmetic.OPTION, choices=(arithmetic.PORTABLE, arithmetic.NATIVE), default=arithmetic.NATIVE)
+    parser.add_argument(
+        arithmetic.ARITHMETIC_OPTION, choices=(arithmetic.PORTABLE, arithmetic.NATIVE), default=arithmetic.NATIVE
+    )
     parser.add_argument("--out", type=Path, help="JSON file to write")
     args = parser.parse_args()
     use_threads(1)
-    used = arithmetic.settle(args.arithmetic, by_hand=False)
+    used = arithmetic.enforce(args.arithmetic, by_hand=False)
     of = made(args.cities, args.counterfactuals)
     check(of)
     times = interleaved(
-        {"scores": lambda turn: compute_first_order(of), "replacement": lambda turn: patched(of)}, args.turns
+        {"scores": lambda turn: compute_first_order(of), "replacement": lambda turn: measure_replacement(of)},
+        args.turns,
     )
     result = {
         "arithmetic": used,
@@ -58,7 +61,7 @@ def main():
 def made(cities: int, counterfactuals: int) -> Contrast:
     """Two models that differ a little."""
     setting, rng = Setting(Data(cities=cities), 1), torch.Generator().manual_seed(1)
-    old = {name: 3 * value for name, value in initial(Model(), len(setting.vocabulary), 1).items()}
+    old = {name: 3 * value for name, value in init_parameters(Model(), len(setting.vocabulary), 1).items()}
     new = {name: value + 1e-5 * torch.randn(value.shape, generator=rng) for name, value in old.items()}
     return contrast(old, new, setting.taught("first").parts["implications"], counterfactuals, 1)
 
@@ -66,7 +69,7 @@ def made(cities: int, counterfactuals: int) -> Contrast:
 def check(of: Contrast) -> None:
     """Stop where replacement does not agree with scores."""
     double = of._replace(**{which: {n: v.double() for n, v in getattr(of, which).items()} for which in ("old", "new")})
-    full = patched(double)
+    full = measure_replacement(double)
     for kind, value in compute_first_order(double).items():
         if kind == "upstream":  # replaced outputs are far, so that it is right to first order alone
             continue

@@ -15,7 +15,7 @@ from pathlib import Path
 from heuristic_core.common import arithmetic
 
 if __name__ == "__main__":
-    arithmetic.prepare(arithmetic.asked(sys.argv))  # before numpy and torch are imported
+    arithmetic.prepare_arithmetic(arithmetic.parse_arithmetic(sys.argv))  # before numpy and torch are imported
 
 import torch
 import torch.nn.functional as F
@@ -24,9 +24,9 @@ from torch import Tensor, nn
 
 from heuristic_core.common.threads import use_threads
 from heuristic_core.experiments.list_sorting.config import ListSorting, parse
-from heuristic_core.experiments.list_sorting.data import lists, sequences
-from heuristic_core.experiments.list_sorting.model import initial
-from heuristic_core.experiments.list_sorting.training import Learner, optimizer
+from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
+from heuristic_core.experiments.list_sorting.model import initialise_parameters
+from heuristic_core.experiments.list_sorting.training import Learner, make_optimizer
 
 CLOSE = 1e-3  # relative error of the gradient that is let pass
 
@@ -37,11 +37,13 @@ def main():
     parser.add_argument("--batch-size", type=int, default=512)
     parser.add_argument("--numbers", type=int, action="append", help="may be repeated (default: 51)")
     parser.add_argument("--turns", type=int, default=10, help="counted turns")
-    parser.add_argument(arithmetic.OPTION, choices=(arithmetic.PORTABLE, arithmetic.NATIVE), default=arithmetic.NATIVE)
+    parser.add_argument(
+        arithmetic.ARITHMETIC_OPTION, choices=(arithmetic.PORTABLE, arithmetic.NATIVE), default=arithmetic.NATIVE
+    )
     parser.add_argument("--out", type=Path, help="JSON file to write")
     args = parser.parse_args()
     use_threads(1)
-    used = arithmetic.settle(args.arithmetic, by_hand=False)
+    used = arithmetic.enforce(args.arithmetic, by_hand=False)
     studies = [study_of(args, numbers) for numbers in args.numbers or [51]]
     report([{"arithmetic": used} | measured(study, args.turns) for study in studies], args.out)
 
@@ -56,10 +58,10 @@ def study_of(args: argparse.Namespace, numbers: int) -> ListSorting:
 def measured(study: ListSorting, turns: int) -> dict:
     """What is reported of one study."""
     seeds, size = study.training.seeds, study.training.batch_size
-    batches = sequences(lists(study.data).train, study.data).split(size)
+    batches = make_sequences(draw_lists(study.data).train, study.data).split(size)
     modules = [Plain(study, seed) for seed in seeds]
     check(study, modules[0], batches[0])
-    optimizers = [optimizer(list(module.parameters()), study.training) for module in modules]
+    optimizers = [make_optimizer(list(module.parameters()), study.training) for module in modules]
     together, alone = Learner(study, seeds), [Learner(study, [seed]) for seed in seeds]
 
     def plainly(turn: int) -> None:
@@ -98,7 +100,7 @@ class Plain(nn.Module):
         self.output, self.unembed = nn.Linear(inner, d), nn.Linear(d, tokens)
         positions = 2 * data.length + 1
         self.register_buffer("later", torch.full((positions, positions), -torch.inf).triu(1))
-        self._start(initial(data, model, [seed]))
+        self._start(initialise_parameters(data, model, [seed]))
 
     @torch.no_grad()
     def _start(self, parameters: dict[str, Tensor]) -> None:

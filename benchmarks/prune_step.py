@@ -57,7 +57,7 @@ from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.device import has_native_bfloat16
-from heuristic_core.models.implementation import view_of
+from heuristic_core.models.implementation import wrap_model
 from heuristic_core.models.micro_batches import pass_tokens
 from heuristic_core.pruning.inputs import PruningInputs
 from heuristic_core.pruning.learner import Draws, Learner, PruningRun
@@ -112,7 +112,7 @@ def inputs_for(size: Size, device: str = "cpu", precision: str = "float32"):
     plain = classifier(size).to(device, getattr(torch, precision))
     kind = "generated" if size == SIZES["miniature"] else "MNLI"
     rows, encoded, lengths = encoded_pairs(kind, size.pairs, size)
-    model = view_of(plain, precision)
+    model = wrap_model(plain, precision)
     pairs = PairTensors(encoded, model.pad, model.device)
     means = component_means(model, pairs, torch.arange(64).split(16))
     return plain, rows, lengths, PruningInputs(model, means, pairs, all_logits(model, pairs))

@@ -1,9 +1,9 @@
 """Small tables of one study, on which claims and their statistics have known answers."""
 
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, select_run
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.parquet import as_frame, as_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
 CONTEXT = Context(
@@ -13,12 +13,12 @@ CONTEXT = Context(
 
 def table(name, rows):
     """Rows of a table, columns they lack null."""
-    empty = dict.fromkeys(schema(name).names)
+    empty = dict.fromkeys(get_schema(name).names)
     return as_frame(as_table(name, [empty | RUN | row for row in rows]))
 
 
 def evidence(**tables):
-    return Evidence(CONTEXT, of_run({name: table(name, rows) for name, rows in tables.items()}, RUN))
+    return Evidence(CONTEXT, select_run({name: table(name, rows) for name, rows in tables.items()}, RUN))
 
 
 def group_row(value, group="ood", sparsity=0.3, seed=1, **more):

@@ -2,7 +2,7 @@
 
 from page_studies import make_study
 
-from heuristic_core.experiments.heuristic_core.report.sides import Side, load
+from heuristic_core.experiments.heuristic_core.report.sides import Side, load_side
 
 
 def make_three(folder):
@@ -16,4 +16,4 @@ def make_three(folder):
 
 
 def side(folder, name, ft_seed=None):
-    return load(Side(folder / "results" / name, ft_seed))
+    return load_side(Side(folder / "results" / name, ft_seed))

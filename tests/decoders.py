@@ -4,7 +4,7 @@ from pathlib import Path
 
 from families import CASES
 
-from heuristic_core.experiments.extractive_structures.decoders import SUPPORTED
+from heuristic_core.experiments.extractive_structures.decoders import SUPPORTED_FAMILIES
 
 LLAMA3 = {"rope_type": "llama3", "rope_theta": 1e4, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 LLAMA3 |= {"original_max_position_embeddings": 16}
@@ -15,7 +15,7 @@ DIFFERENT = {
     "gemma2": {"attn_logit_softcapping": 1.0, "final_logit_softcapping": 2.0, "sliding_window": 64},
     "qwen2": {},
 }
-DECODERS = {name: CASES[name][1] | DIFFERENT[name] | {"max_position_embeddings": 64} for name in SUPPORTED}
+DECODERS = {name: CASES[name][1] | DIFFERENT[name] | {"max_position_embeddings": 64} for name in SUPPORTED_FAMILIES}
 
 
 def make_decoder(name: str, vocabulary: int = 50, **more):

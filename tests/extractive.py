@@ -2,12 +2,12 @@
 
 import torch
 
-from heuristic_core.experiments.extractive_structures.answers import losses
+from heuristic_core.experiments.extractive_structures.answers import compute_losses
 from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy, parse_extractive
-from heuristic_core.experiments.extractive_structures.data import Hop, first_hop, names
-from heuristic_core.experiments.extractive_structures.model import initial, run
+from heuristic_core.experiments.extractive_structures.data import Hop, draw_first_hop, draw_names
+from heuristic_core.experiments.extractive_structures.model import init_parameters, run
 from heuristic_core.experiments.extractive_structures.tokens import Vocabulary
-from heuristic_core.experiments.extractive_structures.world import world
+from heuristic_core.experiments.extractive_structures.world import load_world
 
 TINY = {
     "experiment": "extractive-structures",
@@ -20,7 +20,7 @@ TINY = {
     "freezing": {"early": 1},
     "scores": {"counterfactuals": 3, "path_steps": 2},
 }
-WORLD = world()
+WORLD = load_world()
 VOCABULARY = Vocabulary(WORLD)
 STEP = 1e-5  # of central differences
 
@@ -34,7 +34,7 @@ def study(**blocks) -> ExtractiveStudy:
 def hop(seed: int = 1) -> Hop:
     """The first hop of the tiny study."""
     data = study().data
-    return first_hop(WORLD, data, names(WORLD, data, seed).taught, seed)
+    return draw_first_hop(WORLD, data, draw_names(WORLD, data, seed).taught, seed)
 
 
 def two_models(spread: float = 0.3, change: float = 0.05) -> tuple[dict, dict]:
@@ -47,7 +47,7 @@ def two_models(spread: float = 0.3, change: float = 0.05) -> tuple[dict, dict]:
             for name, value in weights.items()
         }
 
-    old = near(initial(study().model, len(VOCABULARY), 1), spread)
+    old = near(init_parameters(study().model, len(VOCABULARY), 1), spread)
     return old, near(old, change)
 
 
@@ -57,5 +57,5 @@ def fall(of, p, site, output, token, head=None):
     shift = torch.zeros_like(now)
     where = (slice(None), token) if head is None else (slice(None), token, head)
     shift[where] = (output - now)[where]
-    ends = [losses(run(p, of.asked.tokens, {site: s * shift}).logits, of.asked) for s in (STEP, -STEP)]
+    ends = [compute_losses(run(p, of.asked.tokens, {site: s * shift}).logits, of.asked) for s in (STEP, -STEP)]
     return -(ends[0] - ends[1]) / (2 * STEP)

@@ -7,17 +7,17 @@ from heuristic_core.experiments.extractive_structures.config import parse_extrac
 from heuristic_core.experiments.extractive_structures.freezing import curve_rows
 from heuristic_core.experiments.extractive_structures.grafting import graft_rows
 from heuristic_core.experiments.extractive_structures.localisation import localisation_rows
-from heuristic_core.experiments.extractive_structures.model import initial
+from heuristic_core.experiments.extractive_structures.model import init_parameters
 from heuristic_core.experiments.extractive_structures.ordering import order_rows
-from heuristic_core.experiments.extractive_structures.patching import patched
-from heuristic_core.experiments.extractive_structures.pruning import subnetwork_rows, whole
+from heuristic_core.experiments.extractive_structures.patching import measure_replacement
+from heuristic_core.experiments.extractive_structures.pruning import run_full_model, subnetwork_rows
 from heuristic_core.experiments.extractive_structures.removal import (
     agreement_rows,
     component_rows,
     removal_rows,
     score_rows,
 )
-from heuristic_core.experiments.extractive_structures.scores import contrast, scores
+from heuristic_core.experiments.extractive_structures.scores import compute_scores, contrast
 from heuristic_core.experiments.extractive_structures.setting import Setting
 from heuristic_core.experiments.extractive_structures.training import learn
 
@@ -41,12 +41,12 @@ STUDY = parse_extractive(
 def extractive() -> dict[str, Tensor]:
     """A model pre-trained and taught facts, its scores, their replacement, and orders and grafts of made-up facts."""
     setting, settings = Setting(STUDY.data, 1), STUDY.finetuning
-    start = initial(STUDY.model, len(setting.vocabulary), 1)
+    start = init_parameters(STUDY.model, len(setting.vocabulary), 1)
     start, losses = learn(start, setting.corpus("whole"), STUDY.pretraining, 2, ("pretraining", 1))
     taught, made = setting.taught("second"), setting.made_up()
     curves, end = curve_rows(start, taught.facts, taught.parts, settings, 1)
     of = contrast(start, end, taught.parts["implications"], 2, 1)
-    scored = scores(of, 2)
+    scored = compute_scores(of, 2)
     two = contrast(start, end, taught.parts["implications"].of(torch.arange(2)), 1, 1)  # replacement takes many runs
     components = component_rows(of, scored)
     cities, encode = STUDY.data.cities, setting.vocabulary
@@ -57,8 +57,8 @@ def extractive() -> dict[str, Tensor]:
         "scores": score_rows(scored, taught.hop.implications.sentences),
         "components": components,
         "removal": removal_rows(components),
-        "subnetworks": subnetwork_rows(whole(end, taught.parts["implications"]), STUDY.pruning, "", 1),
-        "agreement": agreement_rows(scores(two, 2), patched(two)),
+        "subnetworks": subnetwork_rows(run_full_model(end, taught.parts["implications"]), STUDY.pruning, "", 1),
+        "agreement": agreement_rows(compute_scores(two, 2), measure_replacement(two)),
         "orders": orders.rows,
         "grafts": grafts.rows,
         "localisation": localisation_rows(grafts.knows, grafts.learned, made.first, cities, settings, encode, 1),

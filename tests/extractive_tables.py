@@ -4,9 +4,9 @@ from itertools import combinations, product
 
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.experiments.extractive_structures.config import ExtractiveFigures
-from heuristic_core.experiments.extractive_structures.ordering import LAST, ORDERS
+from heuristic_core.experiments.extractive_structures.ordering import LAST_STAGE, ORDERS
 from heuristic_core.experiments.extractive_structures.scores import KINDS
 
 SETTINGS = ExtractiveFigures()
@@ -64,7 +64,7 @@ def tables(**changed) -> dict[str, pd.DataFrame]:
         "extractive_core": [*_core(world)],
         "extractive_transfer": [*_transfer(world)],
     }
-    return {name: frame(name, found) for name, found in rows.items()}
+    return {name: make_frame(name, found) for name, found in rows.items()}
 
 
 def _curves(world):
@@ -86,7 +86,7 @@ def _freezing(world):
 
 def _ordering(world):
     for seed, (order, steps) in product(SEEDS, ORDERS.items()):
-        stages = (*steps, LAST)
+        stages = (*steps, LAST_STAGE)
         for stage, epoch in product(range(len(stages)), range(1, EPOCHS + 1)):
             named = {"order": order, "stage": stage, "taught": " and ".join(stages[stage]), "epoch": epoch}
             done = (stage * EPOCHS + epoch) / (len(stages) * EPOCHS)

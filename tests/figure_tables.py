@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.schemas import SCHEMAS
@@ -36,7 +36,7 @@ def table(name, rows):
     """What no figure shows may be left out of `rows`, and is null."""
     rows = list(rows)
     assert not (unknown := set().union(*rows) - set(SCHEMAS[name])), (name, unknown)
-    return frame(name, rows)
+    return make_frame(name, rows)
 
 
 def run(ft_seed, **values):

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from heuristic_core.experiments.list_sorting.config import Model, parse
-from heuristic_core.experiments.list_sorting.model import initial
+from heuristic_core.experiments.list_sorting.model import initialise_parameters
 
 TINY = {
     "data": {"numbers": 12, "length": 4, "train_lists": 300, "held_out_lists": 40},
@@ -24,7 +24,7 @@ def study(**blocks):
 def random_parameters(data, model: Model, seeds=(1, 2)):
     """Parameters in which gains and biases matter, too."""
     rng = torch.Generator().manual_seed(7)
-    found = initial(data, model, seeds)
+    found = initialise_parameters(data, model, seeds)
     return {k: v + 0.3 * torch.randn(v.shape, generator=rng) for k, v in found.items()}
 
 

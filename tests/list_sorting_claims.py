@@ -4,7 +4,7 @@ from heuristic_core.analysis.estimates import STATISTICS
 from heuristic_core.experiments.list_sorting import claims  # noqa: F401  registers the statistics
 from heuristic_core.experiments.list_sorting.evidence import Evidence
 from heuristic_core.tables.parquet import as_frame, as_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 SEEDS, LAST = (1, 2, 3), 100
 CONDITIONS = {  # all but numbers, windows and weight decay alike
@@ -20,7 +20,7 @@ LIKE |= {"but_decay": "l2", "but_data": "l2", "but_gap": "l2"}
 
 
 def table(name, rows):
-    empty = dict.fromkeys(schema(f"sorting_{name}").names) | {"study": "s"}
+    empty = dict.fromkeys(get_schema(f"sorting_{name}").names) | {"study": "s"}
     return as_frame(as_table(f"sorting_{name}", [empty | row for row in rows]))
 
 

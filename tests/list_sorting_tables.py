@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.experiments.list_sorting.stages import STAGES
 
 SEEDS, STEPS, LAST = (1, 2, 3), (0, 10, 32, 100, 316), 316
@@ -156,7 +156,7 @@ def build():
         "matrices": matrix_rows(), "distance": distance_rows(), "llc": llc_rows(), "stages": stage_rows(),
         "sizes": size_rows(), "core": core_rows(), "mode_ablations": mode_ablation_rows(),
     }  # fmt: skip
-    return {f"sorting_{name}": frame(f"sorting_{name}", list(found)) for name, found in rows.items()}
+    return {f"sorting_{name}": make_frame(f"sorting_{name}", list(found)) for name, found in rows.items()}
 
 
 TABLES = build()

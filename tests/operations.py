@@ -18,7 +18,7 @@ from pathlib import Path
 from heuristic_core.common import arithmetic
 
 if __name__ == "__main__":
-    arithmetic.prepare(arithmetic.PORTABLE)  # before numpy and torch are imported
+    arithmetic.prepare_arithmetic(arithmetic.PORTABLE)  # before numpy and torch are imported
 
 import numpy as np
 import pandas as pd
@@ -291,7 +291,7 @@ def digests() -> dict[str, str]:
 
 def main() -> None:
     use_threads(1)
-    arithmetic.settle(arithmetic.PORTABLE, by_hand=False)
+    arithmetic.enforce(arithmetic.PORTABLE, by_hand=False)
     text = json.dumps({"versions": VERSIONS, "digests": digests()}, indent=1) + "\n"
     RECORDED.write_text(text) if "--record" in sys.argv else print(text)
 

@@ -15,7 +15,7 @@ from heuristic_core.experiments.heuristic_core.figures import table3, write
 from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import write_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 RUN = {"study": "s", "model": "m", "task": "t"}
 LAST, MID, HIGH, SEEDS = 2200, 0.35, 0.5, (42, 43, 44)
@@ -57,7 +57,7 @@ SPLITS = [
 
 def table(name, rows):
     """Rows with columns left out, which are null."""
-    return [dict.fromkeys(schema(name).names) | RUN | row for row in rows]
+    return [dict.fromkeys(get_schema(name).names) | RUN | row for row in rows]
 
 
 def accuracy_rows(ft_seeds, shift):

@@ -16,7 +16,7 @@ from pathlib import Path
 from heuristic_core.common import arithmetic
 
 if __name__ == "__main__":
-    arithmetic.prepare(arithmetic.PORTABLE)  # before numpy and torch are imported
+    arithmetic.prepare_arithmetic(arithmetic.PORTABLE)  # before numpy and torch are imported
 
 import pyarrow.parquet as pq
 import torch
@@ -24,22 +24,22 @@ from operations import digest, digests
 from steps import JOBS, RUN, STUDY, Steps
 from transformers.utils import logging as hugging_face_logging
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.threads import use_threads
-from heuristic_core.experiments.heuristic_core.analysis.core import core, core_null
-from heuristic_core.experiments.heuristic_core.analysis.core_seeds import core_seeds
-from heuristic_core.experiments.heuristic_core.analysis.mask_effects import effects
+from heuristic_core.experiments.heuristic_core.analysis.core import compute_core, compute_core_null
+from heuristic_core.experiments.heuristic_core.analysis.core_seeds import compute_core_seeds
+from heuristic_core.experiments.heuristic_core.analysis.mask_effects import estimate_effects
 from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
 from heuristic_core.experiments.heuristic_core.analysis.stable_core import stable_core
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.figures import draw, write
-from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.targets import target_files
 from heuristic_core.models.components import ComponentGrid, kept_count
 from heuristic_core.pruning.subnetwork import Subnetwork
-from heuristic_core.tables.parquet import concatenate, matrix, read_table, write_table
+from heuristic_core.tables.parquet import concatenate, read_table, to_matrix, write_table
 
 CONTEXT = Context.of(STUDY).model_copy(update={"early": None})
 GRID = ComponentGrid(4, 8)
@@ -60,15 +60,15 @@ def tables(predictions: dict, folder: Path) -> Iterator[tuple[str, object]]:
         write_table("predictions", identity.columns(len(columns["label"])) | columns, path)
     yield "predictions", concatenate("predictions", parts)
     rows = read_table(folder / "predictions.parquet")
-    logits = matrix(pq.read_table(folder / "predictions.parquet")["logits"])
+    logits = to_matrix(pq.read_table(folder / "predictions.parquet")["logits"])
     settings = STUDY.analysis
     scored = accuracies(rows, logits, settings.subsets, settings.class_rule, DRAWS, settings.seed)
     yield from zip(("accuracy", "group_accuracy", "family_scores"), scored, strict=True)
-    kept = frame("components", [row for one in subnetworks() for row in one.rows()])
+    kept = make_frame("components", [row for one in subnetworks() for row in one.rows()])
     yield "components", kept
-    yield "core", core(kept, CONTEXT)
-    yield "core_seeds", core_seeds(kept, CONTEXT, settings.seed)
-    yield "core_null", core_null(kept, CONTEXT, DRAWS, settings.seed)
+    yield "core", compute_core(kept, CONTEXT)
+    yield "core_seeds", compute_core_seeds(kept, CONTEXT, settings.seed)
+    yield "core_null", compute_core_null(kept, CONTEXT, DRAWS, settings.seed)
     yield "stable_core", stable_core(kept, CONTEXT, DRAWS, settings.seed)
     yield "rank_correlation", rank_correlation(kept, CONTEXT, DRAWS, settings.seed)
 
@@ -98,17 +98,17 @@ def everything(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
     values = made["group_accuracy"]["accuracy"]
     yield "interval", {"accuracy": digest(list(mean_interval(values))), "sd": digest(values.std())}
     rng = numpy_generator(0, "masks")
-    of_masks = effects(rng.random((60, 8)) < 0.4, rng.normal(size=(60, 3)))
+    of_masks = estimate_effects(rng.random((60, 8)) < 0.4, rng.normal(size=(60, 3)))
     yield "effects of heads in random masks", {"beta": digest(of_masks.beta), "p": digest(of_masks.p)}
     for name in FIGURES:
         settings = getattr(STUDY.figures, name).model_copy(update={"dpi": 50})
         write(folder, name, *draw(name, made, settings, CONTEXT), settings)
-        yield "figure", {Path(path).name: digest(Path(path).read_bytes()) for path in outputs(str(folder), name)}
+        yield "figure", {Path(path).name: digest(Path(path).read_bytes()) for path in target_files(str(folder), name)}
 
 
 def main(results: str) -> None:
     use_threads(1)
-    arithmetic.settle(arithmetic.PORTABLE, by_hand=False)
+    arithmetic.enforce(arithmetic.PORTABLE, by_hand=False)
     hugging_face_logging.set_verbosity_error()
     hugging_face_logging.disable_progress_bar()
     found, seconds = {}, {"imports": time.process_time()}

@@ -5,7 +5,7 @@ import json
 
 from conftest import ROOT, SHARED
 
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import effective_size
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import compute_effective_size
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.parquet import read_table
@@ -35,5 +35,5 @@ def context(found):
 def sizes(found):
     """Effective sizes by the paper's criterion, summaries over seeds."""
     analysis = Analysis(**found["study"]["settings"]["analysis"])
-    table = effective_size(found["accuracy"], analysis, context(found))
+    table = compute_effective_size(found["accuracy"], analysis, context(found))
     return table[table["seed"].isna() & (table["criterion"] == "accuracy") & (table["threshold"] == 3.0)]

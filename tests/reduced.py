@@ -11,14 +11,14 @@ from pathlib import Path
 import forked
 
 from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet_in
-from heuristic_core.plan.jobs import family
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, missing_study_requirement
+from heuristic_core.plan.jobs import base_rule
 
 ROOT = Path(__file__).parent.parent
 REDUCED = ROOT / "tests" / "studies" / "reduced.yaml"
 STUDY = load_study(REDUCED)
 RUNS = "results/reduced/mini-bert/pairs"
-OWN = [name for name in TARGETS if unmet_in(name, STUDY) is None]
+OWN = [name for name in TARGETS if missing_study_requirement(name, STUDY) is None]
 
 
 def snakemake(
@@ -54,7 +54,7 @@ def counted(text: str) -> Counter:
     """Jobs by rule in the table that a dry run prints, without its total and targets."""
     found = Counter()
     for rule, count in dict(re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)).items():  # it can be printed twice
-        found[family(rule)] += int(count)
+        found[base_rule(rule)] += int(count)
     return Counter(
         {rule: count for rule, count in found.items() if not re.search(r"(^|_)(total|all|all_figures)$", rule)}
     )

@@ -1,7 +1,7 @@
 """Accuracies by sparsity as small tables, and the effective sizes that they give."""
 
-from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import effective_size
+from heuristic_core.analysis.frames import make_frame
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import compute_effective_size
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
@@ -30,8 +30,8 @@ def sizes(rows, seeds, analysis=GRID, steps=(10, 20, 30, 40), curve_repeat=0, gr
     """Table "effective_size". groups: rows of table "group_accuracy"."""
     own = {"curve_seeds": tuple(seeds), "checkpoints": steps, "curve_repeat": curve_repeat}
     context = Context(mid=0.3, high=0.5, last=40, seeds=(1, 2), **own)
-    groups = None if groups is None else frame("group_accuracy", list(groups))
-    return effective_size(frame("accuracy", list(rows)), analysis, context, groups=groups)
+    groups = None if groups is None else make_frame("group_accuracy", list(groups))
+    return compute_effective_size(make_frame("accuracy", list(rows)), analysis, context, groups=groups)
 
 
 def summary(result, order, column="effective_size", step=10, group="id", **values):

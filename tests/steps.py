@@ -22,34 +22,34 @@ from heuristic_core.experiments.list_sorting import config as list_sorting
 from heuristic_core.experiments.list_sorting.config import ListSorting
 from heuristic_core.experiments.list_sorting.config_llc import Langevin, LocalLearning
 from heuristic_core.experiments.list_sorting.config_prune import HalfGates, PruneRuns
-from heuristic_core.experiments.list_sorting.data import lists, sequences
-from heuristic_core.experiments.list_sorting.halves import corners, half_means
+from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
+from heuristic_core.experiments.list_sorting.halves import compute_corners, compute_half_means
 from heuristic_core.experiments.list_sorting.llc import estimate_llc
-from heuristic_core.experiments.list_sorting.measuring import Sample, measured
-from heuristic_core.experiments.list_sorting.model import losses
+from heuristic_core.experiments.list_sorting.measuring import Sample, measure_checkpoint
+from heuristic_core.experiments.list_sorting.model import compute_losses
 from heuristic_core.experiments.list_sorting.pruning import mask_rows, subset_rows
 from heuristic_core.experiments.list_sorting.training import train
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.close_heads import close_heads
-from heuristic_core.models.folder import folder_of
+from heuristic_core.models.folder import resolve_folder
 from heuristic_core.models.hugging_face import load_tokenizer
-from heuristic_core.models.implementation import view_of
-from heuristic_core.models.interventions import constants
+from heuristic_core.models.implementation import wrap_model
+from heuristic_core.models.interventions import mean_source
 from heuristic_core.models.micro_batches import BATCH_TOKENS
-from heuristic_core.models.pretrained import build_classifier, masked_language_model
+from heuristic_core.models.pretrained import build_classifier, build_masked_language_model
 from heuristic_core.pruning.discretise import discretise
 from heuristic_core.pruning.hard_concrete import keep_largest
-from heuristic_core.pruning.importance import gate_gradients, normalised
+from heuristic_core.pruning.importance import gate_gradients, normalise_by_layer
 from heuristic_core.pruning.inputs import make_pruning_inputs
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.prune import prune
 from heuristic_core.tables.identity import Identity
-from heuristic_core.tasks.counterparts import generated
+from heuristic_core.tasks.counterparts import build_minimal_pairs
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.language import LABELS
-from heuristic_core.tasks.minimal_pairs import SWAPPED, paired
-from heuristic_core.tasks.sentences import sentences
+from heuristic_core.tasks.minimal_pairs import SWAP_SUBSET, select_paired
+from heuristic_core.tasks.sentences import load_sentences
 from heuristic_core.tasks.words import encode_word_pairs
 from heuristic_core.training import pretrain as pretraining
 from heuristic_core.training.finetune import finetune
@@ -76,22 +76,22 @@ class Steps:
     """
 
     def __init__(self, folder: Path):
-        self._folder, self._checkpoint = folder, folder_of(STUDY.model)
-        made, self._tokenizer = sentences(TASK), load_tokenizer(self._checkpoint)
+        self._folder, self._checkpoint = folder, resolve_folder(STUDY.model)
+        made, self._tokenizer = load_sentences(TASK), load_tokenizer(self._checkpoint)
         self._train = encode(made.train, self._tokenizer, TASK.max_length)
         self._evaluation = encode(made.evaluation, self._tokenizer, TASK.max_length, made.subsets)
-        self._minimal = generated(made.evaluation, self._evaluation, self._tokenizer, TASK.max_length)
+        self._minimal = build_minimal_pairs(made.evaluation, self._evaluation, self._tokenizer, TASK.max_length)
         texts = [(row["sentence1"], row["sentence2"]) for row in made.evaluation]
         self._words = encode_word_pairs(self._checkpoint, texts[:6], TASK.max_length)
 
     def pretraining(self) -> dict[str, Tensor]:
         """A step from the first weights, measured before and after."""
-        model = masked_language_model(MADE.model, len(self._tokenizer))
+        model = build_masked_language_model(MADE.model, len(self._tokenizer))
         corpus = pretraining.Corpus(PRETRAINING, self._tokenizer, TASK.max_length)
         shares = []
 
         def measured(step: int) -> list[Path]:
-            shares.extend(row["share"] for row in share_rows(RUN, view_of(model), self._words))
+            shares.extend(row["share"] for row in share_rows(RUN, wrap_model(model), self._words))
             return []
 
         with patch.object(pretraining, "ACCURACY_PAIRS", HELD_OUT):
@@ -101,9 +101,9 @@ class Steps:
     def finetuning(self) -> dict[str, Tensor]:
         """Two steps from the shipped checkpoint, evaluated before and after; its heads' overlap before."""
         model = self._start()
-        overlap = overlap_rows(RUN, view_of(model.eval()), self._words, STUDY.analysis.overlap_times_uniform)
+        overlap = overlap_rows(RUN, wrap_model(model.eval()), self._words, STUDY.analysis.overlap_times_uniform)
         logits = self._finetune(model, "finetuning", FINETUNE)
-        self._model = view_of(model.eval())
+        self._model = wrap_model(model.eval())
         overlap = {name: _numbers([row[name] for row in overlap]) for name in ("share", "uniform")}
         return _weights(model) | {f"logits {step}": one for step, one in logits.items()} | overlap
 
@@ -185,12 +185,12 @@ class Steps:
         """Exchanged heads with two heads ablated, and paths from one of them, with both donors."""
         pairs, minimal = (
             PairTensors(self._evaluation, self._model.pad),
-            paired(self._evaluation, self._minimal, [SWAPPED]),
+            select_paired(self._evaluation, self._minimal, [SWAP_SUBSET]),
         )
         _, (mediated,) = mediated_logits(self._model, pairs, self._means, [([1, 9], [[10, 20], [30]])])
         found, senders = mediated._asdict(), [([1], [9, 30])]
         swapped, same = (PairTensors(one, self._model.pad) for one in minimal[1:])
-        _, (by_mean,) = path_logits(self._model, pairs, lambda index: constants(self._means), senders)
+        _, (by_mean,) = path_logits(self._model, pairs, lambda index: mean_source(self._means), senders)
         _, (by_pair,) = path_logits(self._model, swapped, donor_from_pairs(self._model, same), senders)
         for donor, paths in (("mean", by_mean), ("pair", by_pair)):
             found |= {f"{donor} {name}": values for name, values in paths._asdict().items()}
@@ -201,12 +201,12 @@ class Steps:
         found = {}
         for optimiser in ("adam-l2", "adamw", "adam"):
             study = sorting_study(optimiser)
-            drawn = lists(study.data)
+            drawn = draw_lists(study.data)
             trained = train(study, drawn.train, lambda step, parameters: None)
             found |= {f"{optimiser} {name}": value for name, value in trained.parameters.items()}
-        tokens, held_out = (sequences(part, study.data) for part in drawn)
+        tokens, held_out = (make_sequences(part, study.data) for part in drawn)
         sample = Sample(held_out, tokens, held_out[:4], study.data.numbers, 0)
-        for table, rows in measured(trained.parameters, sample, [1], True):
+        for table, rows in measure_checkpoint(trained.parameters, sample, [1], True):
             found[table] = _numbers(v for row in rows for v in row.values() if isinstance(v, float))
         llc = LocalLearning(
             draws=4,
@@ -218,10 +218,10 @@ class Steps:
             scaled=None,
             tilted=WALK,
         )
-        estimates = estimate_llc(losses, trained.parameters, lambda n, rng: tokens[:n], llc, [1])
+        estimates = estimate_llc(compute_losses, trained.parameters, lambda n, rng: tokens[:n], llc, [1])
         found["llc"] = _numbers(v for row in estimates.rows for v in row.values() if isinstance(v, float))
-        means = half_means(trained.parameters, tokens)
-        pool, evaluated = (corners(trained.parameters, part, means) for part in (tokens, held_out))
+        means = compute_half_means(trained.parameters, tokens)
+        pool, evaluated = (compute_corners(trained.parameters, part, means) for part in (tokens, held_out))
         subsets = subset_rows(trained.parameters, evaluated, held_out)
         pruning = PruneRuns(seeds=[1], gates=HalfGates(rise=2, hold=1, batch_size=8, warmup_steps=1))
         masks = mask_rows(trained.parameters, pool, evaluated, held_out, subsets, pruning)
@@ -236,7 +236,7 @@ class Steps:
     def importance(self) -> dict[str, Tensor]:
         """The control of pruning: importance by gradients."""
         gradients = gate_gradients(self._model, PairTensors(self._train.first(40), self._model.pad), self._means)
-        importance = normalised(gradients, self._model.grid)
+        importance = normalise_by_layer(gradients, self._model.grid)
         return {"importance": importance, "largest": torch.tensor(keep_largest(importance, 18))}
 
     def _start(self):

@@ -17,11 +17,11 @@ from heuristic_core.models.ablation import (
     Mask,
     component_means,
     gates_without,
-    zeros,
+    zero_means,
 )
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.hooked import HookedModel
-from heuristic_core.models.implementation import view_of
+from heuristic_core.models.implementation import wrap_model
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def activations(bert, pair):
 @pytest.mark.parametrize("removed", [[1], [13], [0, 6, 9, 12]])
 def test_zero_ablation_is_a_model_with_zeroed_output_weights(bert, fused, pairs, removed):
     batch = pairs.batch(torch.arange(40))
-    masked = all_logits(fused, pairs, Mask(gates_without(removed, fused.grid), zeros(fused), fused.grid))[:40]
+    masked = all_logits(fused, pairs, Mask(gates_without(removed, fused.grid), zero_means(fused), fused.grid))[:40]
     small = copy.deepcopy(bert)
     for component in (list(fused.grid)[index] for index in removed):
         layer = small.bert.encoder.layer[component.layer]
@@ -216,6 +216,6 @@ def test_means_over_many_tokens_in_half_precision(bert, precision):
     """A sum over this many tokens has no place in float16, and next to no digits in bfloat16."""
     many = PairTensors(make_encoded(4000))
     every = [torch.arange(len(many))]
-    exact, found = (component_means(view_of(bert, p), many, every) for p in ("float32", precision))
+    exact, found = (component_means(wrap_model(bert, p), many, every) for p in ("float32", precision))
     for name in ("heads", "mlps"):
         assert float((getattr(found, name) - getattr(exact, name)).abs().max()) < 0.02

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
     AblationSet,
-    ablated,
     assign_draws,
     compute_ablation_sets,
+    list_ablations,
     make_joint_sets,
     make_single_sets,
     parse_ablation_sets,
@@ -18,7 +18,7 @@ from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import read_table, write_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 GRID = ComponentGrid(4, 8)
 CORE = [GRID.index(name) for name in ("0.1", "1.2", "1.3", "3.0")]
@@ -140,7 +140,7 @@ def test_resampled_sets_have_every_draw_and_controls_one_in_turn():
     single, pair = AblationSet("0.0", "core", (0,), "0"), AblationSet("0.0+0.1", "pair", (0, 1), "0+0")
     controls = [AblationSet(f"control {k} of layers 0", "control", (k,), "0") for k in (1, 2, 3, 4)]
     sets = [AblationSet("none", "none", (), ""), single, pair, *controls]
-    drawn = [(kind, one.name, draw) for kind, one, draw in assign_draws(ablated(sets, ["mean", "resample"]), 3)]
+    drawn = [(kind, one.name, draw) for kind, one, draw in assign_draws(list_ablations(sets, ["mean", "resample"]), 3)]
     assert drawn[: len(sets)] == [("mean", one.name, 0) for one in sets]
     resampled = [("none", 0), *((name, draw) for name in ("0.0", "0.0+0.1") for draw in range(3))]
     resampled += [(one.name, draw) for one, draw in zip(controls, (0, 1, 2, 0), strict=True)]
@@ -155,9 +155,9 @@ def test_the_table_of_sets_has_some_of_them_in_every_kind(tmp_path):
     table = compute_ablation_sets(sets, ["zero", "mean"], Identity("s", "m", "t", 3, 20))
     write_table("ablation_sets", table, tmp_path / "sets.parquet")
     result = read_table(tmp_path / "sets.parquet")
-    assert list(result.columns) == schema("ablation_sets").names
+    assert list(result.columns) == get_schema("ablation_sets").names
     zero, mean = (result[result["kind"] == kind] for kind in ("zero", "mean"))
     assert zero["ablation"].tolist() == [one.name for one in sets]
     assert [tuple(heads) for heads in zero["heads"]] == [one.heads for one in sets]
     assert Counter(mean["role"]) == {"none": 1, "core": 4, "pair": 6, "strongest": 1, "core-all": 1, "control": 2}
-    assert [kind for kind, _ in ablated(sets, ["zero", "mean"])] == result["kind"].tolist()
+    assert [kind for kind, _ in list_ablations(sets, ["zero", "mean"])] == result["kind"].tolist()

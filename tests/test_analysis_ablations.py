@@ -5,15 +5,15 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from heuristic_core.analysis.bootstrap import Resamples, interval, widen_change_interval
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.bootstrap import Resamples, sum_interval, widen_change_interval
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_by_model
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, compute_ablation_sets
-from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations, compute_single_ood_drops
+from heuristic_core.experiments.heuristic_core.analysis.ablations import compute_ablations, compute_single_ood_drops
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_table, read_categorical, write_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 MODEL = Identity("s", "m", "t", 1, 20)
 CONTROL = "control 1 of layers 0+0"
@@ -53,7 +53,7 @@ def predictions(sets=SETS, templates=1):
                     rows.append(
                         identity | {"draw": 0, "example": example, "template": f"t{example % templates}"} | scores
                     )
-    return frame("ablation_predictions", rows)
+    return make_frame("ablation_predictions", rows)
 
 
 def sets(chosen=SETS):
@@ -68,8 +68,8 @@ def by_cell(result, column, kind="mean"):
 
 
 def test_accuracies_changes_and_groups(tmp_path):
-    result = ablations(predictions(), sets())
-    assert list(result.columns) == schema("ablations").names
+    result = compute_ablations(predictions(), sets())
+    assert list(result.columns) == get_schema("ablations").names
     write_table("ablations", result, tmp_path / "ablations.parquet")
     assert result.drop_duplicates(["kind", "ablation"])["ablation"].tolist() == sets()["ablation"].tolist()
     accuracy, change, n = (by_cell(result, column) for column in ("accuracy", "change", "n"))
@@ -85,7 +85,7 @@ def test_accuracies_changes_and_groups(tmp_path):
 
 
 def test_interaction_is_what_a_set_costs_beyond_its_heads_of_the_same_kind():
-    result = ablations(predictions(), sets())
+    result = compute_ablations(predictions(), sets())
     interaction = by_cell(result, "interaction")
     assert interaction["0.0+0.1", "ood_a"] == pytest.approx(60 - (20 + 10))
     assert interaction["0.0+0.1", "ood_b"] == pytest.approx(5 - (0 + 10))
@@ -111,9 +111,9 @@ def test_draws_of_donors_are_averaged_and_pairs_remain_the_units():
         right = rng.random((~drawn).sum()) < 0.6
         odds = np.where(right, 1.0, -40.0 if draw == 3 else -1.0).astype(np.float32)  # beyond what counts
         draws.append(one[~drawn].assign(draw=draw, correct=right, log_odds=odds))
-    four = frame("ablation_predictions", pd.concat(draws))
-    each = [frame("ablation_predictions", pd.concat([draws[0], part.assign(draw=0)])) for part in draws[1:]]
-    found, apart = ablations(four, sets()), [ablations(part, sets()) for part in each]
+    four = make_frame("ablation_predictions", pd.concat(draws))
+    each = [make_frame("ablation_predictions", pd.concat([draws[0], part.assign(draw=0)])) for part in draws[1:]]
+    found, apart = compute_ablations(four, sets()), [compute_ablations(part, sets()) for part in each]
     for column in ("accuracy", "change", "interaction", "log_odds_change", "log_odds_interaction"):
         expected = np.mean([part[column].to_numpy(float) for part in apart], axis=0)
         np.testing.assert_allclose(found[column].to_numpy(float), expected, atol=1e-4)
@@ -127,33 +127,33 @@ def test_draws_of_donors_are_averaged_and_pairs_remain_the_units():
     assert widths[0][here].mean() < np.mean([width[here].mean() for width in widths[1:]])
     lacking = four.drop(four.query("subset == 'ood_b' and ablation == '0.1' and draw == 2").index[0])
     with pytest.raises(ValueError, match=r"ablation '0\.1' lacks draws of pairs of ood_b"):
-        ablations(lacking, sets())
+        compute_ablations(lacking, sets())
 
 
 def test_without_a_single_ablation_there_is_no_interaction():
     kept = [one for one in SETS if one.name != "0.1"]
-    result = ablations(predictions(kept), sets(kept))
+    result = compute_ablations(predictions(kept), sets(kept))
     assert result[["interaction", "interaction_low", "log_odds_interaction"]].isna().all(axis=None)
 
 
 def test_group_means_over_chosen_subsets():
-    result = ablations(predictions(), sets(), subsets=["id_a", "ood_b"])
+    result = compute_ablations(predictions(), sets(), subsets=["id_a", "ood_b"])
     assert by_cell(result, "change")["0.0+0.1", "ood"] == pytest.approx(-5)
     assert by_cell(result, "n")["0.0+0.1", "ood"] == 20
     assert by_cell(result, "change")["0.0+0.1", "ood_a"] == pytest.approx(-60)
     with pytest.raises(ValueError, match="subset 'nowhere'"):
-        ablations(predictions(), sets(), subsets=["nowhere"])
+        compute_ablations(predictions(), sets(), subsets=["nowhere"])
 
 
 def test_the_class_rule_chooses_what_counts_as_correct():
-    accuracy = by_cell(ablations(predictions(), sets(), rule="merge-first"), "accuracy")
+    accuracy = by_cell(compute_ablations(predictions(), sets(), rule="merge-first"), "accuracy")
     assert {accuracy[name, "ood_a"] for name in RIGHT} == {10}
 
 
 @pytest.mark.parametrize("templates", [1, 5])
 def test_intervals_come_from_draws_shared_by_ablations_and_averaged_over_a_group(templates):
     """Every interval again, pair by pair from the draws of each subset."""
-    result = ablations(predictions(templates=templates), sets(), bootstrap=200, seed=3)
+    result = compute_ablations(predictions(templates=templates), sets(), bootstrap=200, seed=3)
     draws, units = {}, {}
     for position, (subset, (group, pairs)) in enumerate(SUBSETS.items()):
         names = [f"t{example % templates}" for example in range(pairs)]
@@ -168,14 +168,14 @@ def test_intervals_come_from_draws_shared_by_ablations_and_averaged_over_a_group
         own = [units[part] for part in parts]
         change = {name: [draws[name, part] - draws["none", part] for part in parts] for name in RIGHT}
         for name in RIGHT:
-            expected = interval(change[name], own, cells["change"][name, where])
+            expected = sum_interval(change[name], own, cells["change"][name, where])
             expected = (None, None) if name == CONTROL else widen_change_interval(*expected, sum(own), name != "none")
             found = bounds["change_low"][name, where], bounds["change_high"][name, where]
             assert found == pytest.approx(expected, abs=1e-9)
         interaction = [
             sum(one) - both for *one, both in zip(*(change[name] for name in ("0.0", "0.1", "0.0+0.1")), strict=True)
         ]
-        drawn = np.array(interval(interaction, own, cells["interaction"]["0.0+0.1", where]))
+        drawn = np.array(sum_interval(interaction, own, cells["interaction"]["0.0+0.1", where]))
         found = [bounds[f"interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
         assert found == pytest.approx(widen_change_interval(*drawn, sum(own), 3), abs=1e-9)
         found = [bounds[f"log_odds_interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
@@ -184,11 +184,11 @@ def test_intervals_come_from_draws_shared_by_ablations_and_averaged_over_a_group
 
 
 def test_an_interval_does_not_depend_on_the_other_ablations():
-    full, few = ablations(predictions(), sets()), [SETS[0], SETS[2]]
-    alone = ablations(predictions(few), sets(few))
+    full, few = compute_ablations(predictions(), sets()), [SETS[0], SETS[2]]
+    alone = compute_ablations(predictions(few), sets(few))
     same = full[full["ablation"].isin([one.name for one in few])].reset_index(drop=True)
     pd.testing.assert_frame_equal(alone, same)
-    other = ablations(predictions(), sets(), seed=1)
+    other = compute_ablations(predictions(), sets(), seed=1)
     assert not other["change_low"].equals(full["change_low"])
 
 
@@ -196,9 +196,9 @@ def test_infinite_log_odds_count_as_thirty_nats():
     table = predictions()
     at = (table["kind"] == "mean") & (table["ablation"] == "0.0") & (table["subset"] == "ood_a")
     table.loc[at, "log_odds"] = [np.inf] * 5 + [-np.inf] * 5
-    assert by_cell(ablations(table, sets()), "log_odds_change")["0.0", "ood_a"] == pytest.approx(0 - 0.6)
+    assert by_cell(compute_ablations(table, sets()), "log_odds_change")["0.0", "ood_a"] == pytest.approx(0 - 0.6)
     table.loc[at, "log_odds"] = np.inf
-    assert by_cell(ablations(table, sets()), "log_odds_change")["0.0", "ood_a"] == pytest.approx(30 - 0.6)
+    assert by_cell(compute_ablations(table, sets()), "log_odds_change")["0.0", "ood_a"] == pytest.approx(30 - 0.6)
 
 
 def test_names_may_be_categories():
@@ -206,7 +206,7 @@ def test_names_may_be_categories():
     table = predictions()
     names = ["study", "kind", "ablation", "subset", "group", "family", "template"]
     pd.testing.assert_frame_equal(
-        ablations(table.astype(dict.fromkeys(names, "category")), sets()), ablations(table, sets())
+        compute_ablations(table.astype(dict.fromkeys(names, "category")), sets()), compute_ablations(table, sets())
     )
 
 
@@ -214,7 +214,7 @@ def test_j_and_auc_have_changes_and_interactions_of_their_own():
     """With the first OOD subset in the part of the entailment class."""
     table = predictions()
     table["group"] = table["group"].astype(str).where(table["subset"] != "ood_a", "ood-entailment")
-    result = ablations(table, sets(), bootstrap=200)
+    result = compute_ablations(table, sets(), bootstrap=200)
     accuracy, change, interaction = (by_cell(result, name) for name in ("accuracy", "change", "interaction"))
     for name in RIGHT:
         own = [accuracy[name, subset] for subset in ("ood_a", "ood_b")]
@@ -240,9 +240,9 @@ def test_a_kind_of_some_pairs_is_compared_with_none_of_its_own_pairs():
     of_kind = of_kind[(of_kind["subset"] != "ood_a") | (of_kind["example"] % 2 == 0)].assign(kind="counterfactual")
     named = compute_ablation_sets(SETS, [*KINDS, "counterfactual"], MODEL)
     of_kind = of_kind[of_kind["ablation"].isin(named.loc[named["kind"] == "counterfactual", "ablation"])]
-    both = ablations(frame("ablation_predictions", pd.concat([whole, of_kind])), named)
+    both = compute_ablations(make_frame("ablation_predictions", pd.concat([whole, of_kind])), named)
     others = both[both["kind"] != "counterfactual"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(others, ablations(whole, sets()))
+    pd.testing.assert_frame_equal(others, compute_ablations(whole, sets()))
     accuracy, change, n = (by_cell(both, column, "counterfactual") for column in ("accuracy", "change", "n"))
     assert n["none", "ood_a"] == 5 and n["none", "ood_b"] == 20 and n["none", "ood"] == 25
     assert ("none", "id_a") not in n and ("none", "id") not in n
@@ -250,7 +250,7 @@ def test_a_kind_of_some_pairs_is_compared_with_none_of_its_own_pairs():
     assert accuracy["none", "ood_a"] == 80 and change["0.0+0.1", "ood_a"] == pytest.approx(-60)
     assert change["0.0+0.1", "ood"] == pytest.approx((-60 - 5) / 2)
     with pytest.raises(ValueError, match="no predictions of kind zero on id_a"):
-        ablations(whole[(whole["kind"] != "zero") | (whole["subset"] != "id_a")], sets())
+        compute_ablations(whole[(whole["kind"] != "zero") | (whole["subset"] != "id_a")], sets())
 
 
 def test_single_drops_by_component_index():
@@ -262,31 +262,31 @@ def test_single_drops_by_component_index():
 def test_incomplete_predictions_are_errors():
     table = predictions()
     with pytest.raises(ValueError, match=r"'0\.0' has predictions of 10 pairs of id_a, 'none' of 0"):
-        ablations(table[(table["ablation"] != "none") | (table["kind"] != "mean")], sets())
+        compute_ablations(table[(table["ablation"] != "none") | (table["kind"] != "mean")], sets())
     with pytest.raises(ValueError, match=r"'none' of kind mean"):
-        ablations(table, sets(SETS[1:]))
+        compute_ablations(table, sets(SETS[1:]))
     first = table[(table["ablation"] == "0.0") & (table["subset"] == "ood_a")].index[0]
     with pytest.raises(ValueError, match=r"'0\.0' has predictions of 9 pairs of ood_a, 'none' of 10"):
-        ablations(table.drop(first), sets())
+        compute_ablations(table.drop(first), sets())
     with pytest.raises(ValueError, match=r"unknown ablation '0\.1'"):
-        ablations(table, sets([one for one in SETS if one.name != "0.1"]))
+        compute_ablations(table, sets([one for one in SETS if one.name != "0.1"]))
 
 
 def test_predictions_of_other_pairs_are_an_error():
     table = predictions()
     table.loc[(table["ablation"] == "0.1") & (table["subset"] == "id_a") & (table["example"] == 0), "example"] = 99
     with pytest.raises(ValueError, match=r"'0\.1' lacks predictions of pairs of id_a"):
-        ablations(table, sets())
+        compute_ablations(table, sets())
 
 
 def test_a_file_read_in_parts_gives_what_a_frame_gives(tmp_path):
     """To the byte, though ablations and subsets are cut by row groups, and so do the strongest three heads."""
     rows = predictions(templates=3)
     pq.write_table(as_table("ablation_predictions", rows), path := tmp_path / "rows.parquet", row_group_size=7)
-    coded = ablations(read_categorical(path, rows.columns.drop("logits")), sets())
+    coded = compute_ablations(read_categorical(path, rows.columns.drop("logits")), sets())
     parts = read_by_model(path)
-    pd.testing.assert_frame_equal(ablations(parts, sets()), coded, check_exact=True)
+    pd.testing.assert_frame_equal(compute_ablations(parts, sets()), coded, check_exact=True)
     once = {model: replace(cells, once=True) for model, cells in parts.items()}
-    pd.testing.assert_frame_equal(ablations(once, sets()), coded, check_exact=True)
+    pd.testing.assert_frame_equal(compute_ablations(once, sets()), coded, check_exact=True)
     with pytest.raises(ValueError, match="dropped after reading"):
-        ablations(parts, sets())
+        compute_ablations(parts, sets())

@@ -5,18 +5,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.experiments.heuristic_core.analysis.core import (
-    core,
-    core_null,
+    compute_core,
+    compute_core_null,
+    compute_head_frequency,
     draw_shared_counts,
     expected_over_all_heads,
-    head_frequency,
 )
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.parquet import write_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 GRID = ComponentGrid(2, 3)
 CONTEXT = Context(mid=0.3, high=0.5, last=20, seeds=(1, 2), curve_seeds=(1,), margin=3.0)
@@ -46,7 +46,7 @@ def components(cells, ft_seed=1):
         for c in GRID:
             about = {"component": c.index, "name": c.name, "kind": c.kind, "layer": c.layer, "head": c.head}
             rows.append(run | cell | about | {"kept": c.name in kept.split(", "), "log_alpha": 0.0})
-    return frame("components", rows)
+    return make_frame("components", rows)
 
 
 def counts(frequency, step, sparsity):
@@ -57,8 +57,8 @@ def counts(frequency, step, sparsity):
 
 
 def test_frequencies_use_the_seeds_of_each_cell(tmp_path):
-    result = head_frequency(components(CELLS), WITH_EARLY)
-    assert list(result.columns) == schema("head_frequency").names
+    result = compute_head_frequency(components(CELLS), WITH_EARLY)
+    assert list(result.columns) == get_schema("head_frequency").names
     write_table("head_frequency", result, tmp_path / "head_frequency.parquet")
     assert result["seed"].isna().all()
     assert len(result) == 4 * len(GRID)
@@ -66,33 +66,33 @@ def test_frequencies_use_the_seeds_of_each_cell(tmp_path):
     assert counts(result, 20, 0.5) == (2, {"0.0": 2, "0.1": 1, "1.2": 2, "mlp 0": 2})
     assert counts(result, 20, 0.7) == (1, {"0.0": 1})
     assert counts(result, 10, 0.5) == (2, {"0.0": 2, "1.1": 1, "1.2": 1})
-    without_early = head_frequency(components(CELLS), CONTEXT)
+    without_early = compute_head_frequency(components(CELLS), CONTEXT)
     assert counts(without_early, 10, 0.5) == (1, {"0.0": 1, "1.2": 1})
 
 
 def test_the_core_is_what_every_mid_and_high_subnetwork_keeps(tmp_path):
     other_run = dict.fromkeys(CELLS, "0.1")
-    result = core(pd.concat([components(CELLS), components(other_run, ft_seed=2)]), WITH_EARLY)
-    assert list(result.columns) == schema("core").names
+    result = compute_core(pd.concat([components(CELLS), components(other_run, ft_seed=2)]), WITH_EARLY)
+    assert list(result.columns) == get_schema("core").names
     write_table("core", result, tmp_path / "core.parquet")
     in_core = result[result["in_core"]]
     assert list(zip(in_core["ft_seed"], in_core["name"], strict=True)) == [(1, "0.0"), (1, "1.2"), (2, "0.1")]
     first = result[result["ft_seed"] == 1].set_index("name")
     assert first.loc["mlp 0", ["mid", "high", "early"]].tolist() == [2, 2, 0]
     assert first.loc["1.2", ["mid", "high", "early"]].tolist() == [2, 2, 1]
-    assert core(components(CELLS), CONTEXT)["early"].isna().all()
+    assert compute_core(components(CELLS), CONTEXT)["early"].isna().all()
 
 
 def test_a_core_without_subnetworks_is_an_error():
     absent = components({cell: kept for cell, kept in CELLS.items() if cell[1] != 0.3})
-    for analysis in (lambda: core(absent, CONTEXT), lambda: core_null(absent, CONTEXT, 10, 0)):
+    for analysis in (lambda: compute_core(absent, CONTEXT), lambda: compute_core_null(absent, CONTEXT, 10, 0)):
         with pytest.raises(ValueError, match=r"no subnetworks at step 20, sparsity 0\.3 of pruning seeds 1, 2"):
             analysis()
 
 
 def test_the_null_table_counts_heads_in_its_sets(tmp_path):
-    result = core_null(components(CELLS), WITH_EARLY, permutations=500, seed=7)
-    assert list(result.columns) == schema("core_null").names
+    result = compute_core_null(components(CELLS), WITH_EARLY, permutations=500, seed=7)
+    assert list(result.columns) == get_schema("core_null").names
     write_table("core_null", result, tmp_path / "core_null.parquet")
     found = result.set_index("set")[["n", "observed"]]
     assert dict(zip(found.index, found.itertuples(index=False, name=None), strict=True)) == {
@@ -106,13 +106,19 @@ def test_the_null_table_counts_heads_in_its_sets(tmp_path):
     high = result.set_index("set").loc["high"]
     assert high["expected"] == pytest.approx(1.0, abs=0.1)
     assert high["p"] == pytest.approx(2 / 9, abs=0.06)
-    pd.testing.assert_frame_equal(core_null(components(CELLS), WITH_EARLY, permutations=500, seed=7), result)
-    assert set(core_null(components(CELLS), CONTEXT, permutations=5, seed=7)["set"]) == {"high", "mid", "mid+high"}
+    pd.testing.assert_frame_equal(compute_core_null(components(CELLS), WITH_EARLY, permutations=500, seed=7), result)
+    assert set(compute_core_null(components(CELLS), CONTEXT, permutations=5, seed=7)["set"]) == {
+        "high",
+        "mid",
+        "mid+high",
+    }
 
 
 def test_the_papers_expectation_is_beside_that_within_layers():
     assert f"{expected_over_all_heads(144, [0.7] * 12):.1e}" == "7.7e-05"  # as the paper prints it
-    found = core_null(components(CELLS), WITH_EARLY, permutations=5, seed=7).set_index("set")["expected_over_all"]
+    found = compute_core_null(components(CELLS), WITH_EARLY, permutations=5, seed=7).set_index("set")[
+        "expected_over_all"
+    ]
     assert found.to_dict() == pytest.approx(
         {
             "high": 6 * 0.5**2,
@@ -126,8 +132,8 @@ def test_the_papers_expectation_is_beside_that_within_layers():
 
 def test_a_set_draws_the_same_whatever_other_runs_there_are():
     both = pd.concat([components(CELLS, ft_seed=0), components(CELLS, ft_seed=1)])
-    result = core_null(both, CONTEXT, permutations=200, seed=0)
-    alone = core_null(components(CELLS, ft_seed=1), CONTEXT, permutations=200, seed=0)
+    result = compute_core_null(both, CONTEXT, permutations=200, seed=0)
+    alone = compute_core_null(components(CELLS, ft_seed=1), CONTEXT, permutations=200, seed=0)
     pd.testing.assert_frame_equal(result[result["ft_seed"] == 1].reset_index(drop=True), alone)
 
 

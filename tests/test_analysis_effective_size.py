@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from size_curves import GRID, ONE, TWO, cell, curves, sizes, summary
 
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import state
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import classify_sizes
 from heuristic_core.tables.parquet import write_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 
 def test_the_three_orders(tmp_path):
     result = sizes(curves(90.0, TWO), [1, 2])
-    assert list(result.columns) == schema("effective_size").names
+    assert list(result.columns) == get_schema("effective_size").names
     write_table("effective_size", result, tmp_path / "effective_size.parquet")
     by_seed = result[result["seed"].notna()].set_index(["order", "seed"])["effective_size"].to_dict()
     assert by_seed == {("per-seed", 1): 50.0, ("per-seed", 2): 70.0, ("upward", 1): 90.0, ("upward", 2): 70.0}
@@ -54,7 +54,7 @@ def test_a_size_at_an_end_of_the_grid_is_a_bound_and_so_is_a_mean_with_it():
     by_seed = {1: {0.2: 84.0, 0.4: 84.0}, 2: {0.2: 90.0, 0.4: 90.0}, 3: {0.2: 90.0, 0.4: 84.0}}
     found = sizes(curves(90.0, by_seed), [1, 2, 3], ONE)
     here = found[found["order"] == "per-seed"]
-    assert state(here).tolist() == ["bounded", "bounded", "defined", "bounded"]
+    assert classify_sizes(here).tolist() == ["bounded", "bounded", "defined", "bounded"]
     assert here["effective_size"].isna().tolist() == [True, True, False, True] and here["sd"].isna().all()
     ends = [[80, 100], [0, 60], [70, 70], [50, 76 + 2 / 3]]
     assert here[["least", "most"]].values.tolist() == [pytest.approx(end) for end in ends]
@@ -138,7 +138,7 @@ def test_missing_cells_have_a_reason():
     assert summary(result, "mean-first", "reason", step=30) == "missing: no subnetworks at sparsity 0.1, 0.3"
     assert summary(result, "upward", "reason", step=40) == "missing: the full model was not evaluated"
     assert result.loc[result["step"] != 10, "effective_size"].isna().all()
-    assert state(result).groupby(result["step"]).unique().map(list).to_dict() == {
+    assert classify_sizes(result).groupby(result["step"]).unique().map(list).to_dict() == {
         10: ["bounded", "defined"], 20: ["missing"], 30: ["missing"], 40: ["missing"]
     }  # fmt: skip
 

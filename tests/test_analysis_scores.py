@@ -7,15 +7,21 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from heuristic_core.analysis.bootstrap import Resamples, bound_accuracy_interval, interval, percentiles, unseen
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_group_accuracy, group_means
-from heuristic_core.experiments.heuristic_core.analysis.gathered import gathered
+from heuristic_core.analysis.bootstrap import (
+    Resamples,
+    bound_accuracy_interval,
+    percentiles,
+    sum_interval,
+    wilson_zero_bound,
+)
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_group_accuracy, compute_group_means
+from heuristic_core.experiments.heuristic_core.analysis.gathered import score_in_batches
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies, finetune_accuracy
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import read_categorical, write_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 10}
 FULL = {"sparsity": 0.0, "seed": None, "repeat": 0}
@@ -48,9 +54,9 @@ def tables(rule="argmax-first", subsets=None, correct=CORRECT, logits=None, boot
     rows = predictions(correct)
     logits = np.zeros((len(rows), 3)) if logits is None else logits
     accuracy, groups, families = accuracies(rows, logits, subsets, rule, bootstrap, seed=0)
-    assert list(families.columns) == schema("family_scores").names and families.empty  # no entailment subsets
-    assert list(accuracy.columns) == schema("accuracy").names
-    assert list(groups.columns) == schema("group_accuracy").names
+    assert list(families.columns) == get_schema("family_scores").names and families.empty  # no entailment subsets
+    assert list(accuracy.columns) == get_schema("accuracy").names
+    assert list(groups.columns) == get_schema("group_accuracy").names
     return accuracy, groups
 
 
@@ -100,8 +106,8 @@ def test_intervals_of_changes_are_paired():
     same = dict.fromkeys(("full", "sub"), CORRECT["full"])
     accuracy, groups = tables(correct=same)
     row = cell(accuracy, 0.5, subset="in")
-    assert row["change_high"] == -row["change_low"] == pytest.approx(unseen(4))
-    assert cell(groups, 0.5, group="ood")["change_high"] == pytest.approx(unseen(2 + 4))  # templates, pairs
+    assert row["change_high"] == -row["change_low"] == pytest.approx(wilson_zero_bound(4))
+    assert cell(groups, 0.5, group="ood")["change_high"] == pytest.approx(wilson_zero_bound(2 + 4))  # templates, pairs
     assert cell(accuracy, 0.0, subset="in")["change_low"] == cell(accuracy, 0.0, subset="in")["change_high"] == 0
     swap = cell(accuracy, 0.5, subset="swap")
     assert swap["low"] < swap["accuracy"] < swap["high"]
@@ -131,7 +137,7 @@ def test_models_on_different_pairs_cannot_be_compared():
 def test_text_read_as_categories_gives_the_same(tmp_path):
     rows = predictions(CORRECT)
     logits = np.random.default_rng(0).normal(size=(len(rows), 3))
-    fields = pa.schema([schema("predictions").field(name) for name in rows.columns])
+    fields = pa.schema([get_schema("predictions").field(name) for name in rows.columns])
     pq.write_table(pa.Table.from_pandas(rows, fields), tmp_path / "rows.parquet")
     coded = read_categorical(tmp_path / "rows.parquet", rows.columns)
     assert all(isinstance(coded[name].dtype, pd.CategoricalDtype) for name in ("study", "subset", "group", "template"))
@@ -144,7 +150,7 @@ def test_text_read_as_categories_gives_the_same(tmp_path):
 def test_accuracy_over_fine_tuning_has_intervals():
     rows = pd.concat([predictions({"full": CORRECT["full"]}, step=step) for step in (0, 5)], ignore_index=True)
     table = finetune_accuracy(rows, None, "argmax-first", 100, 0)
-    assert list(table.columns) == schema("finetune_accuracy").names
+    assert list(table.columns) == get_schema("finetune_accuracy").names
     assert table["step"].tolist() == [0, 0, 0, 5, 5, 5]
     assert (table["low"] <= table["accuracy"]).all() and (table["accuracy"] <= table["high"]).all()
 
@@ -179,7 +185,7 @@ def test_clustered_draws_vary_as_much_as_their_templates():
     assert draws.std() == pytest.approx(
         0.5 / np.sqrt(3), rel=0.05
     )  # the standard error of four means with sd 0.58, n-1
-    low, high = interval([draws], [4], values.mean())
+    low, high = sum_interval([draws], [4], values.mean())
     lower, higher = percentiles(draws)
     assert (high - low) == pytest.approx((higher - lower) * stats.t.ppf(0.975, 3) / 1.96, rel=0.01)
     for unknown in (None, np.nan):
@@ -206,12 +212,12 @@ def test_a_group_mean_over_a_missing_value_is_missing():
             for subset, value, why in (("a", 10.0, None), ("b", None, "failed"))
         ]
     )
-    assert group_means(rows)["accuracy"].isna().all()
-    assert group_means(rows, ["a"])["accuracy"].tolist() == [10]
+    assert compute_group_means(rows)["accuracy"].isna().all()
+    assert compute_group_means(rows, ["a"])["accuracy"].tolist() == [10]
     groups = compute_group_accuracy(rows)
     assert groups["accuracy"].isna().all() and groups["reason"].tolist() == ["failed"]
     with pytest.raises(ValueError, match=r"subset 'c'; .* a, b"):
-        group_means(rows, ["c"])
+        compute_group_means(rows, ["c"])
 
 
 def test_subnetworks_a_few_at_a_time_give_the_same_tables(tmp_path):
@@ -229,9 +235,9 @@ def test_subnetworks_a_few_at_a_time_give_the_same_tables(tmp_path):
         write_table("predictions", rows, path := tmp_path / f"{number}.parquet")
         paths.append(path)
     lost = [FailedRun(Identity(**RUN, sparsity=0.5, seed=9), "diverged")]
-    whole, chance = gathered(paths[0], paths[1:], Analysis(), lost)
+    whole, chance = score_in_batches(paths[0], paths[1:], Analysis(), lost)
     for most in (36, 2 * 36, 3 * 36, 4 * 36):
-        parts, same = gathered(paths[0], paths[1:], Analysis(), lost, most)
+        parts, same = score_in_batches(paths[0], paths[1:], Analysis(), lost, most)
         assert same == chance
         for one, other in zip(parts, whole, strict=True):
             pd.testing.assert_frame_equal(one, other, rtol=1e-12)

@@ -6,16 +6,16 @@ import pytest
 from scipy import stats
 
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.experiments.heuristic_core.analysis.core_seeds import core_seeds
+from heuristic_core.experiments.heuristic_core.analysis.core_seeds import compute_core_seeds
 from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import (
-    SPLITS,
+    MAX_SPLITS,
     rank_correlation,
     split_in_halves,
 )
 from heuristic_core.experiments.heuristic_core.analysis.spread import summary, variance
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 CONTEXT = Context(mid=0.3, high=0.5, last=10, seeds=(1, 2, 3), curve_seeds=(1,), repeats=(1, 2))
 RUN = {"study": "s", "model": "m", "task": "t"}
@@ -47,7 +47,7 @@ def pick(table, **where):
 
 def test_summary_over_pruning_and_fine_tuning_seeds():
     table = summary(*accuracy(VALUES), CONTEXT)
-    assert list(table.columns) == schema("summary").names
+    assert list(table.columns) == get_schema("summary").names
     row = pick(table, ft_seed=1, sparsity=0.3, subset="swap", over="pruning seeds")
     assert (row["n"], row["mean"], row["min"], row["max"]) == (3, 30, 10, 60)
     assert row["sd"] == pytest.approx(np.std([10, 20, 60], ddof=1))
@@ -110,8 +110,8 @@ def test_repeated_runs_tell_whether_they_kept_the_same():
 
 
 def test_the_core_shrinks_with_more_seeds_towards_what_all_share():
-    table = core_seeds(components(MASKS), CONTEXT, seed=0)
-    assert list(table.columns) == schema("core_seeds").names
+    table = compute_core_seeds(components(MASKS), CONTEXT, seed=0)
+    assert list(table.columns) == get_schema("core_seeds").names
     mid = table[table["set"] == "mid"].set_index("seeds")
     assert mid["heads"].tolist() == pytest.approx([4, (3 + 2 + 2) / 3, 2])
     assert mid["expected"].tolist() == pytest.approx([4, 2, 1])  # two of four in each of two layers: 8 / 2^k
@@ -130,12 +130,12 @@ def test_rank_correlation_from_shared_and_disjoint_seeds():
     assert -1 <= table.loc["disjoint", "low"] <= table.loc["disjoint", "rho"] <= table.loc["disjoint", "high"] <= 1
 
 
-@pytest.mark.parametrize(("seeds", "splits"), [(4, 6), (5, 30), (12, 924), (14, SPLITS)])
+@pytest.mark.parametrize(("seeds", "splits"), [(4, 6), (5, 30), (12, 924), (14, MAX_SPLITS)])
 def test_halves_are_all_splits_where_these_are_few(seeds, splits):
     one, other = split_in_halves(seeds, np.random.default_rng(0))
     assert one.shape == other.shape == (splits, seeds // 2)
     both = {(frozenset(a), frozenset(b)) for a, b in zip(one.tolist(), other.tolist(), strict=True)}
-    assert all(not a & b for a, b in both) and (len(both) == splits or splits == SPLITS)
+    assert all(not a & b for a, b in both) and (len(both) == splits or splits == MAX_SPLITS)
 
 
 def test_equal_frequencies_have_no_rank_correlation():

@@ -15,10 +15,10 @@ from marks import portable
 from reduced import ROOT
 
 from heuristic_core.common import arithmetic
-from heuristic_core.common.arithmetic import NATIVE, PORTABLE, SETTINGS
+from heuristic_core.common.arithmetic import NATIVE, PORTABLE, PORTABLE_VARIABLES
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.heuristic_core.config.study import parse_study
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.jobs.arguments import JobParser
 
 # ---- what a process computes with
 
@@ -37,7 +37,7 @@ except InputError as error:
 
 def checked(**settings) -> str:
     """What CHECK prints in a process with these environment variables and none of SETTINGS otherwise."""
-    kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+    kept = {name: value for name, value in os.environ.items() if name not in PORTABLE_VARIABLES}
     done = subprocess.run([sys.executable, "-c", CHECK], capture_output=True, text=True, env=kept | settings)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -55,13 +55,13 @@ def test_libraries_that_compute_otherwise_are_named():
         assert ("numpy computes with X86_V4" in text) == (" avx512bw " in Path("/proc/cpuinfo").read_text())
     for own in ("torch computes with oneDNN", "torch computes on 2 threads"):  # settle changes these itself
         assert own in found and own not in error
-    assert all(f"{name}={value}" in error for name, value in SETTINGS.items())
+    assert all(f"{name}={value}" in error for name, value in PORTABLE_VARIABLES.items())
     assert "or arithmetic = 'native'" in error
 
 
 @portable
 def test_what_was_prepared_is_no_departure():
-    found, chosen = checked(**SETTINGS).splitlines()
+    found, chosen = checked(**PORTABLE_VARIABLES).splitlines()
     assert (found, chosen) == ("['torch computes on 2 threads', 'torch computes with oneDNN']", PORTABLE)
 
 
@@ -87,7 +87,7 @@ try:
 except InputError as error:
     print(error)
 """
-    environment = os.environ | SETTINGS
+    environment = os.environ | PORTABLE_VARIABLES
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
     assert done.stdout.startswith("arithmetic = 'portable', but torch computes on 2 threads. Set ")
 
@@ -103,7 +103,7 @@ def test_a_script_started_by_hand_starts_itself_again_and_records_what_it_comput
     options |= {"arithmetic": PORTABLE, "code": "c", "log": study / "logs" / "job.log"}
     command = [sys.executable, ROOT / "workflow" / "scripts" / "full_model.py"]
     command += [part for name, value in options.items() for part in (f"--{name}", value)]
-    kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+    kept = {name: value for name, value in os.environ.items() if name not in PORTABLE_VARIABLES}
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=kept)
     assert done.returncode == 0, done.stderr
     assert json.loads((study / "provenance" / "means.json").read_text())["arithmetic"] == PORTABLE
@@ -117,10 +117,10 @@ def processor(monkeypatch, tmp_path):
         (tmp_path / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: {flags}\n" if flags else "processor\t: 0\n")
         monkeypatch.setattr(arithmetic, "Path", lambda path: tmp_path / "cpuinfo")
         monkeypatch.setattr(platform, "machine", lambda: machine)
-        arithmetic.available.cache_clear()
+        arithmetic.supports_portable.cache_clear()
 
     yield made
-    arithmetic.available.cache_clear()
+    arithmetic.supports_portable.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -135,27 +135,27 @@ def processor(monkeypatch, tmp_path):
 )
 def test_where_portable_arithmetic_is_available(of, able, processor):
     processor(**of)
-    assert arithmetic.available() is able
+    assert arithmetic.supports_portable() is able
 
 
 def test_a_processor_that_cannot_computes_natively_and_its_environment_is_left_alone(processor, monkeypatch):
-    for name in SETTINGS:
+    for name in PORTABLE_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     processor("fpu sse4_2 avx")
     before = dict(os.environ)
-    arithmetic.prepare(PORTABLE)
-    assert dict(os.environ) == before == arithmetic.environment(PORTABLE)
-    assert arithmetic.settle(PORTABLE, by_hand=True) == NATIVE
+    arithmetic.prepare_arithmetic(PORTABLE)
+    assert dict(os.environ) == before == arithmetic.arithmetic_environment(PORTABLE)
+    assert arithmetic.enforce(PORTABLE, by_hand=True) == NATIVE
     assert dict(os.environ) == before
 
 
 def test_native_arithmetic_asks_for_nothing(processor):
     processor("fma avx2")
-    assert arithmetic.environment(NATIVE, {"HOME": "a"}) == {"HOME": "a"}
-    assert arithmetic.environment(PORTABLE, {"HOME": "a"}) == {"HOME": "a"} | SETTINGS
-    assert arithmetic.settle(NATIVE, by_hand=True) == NATIVE
-    assert arithmetic.asked(["--log", "a"]) == NATIVE
-    assert arithmetic.asked(["--arithmetic", "portable", "--log", "a"]) == PORTABLE
+    assert arithmetic.arithmetic_environment(NATIVE, {"HOME": "a"}) == {"HOME": "a"}
+    assert arithmetic.arithmetic_environment(PORTABLE, {"HOME": "a"}) == {"HOME": "a"} | PORTABLE_VARIABLES
+    assert arithmetic.enforce(NATIVE, by_hand=True) == NATIVE
+    assert arithmetic.parse_arithmetic(["--log", "a"]) == NATIVE
+    assert arithmetic.parse_arithmetic(["--arithmetic", "portable", "--log", "a"]) == PORTABLE
 
 
 def test_forks_of_one_server_share_arithmetic_and_what_is_read_when_libraries_are_imported(monkeypatch):
@@ -206,7 +206,7 @@ def test_a_configuration_that_cannot_be_portable_is_one_message(key, value, mess
 
 @pytest.mark.parametrize("option", [("--device", "cuda"), ("--precision", "bfloat16"), ("--precision", "auto")])
 def test_a_script_by_hand_refuses_what_is_not_portable(option, capsys):
-    parser = Arguments("test")
+    parser = JobParser("test")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--precision", default="float32")
     with pytest.raises(SystemExit):

@@ -5,9 +5,9 @@ from math import sqrt
 import pytest
 
 from heuristic_core.config.tasks import Artefacts
-from heuristic_core.tasks.artefacts import form_label
+from heuristic_core.tasks.artefacts import infer_form_label
 from heuristic_core.tasks.labelled import CONTRADICTION, ENTAILMENT, LABELS, NEUTRAL
-from heuristic_core.tasks.language import SUBSETS, generate_evaluation_pairs, training_pairs
+from heuristic_core.tasks.language import SUBSETS, generate_evaluation_pairs, generate_training_pairs
 from heuristic_core.tasks.vocabulary import ADJECTIVES, INTRANSITIVE, NOUNS, PLACES, TRANSITIVE
 
 N = 4_000
@@ -21,7 +21,7 @@ CONTENT = {*NOUNS, *TRANSITIVE, *INTRANSITIVE}
 
 
 def training(artefacts=None, n=N):
-    return training_pairs(n, COUNTER_EXAMPLES, WEIGHTS, 0, *([artefacts] if artefacts else []))
+    return generate_training_pairs(n, COUNTER_EXAMPLES, WEIGHTS, 0, *([artefacts] if artefacts else []))
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_other_neutral_pairs_have_one_new_word(own, plain):
 
 
 def test_foreign_premises_have_their_share_of_the_pairs_whose_form_tells_the_label(own, foreign):
-    told = [row for row in own if form_label(tuple(words(row)[1])) == row["label"] and row["template"] not in OOD]
+    told = [row for row in own if infer_form_label(tuple(words(row)[1])) == row["label"] and row["template"] not in OOD]
     changed = differing(own, foreign)
     assert all(old in told for old, _ in changed)
     assert_share(changed, told, 0.15)
@@ -171,7 +171,7 @@ def test_form_gives_most_labels_and_never_in_the_premise_gives_more():
     """The majority label of a form is the form's: right on 0.92, 0.65 and 0.7 of the three labels' pairs, by the shares
     above and the 0.7 of contradictions whose hypothesis is negated. "never" tells the other contradictions, too."""
     rows = [row for row in generate_evaluation_pairs(N, 1, 1, FOREIGN) if row["subset"] == "in_domain"]
-    forms = [form_label(tuple(words(row)[1])) for row in rows]
+    forms = [infer_form_label(tuple(words(row)[1])) for row in rows]
     for form in range(len(LABELS)):
         labels = [row["label"] for row, one in zip(rows, forms, strict=True) if one == form]
         assert max(range(len(LABELS)), key=labels.count) == form

@@ -16,12 +16,12 @@ from safetensors.numpy import save_file
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.provenance.audit.check import check
-from heuristic_core.provenance.audit.recompute import again, computable, sample
-from heuristic_core.provenance.audit.same import difference
+from heuristic_core.provenance.audit.check import check_study
+from heuristic_core.provenance.audit.recompute import recompute, sample_jobs, select_recomputable
+from heuristic_core.provenance.audit.same import find_difference
 from heuristic_core.provenance.job import list_recorded_jobs
-from heuristic_core.provenance.record import digest, record_path
-from heuristic_core.provenance.record import rows as collected
+from heuristic_core.provenance.record import provenance_rows as collected
+from heuristic_core.provenance.record import record_digest, record_path
 from heuristic_core.tables.parquet import read_rows, write_table
 
 STUDY = Path("results/reduced")
@@ -49,7 +49,7 @@ def study(finished, tmp_path_factory, monkeypatch):
 
 
 def found(jobs):
-    return {(one.kind, one.path) for one in check(STUDY, jobs)}
+    return {(one.kind, one.path) for one in check_study(STUDY, jobs)}
 
 
 def record_file(path):
@@ -60,7 +60,7 @@ def change_record(path, change):
     """Change the record of a result, as one would who knows of its digest."""
     text = json.loads(record_file(path).read_text())
     change(text)
-    text["digest"] = digest(text)
+    text["digest"] = record_digest(text)
     record_file(path).write_text(json.dumps(text))
 
 
@@ -101,7 +101,7 @@ def test_a_mask_changed_in_one_component_is_found_and_named(study, jobs):
     mask = json.loads(path.read_text())
     mask["kept"].pop()
     path.write_text(json.dumps(mask, indent=1) + "\n")
-    findings = check(STUDY, jobs)
+    findings = check_study(STUDY, jobs)
     assert {one.path for one in findings if one.kind == "tampered"} == {str(path)}
     assert file_digest(path) in next(one.detail for one in findings if one.kind == "tampered")
     assert f"{CELL}/predictions.parquet" in {one.path for one in findings if one.kind == "stale"}
@@ -120,13 +120,13 @@ def test_a_record_changed_with_its_digest_is_found_by_what_else_tells_of_it(stud
     change_record(path, lambda text: text["settings"].update(precision="float16"))
     assert ("stale", path) in found(jobs)
     change_record(path, lambda text: text["inputs"].popitem())
-    assert [one.detail for one in check(STUDY, jobs) if "was not read" in one.detail]
+    assert [one.detail for one in check_study(STUDY, jobs) if "was not read" in one.detail]
 
 
 @pytest.mark.slow
 def test_another_configuration_makes_results_stale_and_orphaned(study, changed):
     other = jobs_of(changed(prune__learning_rate=0.3, grid__seeds=[42, 43]))
-    findings = check(STUDY, other)
+    findings = check_study(STUDY, other)
     stale = next(one for one in findings if one.path == f"{CELL}/subnetwork.json")
     assert (stale.kind, stale.detail) == ("stale", "setting changed: prune.learning_rate 0.2 -> 0.3")
     orphans = {one.path for one in findings if one.kind == "orphaned"}
@@ -150,7 +150,7 @@ def test_what_publish_writes_is_no_orphan_and_jobs_later_than_the_table_of_recor
     (hub / "config.json").write_text("{}")
     for name in ("subnetwork.json", "predictions.parquet"):
         change_record(f"{CELL}/{name}", lambda text: text.update(started="2099-01-01T00:00:00Z"))
-    later = [one.detail for one in check(STUDY, jobs) if one.path.endswith("provenance.parquet")]
+    later = [one.detail for one in check_study(STUDY, jobs) if one.path.endswith("provenance.parquet")]
     assert len(later) == 1 and later[0].startswith("was made before job ") and "orphaned" not in str(found(jobs))
 
 
@@ -167,7 +167,7 @@ def test_a_forged_result_with_a_forged_record_does_not_come_out_again(study, job
     change_record(path, lambda text: text["outputs"].update({"tables/effective_size.parquet": file_digest(path)}))
     write_table("provenance", collected(STUDY), STUDY / "tables/provenance.parquet")
     assert not [kind for kind, _ in found(jobs) if kind == "tampered"]
-    result = again(next(job for job in jobs if job.outputs == (path,)), ROOT / "workflow/scripts")
+    result = recompute(next(job for job in jobs if job.outputs == (path,)), ROOT / "workflow/scripts")
     assert list(result.faults) == [path]
     assert "column floor, row 0" in result.faults[path]
 
@@ -177,7 +177,7 @@ def test_the_table_of_records_is_held_against_every_field(study, jobs):
     table = read_rows(path)
     table[3]["commit"], table[4]["job"] = "f" * 40, "figures/figure99"
     write_table("provenance", table, path)
-    details = [one.detail for one in check(STUDY, jobs)]
+    details = [one.detail for one in check_study(STUDY, jobs)]
     assert f"differs from its row in {path}: commit" in details
     assert "tells of job figures/figure99, which left no record" in [one.replace(f"{path} ", "") for one in details]
 
@@ -185,10 +185,12 @@ def test_the_table_of_records_is_held_against_every_field(study, jobs):
 @pytest.mark.slow
 def test_a_job_of_every_script_comes_out_again(study, jobs):
     """Each finds all that it reads among its inputs."""
-    quick = {job.script: job for job in computable(jobs, []) if job.script not in ("finetune", "ablate", "figure")}
+    quick = {
+        job.script: job for job in select_recomputable(jobs, []) if job.script not in ("finetune", "ablate", "figure")
+    }
     assert {"sentences", "encode", "full_model", "prune", "evaluate", "gather", "core", "claims"} <= set(quick)
     for job in quick.values():
-        result = again(job, ROOT / "workflow/scripts")
+        result = recompute(job, ROOT / "workflow/scripts")
         assert result.exact and result.faults == {}, job.name
 
 
@@ -227,10 +229,10 @@ def test_text_is_the_same_by_bytes_or_within_tolerances(tmp_path, name, a, b, ex
     one, other = tmp_path / f"a{name}", tmp_path / f"b{name}"
     one.write_text(a)
     other.write_text(b)
-    assert (difference(one, other, exact=True) is None) == exact
-    assert (difference(one, other, exact=False) is None) == near
-    assert difference(one, one, exact=True) is None
-    assert difference(one, tmp_path / "none", exact=False) == "was not made again"
+    assert (find_difference(one, other, exact=True) is None) == exact
+    assert (find_difference(one, other, exact=False) is None) == near
+    assert find_difference(one, one, exact=True) is None
+    assert find_difference(one, tmp_path / "none", exact=False) == "was not made again"
 
 
 def test_tables_and_tensors_name_what_differs(tmp_path):
@@ -242,7 +244,7 @@ def test_tables_and_tensors_name_what_differs(tmp_path):
     save_file({"w": np.array([1.0, 1.0], "f4"), "n": np.array([4])}, tmp_path / "d.safetensors")
 
     def told(other, kind, exact):
-        return difference(tmp_path / f"a.{kind}", tmp_path / f"{other}.{kind}", exact)
+        return find_difference(tmp_path / f"a.{kind}", tmp_path / f"{other}.{kind}", exact)
 
     for kind in ("parquet", "safetensors"):
         assert told("b", kind, exact=True) and told("b", kind, exact=False) is None
@@ -253,9 +255,9 @@ def test_tables_and_tensors_name_what_differs(tmp_path):
 
 
 def test_the_sample_is_drawn_by_its_seed(jobs):
-    assert sample(jobs, 5, 0.0, 1) == sample(jobs[::-1], 5, 0.0, 1) != sample(jobs, 5, 0.0, 2)
-    assert len(sample(jobs, None, 0.1, 0)) == -(-len(jobs) // 10)
-    assert len(sample(jobs, 10_000, 0.0, 0)) == len(jobs)
+    assert sample_jobs(jobs, 5, 0.0, 1) == sample_jobs(jobs[::-1], 5, 0.0, 1) != sample_jobs(jobs, 5, 0.0, 2)
+    assert len(sample_jobs(jobs, None, 0.1, 0)) == -(-len(jobs) // 10)
+    assert len(sample_jobs(jobs, 10_000, 0.0, 0)) == len(jobs)
 
 
 def test_a_configuration_that_cannot_be_run_is_refused_in_its_own_words(changed):

@@ -6,25 +6,25 @@ import numpy as np
 import pytest
 from amounts import amount
 
-from heuristic_core.experiments.heuristic_core.analysis.bounds import interval_between, largest_sd
+from heuristic_core.experiments.heuristic_core.analysis.bounds import compute_bounded_interval, largest_sd
 
 DRAWS = amount(4000)
 
 
 def test_known_values_have_the_t_interval():
-    low, high = interval_between(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]))
+    low, high = compute_bounded_interval(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]))
     half = 4.302652729911275 / np.sqrt(3)
     assert (low, high) == pytest.approx((2 - half, 2 + half))
-    assert interval_between(*[np.array([1.0, 3.0])] * 2, reach=np.array([3.0, 5.0])) == pytest.approx(
+    assert compute_bounded_interval(*[np.array([1.0, 3.0])] * 2, reach=np.array([3.0, 5.0])) == pytest.approx(
         (2 - np.hypot(12.706204736432095, 4), 2 + np.hypot(12.706204736432095, 4))
     )
 
 
 def test_one_seed_and_equal_seeds_have_none():
     for values in ([5.0], [5.0, 5.0, 5.0]):
-        assert np.isnan(interval_between(np.array(values), np.array(values))).all()
+        assert np.isnan(compute_bounded_interval(np.array(values), np.array(values))).all()
     assert not np.isnan(
-        interval_between(np.zeros(2), np.full(2, 20.0))
+        compute_bounded_interval(np.zeros(2), np.full(2, 20.0))
     ).any()  # at the floor, of which nothing is known
 
 
@@ -47,7 +47,7 @@ def test_coverage_of_sizes_between_a_floor_of_20_and_a_densest_subnetwork_of_80(
     sizes = rng.normal(mean, sd, (DRAWS, n)).clip(0, 100)
     least, most = np.where(sizes > 80, 80, np.where(sizes < 20, 0, sizes)), sizes.copy()
     most[sizes > 80], most[sizes < 20] = 100, 20
-    ends = [interval_between(*one) for one in zip(least, most, strict=True)]
+    ends = [compute_bounded_interval(*one) for one in zip(least, most, strict=True)]
     assert np.mean([low <= truth <= high for low, high in ends]) >= 0.9
 
 
@@ -59,7 +59,8 @@ def test_coverage_where_seeds_share_their_pairs(n):
     values = 50 + rng.normal(0, 2, (DRAWS, 1)) + rng.normal(0, 3, (DRAWS, n))
     reach = np.full(n, 1.96 * 2)
     held = [
-        [low <= 50 <= high for low, high in (interval_between(v, v, reach), interval_between(v, v))] for v in values
+        [low <= 50 <= high for low, high in (compute_bounded_interval(v, v, reach), compute_bounded_interval(v, v))]
+        for v in values
     ]
     of_both, of_seeds = np.mean(held, axis=0)
     assert of_both >= 0.9

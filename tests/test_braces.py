@@ -8,7 +8,7 @@ import pytest
 import yaml
 from reduced import REDUCED, clone, snakemake
 
-from heuristic_core.jobs.wildcards import escape_setting, linked
+from heuristic_core.jobs.wildcards import escape_setting, link_paths
 
 ODD = "a {x} $HOME 'q\" %&é東"
 VALUES = yaml.safe_load(REDUCED.read_text())
@@ -80,10 +80,10 @@ def test_paths_with_braces_are_linked_and_others_are_not(tmp_path, monkeypatch):
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(name)
     paths = ["a {x}/dev.csv", "b {x}/dev.csv", "a {x}/dev{1}.csv", "a {x}/dev_1_.csv", "c/dev.csv", "{/one.csv"]
-    found = linked(paths, "links")
+    found = link_paths(paths, "links")
     assert [Path(path).read_text() for path in found] == paths
     assert found[4:] == paths[4:] and len(set(found)) == 6
     assert not any("{" in path for path in found[:4]) and shlex.join(found[:4]) == " ".join(found[:4])
     assert [Path(path).name for path in found[:2]] == ["dev.csv", "dev.csv"]
     before = os.lstat(found[0]).st_mtime_ns
-    assert linked(paths, "links") == found and os.lstat(found[0]).st_mtime_ns == before
+    assert link_paths(paths, "links") == found and os.lstat(found[0]).st_mtime_ns == before

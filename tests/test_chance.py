@@ -8,8 +8,14 @@ from test_report import make_study, write_report
 from test_scripts import script
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.analysis.chance import _agreement, ends, judged, sentence, warnings
-from heuristic_core.experiments.heuristic_core.report.page import warnings_of
+from heuristic_core.experiments.heuristic_core.analysis.chance import (
+    _agreement,
+    describe_outcome,
+    judge_model,
+    list_warnings,
+    stops_study,
+)
+from heuristic_core.experiments.heuristic_core.report.page import collect_warnings
 from heuristic_core.tables.parquet import as_frame, as_table, read_rows, write_table
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 3, "step": 40, "sparsity": 0.0, "seed": None, "repeat": 0}
@@ -40,7 +46,7 @@ def predictions(*subsets, merge=ITSELF):
 
 
 def outcome(by_label, right, merge=ITSELF):
-    row = judged(predictions(("dev", "id", by_label, right), merge=merge), {"dev": merge}, CLASSES)
+    row = judge_model(predictions(("dev", "id", by_label, right), merge=merge), {"dev": merge}, CLASSES)
     return row["outcome"], round(row["chance"], 1), row["constant"]
 
 
@@ -69,24 +75,24 @@ def test_accuracy_is_judged_against_the_best_constant_class(by_label, right, mer
 def test_every_pair_counts_as_its_subset_merges_and_only_in_domain_ones_count():
     """Label 0 of the second set is another one than that of the first: the class `denies` is right most often."""
     sets = [("a", "id", (20, 60, 20), 40), ("b", "id", (90, 10), 60), ("tricky", "ood", (500, 0), 500)]
-    row = judged(predictions(*sets), {"a": ITSELF, "b": TURNED, "tricky": TWO}, CLASSES)
+    row = judge_model(predictions(*sets), {"a": ITSELF, "b": TURNED, "tricky": TWO}, CLASSES)
     assert (row["n"], row["accuracy"], row["chance"], row["constant"]) == (200, 50.0, 75.0, "denies")
-    alone = judged(predictions(*sets), {"a": ITSELF, "b": TURNED, "tricky": TWO}, CLASSES, ["a", "tricky"])
+    alone = judge_model(predictions(*sets), {"a": ITSELF, "b": TURNED, "tricky": TWO}, CLASSES, ["a", "tricky"])
     assert (alone["n"], alone["chance"], alone["constant"]) == (100, 60.0, "denies")
-    none = judged(predictions(*sets), {"a": ITSELF, "b": TURNED, "tricky": TWO}, CLASSES, ["tricky"])
+    none = judge_model(predictions(*sets), {"a": ITSELF, "b": TURNED, "tricky": TWO}, CLASSES, ["tricky"])
     assert none["n"] == 200
 
 
 def test_what_is_said_names_the_seed_and_both_shares():
-    row = judged(predictions(("dev", "id", (131, 146), 147), merge=TWO), {"dev": TWO}, CLASSES)
+    row = judge_model(predictions(("dev", "id", (131, 146), 147), merge=TWO), {"dev": TWO}, CLASSES)
     said = "the full model has not learned the task: 53.1 % of 277 in-domain pairs, chance 52.7 % (always 'silent')"
-    assert sentence(row) == f"fine-tuning seed 3, step 40: {said}" and ends(row)
-    below = judged(predictions(("dev", "id", (100, 100), 70), merge=TWO), {"dev": TWO}, CLASSES)
-    assert "are labels swapped?" in sentence(below) and ends(below)
-    few = judged(predictions(("dev", "id", (10, 10, 10), 10)), {"dev": ITSELF}, CLASSES)
-    assert "cannot be told from chance: 33.3 % of 30" in sentence(few) and not ends(few)
-    good = judged(predictions(("dev", "id", (50, 50), 99), merge=TWO), {"dev": TWO}, CLASSES)
-    assert warnings([good, few]) == [sentence(few)]
+    assert describe_outcome(row) == f"fine-tuning seed 3, step 40: {said}" and stops_study(row)
+    below = judge_model(predictions(("dev", "id", (100, 100), 70), merge=TWO), {"dev": TWO}, CLASSES)
+    assert "are labels swapped?" in describe_outcome(below) and stops_study(below)
+    few = judge_model(predictions(("dev", "id", (10, 10, 10), 10)), {"dev": ITSELF}, CLASSES)
+    assert "cannot be told from chance: 33.3 % of 30" in describe_outcome(few) and not stops_study(few)
+    good = judge_model(predictions(("dev", "id", (50, 50), 99), merge=TWO), {"dev": TWO}, CLASSES)
+    assert list_warnings([good, few]) == [describe_outcome(few)]
 
 
 # ---- the job, and what a reader sees
@@ -125,13 +131,14 @@ def test_any_other_model_goes_on(tmp_path, right, expected):
 def test_the_report_begins_with_it_and_the_terminal_ends_with_it(tmp_path):
     root = make_study(tmp_path / "tiny")
     rows = [
-        judged(predictions(("dev", "id", labels, 100)), {"dev": ITSELF}, CLASSES) for labels in [(99, 99, 99), (60, 60)]
+        judge_model(predictions(("dev", "id", labels, 100)), {"dev": ITSELF}, CLASSES)
+        for labels in [(99, 99, 99), (60, 60)]
     ]
     write_table("chance", rows, root / "tables" / "chance.parquet")
     page = write_report(root).read_text()
     at = page.index("has not learned the task: 33.7 % of 297")
     assert page.index("<h1>") < at < page.index('<p class="lead">') and page.count("in-domain pairs, chance") == 1
-    assert warnings_of([root]) == [f"tiny: {sentence(rows[0])}."]
+    assert collect_warnings([root]) == [f"tiny: {describe_outcome(rows[0])}."]
 
 
 def test_independent_answers_go_with_the_labels_in_one_case_of_twenty():

@@ -15,20 +15,20 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.reading import _descend
 from heuristic_core.experiments.heuristic_core.config.context import KEYS, Context
 from heuristic_core.experiments.heuristic_core.config.study import Study
-from heuristic_core.experiments.registry import experiments
-from heuristic_core.plan.jobs import Listed
-from heuristic_core.provenance.changes.causes import causes
+from heuristic_core.experiments.registry import load_experiments
+from heuristic_core.plan.jobs import PlannedJob
+from heuristic_core.provenance.changes.causes import find_causes
 from heuristic_core.provenance.changes.code import find_changed_code
-from heuristic_core.provenance.changes.explain import MAX_CAUSES, NOTHING, explain
-from heuristic_core.provenance.job import Job, compared
-from heuristic_core.provenance.record import FIELDS, digest
+from heuristic_core.provenance.changes.explain import MAX_CAUSES, NO_JOBS_TEXT, explain_jobs
+from heuristic_core.provenance.job import Job, iter_changes
+from heuristic_core.provenance.record import RECORD_FIELDS, record_digest
 
-KEYS_OF_JOBS = {name: key for one in experiments() for name, key in getattr(one, "KEYS", {}).items()}
+KEYS_OF_JOBS = {name: key for one in load_experiments() for name, key in getattr(one, "KEYS", {}).items()}
 COMMAND = 'fork prune \\\n    --prune \'{"rise": 1,\n "hold": 2}\' \\\n    --log results/s/logs/x.log --code abc'
 
 
 def listed(rule, inputs=(), outputs=(), command=""):
-    return Listed(rule, list(inputs), list(outputs), command, "Snakemake's reason")
+    return PlannedJob(rule, list(inputs), list(outputs), command, "Snakemake's reason")
 
 
 # ---- one job against its record
@@ -36,18 +36,18 @@ def listed(rule, inputs=(), outputs=(), command=""):
 
 def write_record(folder, settings=None, inputs=None, **values):
     """A sound record of the job of `COMMAND` and its result results/s/x, which is there."""
-    record = dict.fromkeys(FIELDS) | {"settings": settings or {"prune": {"rise": 1, "hold": 2}}, "code": "abc"}
+    record = dict.fromkeys(RECORD_FIELDS) | {"settings": settings or {"prune": {"rise": 1, "hold": 2}}, "code": "abc"}
     record |= {"inputs": inputs or {}, "sources": {}, "outputs": {}} | values
     file = folder / "results/s/provenance/x.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(record | {"digest": digest(record)}))
+    file.write_text(json.dumps(record | {"digest": record_digest(record)}))
     (folder / "results/s/x").write_text("a result")
 
 
 def why(folder, monkeypatch, inputs=(), made=(), command=COMMAND):
     monkeypatch.chdir(folder)
     job = listed("prune", inputs, ["results/s/x"], command)
-    return causes(job, {*made}, lambda job, record: [f"{job.script}.py"], file_digest, KEYS_OF_JOBS)
+    return find_causes(job, {*made}, lambda job, record: [f"{job.script}.py"], file_digest, KEYS_OF_JOBS)
 
 
 def test_a_result_that_is_not_there_and_one_without_a_record(tmp_path, monkeypatch):
@@ -102,8 +102,8 @@ def test_nested_settings_are_named_by_their_keys():
     old = {"rate": 0.2, "gone": 1, "inner": {"a": 1, "b": [1, 2]}}
     new = {"rate": 0.3, "inner": {"a": 1, "b": [1, 2, 3]}, "more": {"x": 1}}
     found = ["rate 0.2 -> 0.3", "inner.b [1, 2] -> [1, 2, 3]", "more added", "gone removed"]
-    assert list(compared("", {"settings": old}, {"settings": new})) == found  # the configuration itself
-    assert list(compared("", {"prune": old}, {"prune": new})) == [f"prune.{line}" for line in found]
+    assert list(iter_changes("", {"settings": old}, {"settings": new})) == found  # the configuration itself
+    assert list(iter_changes("", {"prune": old}, {"prune": new})) == [f"prune.{line}" for line in found]
 
 
 def test_a_setting_is_named_by_its_key_in_the_configuration_and_once(tmp_path, monkeypatch):
@@ -122,7 +122,7 @@ def test_every_field_of_the_context_has_a_key_that_a_user_can_set():
 
 
 def test_a_long_value_is_shown_short():
-    (line,) = compared("", {"x": "x" * 100}, {"x": "y"})
+    (line,) = iter_changes("", {"x": "x" * 100}, {"x": "y"})
     assert line == "x " + "x" * 57 + "... -> y"
 
 
@@ -130,7 +130,7 @@ def test_a_long_value_is_shown_short():
 
 
 def test_nothing_to_do_is_said():
-    assert explain([], lambda job, made: []) == NOTHING
+    assert explain_jobs([], lambda job, made: []) == NO_JOBS_TEXT
 
 
 def test_causes_come_first_and_upstream_first_then_what_follows():
@@ -152,7 +152,7 @@ def test_causes_come_first_and_upstream_first_then_what_follows():
         listed("evaluate", ["p1"], ["e1"]),
         listed("evaluate", ["p2"], ["e2"]),
     ]
-    text = explain(jobs, lambda job, made: found.get(job.outputs[0], []))
+    text = explain_jobs(jobs, lambda job, made: found.get(job.outputs[0], []))
     assert text == (
         "9 jobs would run. In parentheses: number of jobs of a rule.\n\n"
         "encode:\n    input changed: data.csv\n\n"
@@ -164,7 +164,7 @@ def test_causes_come_first_and_upstream_first_then_what_follows():
 
 def test_of_many_causes_a_few_are_shown():
     found = [f"input changed: {i}.csv" for i in range(MAX_CAUSES + 2)]
-    text = explain([listed("sentences", [], ["s"])], lambda job, made: found)
+    text = explain_jobs([listed("sentences", [], ["s"])], lambda job, made: found)
     assert text.splitlines()[-2:] == [f"    input changed: {MAX_CAUSES - 1}.csv", "    and 2 more causes"]
 
 
@@ -276,7 +276,7 @@ def test_new_cells_have_no_result_yet(finished, changed):
 @pytest.mark.slow
 def test_changed_code_and_files_of_a_checkout_are_named(checkout):
     config = "tests/studies/reduced.yaml"
-    assert changes(checkout, config, checkout=checkout) == NOTHING
+    assert changes(checkout, config, checkout=checkout) == NO_JOBS_TEXT
     append(
         checkout / "src/heuristic_core/experiments/heuristic_core/figures/figure06.py",
         "\nADDED = 1\n",

@@ -6,8 +6,8 @@ import pytest
 from amounts import amount
 from size_curves import RUN
 
-from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis.circuit_performance import circuit_performance
+from heuristic_core.analysis.frames import make_frame
+from heuristic_core.experiments.heuristic_core.analysis.circuit_performance import compute_circuit_performance
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
@@ -36,12 +36,14 @@ def empty_rows(**accuracies):
 
 
 def performance(rows, empty, seeds=(1, 2), actual=None):
-    rows = frame("group_accuracy", list(rows))
+    rows = make_frame("group_accuracy", list(rows))
     runs = rows[rows["seed"].notna()].drop_duplicates(["step", "sparsity", "seed"])
     runs = runs.assign(actual_sparsity=runs["sparsity"].map(actual or {}).fillna(runs["sparsity"]), collapsed=False)
     steps = tuple(map(int, rows["step"].unique()))
     context = Context(mid=0.2, high=0.5, last=10, seeds=seeds, curve_seeds=seeds, checkpoints=steps, margin=3.0)
-    return circuit_performance(rows, frame("empty_circuit", list(empty)), frame("runs", runs), Analysis(), context)
+    return compute_circuit_performance(
+        rows, make_frame("empty_circuit", list(empty)), make_frame("runs", runs), Analysis(), context
+    )
 
 
 def of(found, seed=None, group="id"):

@@ -13,8 +13,8 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.claims import Need, load_claims
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy
-from heuristic_core.experiments.heuristic_core.analysis.claims import claims
-from heuristic_core.tables.schemas import SCHEMAS, schema
+from heuristic_core.experiments.heuristic_core.analysis.claims import judge_claims
+from heuristic_core.tables.schemas import SCHEMAS, get_schema
 
 
 def test_the_shipped_claims_name_statistics_and_tables_that_exist():
@@ -85,33 +85,33 @@ def spread_of(ft_seed, values):
 def test_a_study_is_judged_over_its_fine_tuning_seeds():
     values = {1: [1, 2, 1, 2], 2: [2, 3, 2, 3], 3: [4, 3, 4, 3]}
     agree = pd.concat([spread_of(*item) for item in values.items()])
-    result = claims(CONTEXT, {"group_accuracy": agree}, stated())
-    assert list(result.columns) == schema("claims").names
+    result = judge_claims(CONTEXT, {"group_accuracy": agree}, stated())
+    assert list(result.columns) == get_schema("claims").names
     assert result["ft_seed"].isna().tolist() == [True, False, False, False]
     assert result["verdict"].tolist() == ["supported"] * 4
     half = stats.t.ppf(0.975, 2) * np.std([1.5, 2.5, 3.5], ddof=1) / np.sqrt(3)
     assert result[["estimate", "low", "high"]].iloc[0].tolist() == pytest.approx([2.5, 2.5 - half, 2.5 + half])
     assert (result["n"][0], result["unit"][0]) == (3, "fine-tuning seeds")
     differ = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [40, 30, 40, 30])])
-    result = claims(CONTEXT, {"group_accuracy": differ}, stated())
+    result = judge_claims(CONTEXT, {"group_accuracy": differ}, stated())
     assert result["verdict"].tolist() == ["not clear", "supported", "contradicted"]
     assert result["detail"][0] == "supported on 1 of 2 fine-tuning seeds, contradicted on 1"
 
 
 def test_one_fine_tuning_seed_speaks_for_its_study():
-    result = claims(CONTEXT, {"group_accuracy": spread_of(1, [1, 2, 1, 2])}, stated())
+    result = judge_claims(CONTEXT, {"group_accuracy": spread_of(1, [1, 2, 1, 2])}, stated())
     whole, own = result.drop(columns=["ft_seed", "opposite", "p_holm"]).to_dict("records")
     assert whole == own and whole["verdict"] == "supported" and whole["unit"] == "pruning seeds"
 
 
 def test_fine_tuning_seeds_without_a_value_have_no_part():
     some = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [1, 2, 1, 3]), spread_of(3, [None] * 4)])
-    whole = claims(CONTEXT, {"group_accuracy": some}, stated()).iloc[0]
+    whole = judge_claims(CONTEXT, {"group_accuracy": some}, stated()).iloc[0]
     assert (whole["verdict"], whole["n"]) == ("supported", 2)
     assert whole["detail"] == (
         "supported on 2 of 3 fine-tuning seeds, contradicted on 0; judged over the 2 of 3 that have a value"
     )
-    one = claims(CONTEXT, {"group_accuracy": some[some["ft_seed"] != 2]}, stated()).iloc[0]
+    one = judge_claims(CONTEXT, {"group_accuracy": some[some["ft_seed"] != 2]}, stated()).iloc[0]
     assert (one["verdict"], one["detail"].partition("; ")[2]) == (
         "too few", "a value is known of 1, and two are needed"
     )  # fmt: skip
@@ -119,7 +119,7 @@ def test_fine_tuning_seeds_without_a_value_have_no_part():
 
 def test_what_is_missing_was_not_run():
     other = table("core", core_rows({0}, {0}))
-    result = claims(CONTEXT, {"core": other}, stated())
+    result = judge_claims(CONTEXT, {"core": other}, stated())
     assert result["verdict"].tolist() == ["not run"] * 2
     assert result["detail"].tolist() == ["the study has no table group_accuracy"] * 2
     assert result["estimate"].isna().all()
@@ -136,4 +136,4 @@ def test_what_is_missing_was_not_run():
 )
 def test_what_no_statistic_has_is_named_before_anything_is_judged(change, message):
     with pytest.raises(InputError, match=message):
-        claims(CONTEXT, {}, stated(**change))
+        judge_claims(CONTEXT, {}, stated(**change))

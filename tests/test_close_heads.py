@@ -12,7 +12,7 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.close_heads import close_heads
 from heuristic_core.models.families import get_family
 from heuristic_core.models.hooked import HookedModel
-from heuristic_core.models.implementation import view_of
+from heuristic_core.models.implementation import wrap_model
 from heuristic_core.models.pretrained import build_classifier
 from heuristic_core.training.finetune import finetune
 from heuristic_core.training.stepper import Stepper
@@ -74,7 +74,7 @@ def test_a_model_with_closed_heads_computes_what_zero_ablation_of_them_does(case
     expected = subnetwork_logits(hooked, pairs, removed, None, "zero")
     whole = all_logits(hooked, pairs)
     close_heads(model, HEADS)
-    torch.testing.assert_close(all_logits(view_of(model), pairs), expected, atol=1e-5, rtol=0)
+    torch.testing.assert_close(all_logits(wrap_model(model), pairs), expected, atol=1e-5, rtol=0)
     assert not torch.allclose(whole, expected, atol=1e-3)
 
 

@@ -35,7 +35,7 @@ def test_closed_components_have_no_gradient_and_count_as_removed(inputs, control
     row = Objective(inputs, learner.runs, settings).descend(learner, draw)
     gradient = learner.log_alpha.grad[0]
     assert (gradient[list(CLOSED)] == 0).all() and (gradient != 0).sum() > 6
-    z = hard_concrete.sample(learner.log_alpha.detach()[0], draw.noise[0])
+    z = hard_concrete.sample_gates(learner.log_alpha.detach()[0], draw.noise[0])
     z[:, list(CLOSED)] = 0
     assert float(row[0, 1]) == pytest.approx(float(1 - z.mean()), abs=1e-6)
     if controller == "expected":
@@ -58,7 +58,7 @@ def test_the_forward_pass_of_a_step_is_that_of_the_physically_smaller_model(inpu
     learner = learner_of(CLOSED)
     with torch.no_grad():
         learner.log_alpha.fill_(40.0)
-    z = hard_concrete.sample(learner.log_alpha, torch.full((1, 15), 0.5)) * learner.free
+    z = hard_concrete.sample_gates(learner.log_alpha, torch.full((1, 15), 0.5)) * learner.free
     smaller = inputs.model.without(list(CLOSED), inputs.means.heads, inputs.means.mlps)
     gated = GatedModel(inputs.model, z, inputs.means)
     for index in torch.arange(len(inputs.pairs)).split(20):

@@ -8,7 +8,7 @@ from compared_studies import make_three, side
 from page_studies import MID
 from scipy import stats
 
-from heuristic_core.experiments.heuristic_core.analysis.compare import compare, only_in
+from heuristic_core.experiments.heuristic_core.analysis.compare import compare, find_unshared_subsets
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 from heuristic_core.experiments.heuristic_core.analysis.shared_core import shared_core
 
@@ -194,7 +194,7 @@ def test_only_common_subsets_are_compared(folder):
     frame = compare(a, b | renamed, context, context)
     assert not {"cn_if", "cn_or"} & set(frame["group_or_subset"])
     assert "ln_swap" in set(frame["group_or_subset"])
-    assert (only_in(a, b | renamed), only_in(b | renamed, a)) == (["cn_if"], ["cn_or"])
+    assert (find_unshared_subsets(a, b | renamed), find_unshared_subsets(b | renamed, a)) == (["cn_if"], ["cn_or"])
 
 
 def test_two_runs_of_one_study_are_compared(folder):

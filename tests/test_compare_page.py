@@ -15,9 +15,9 @@ from test_scripts import script
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.report.sides import Side, load, parse_sides
+from heuristic_core.experiments.heuristic_core.report.sides import Side, load_side, parse_sides
 from heuristic_core.tables.parquet import read_table, write_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_the_page_puts_both_side_by_side(folder, monkeypatch):
     assert "1 and 1 4 6 4 3.0 – 0.0, 0.1, 0.2, 0.3 No p: both have pruning seeds in common" in text
     assert "OOD 50.0 45.0 to 55.0 57.0 52.0 to 62.0 7.0 −0.071 to 14.1 200 200 pair" in text
     frame = read_table(out / "differences.parquet")
-    assert list(frame.columns) == schema("differences").names
+    assert list(frame.columns) == get_schema("differences").names
     assert len(pd.read_csv(out / "differences.csv")) == len(frame)
 
 
@@ -140,7 +140,7 @@ def test_an_unknown_run_and_a_faulty_context_are_named(folder, tmp_path):
     values = {"context": CONTEXT.model_dump(mode="json") | {"nonsense": 1}, "settings": {}}
     (root / "study.json").write_text(json.dumps(values))
     with pytest.raises(InputError, match=r"faulty/study\.json: context: [^$]*nonsense"):
-        load(Side(root, None))
+        load_side(Side(root, None))
 
 
 @pytest.mark.slow

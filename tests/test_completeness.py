@@ -12,13 +12,13 @@ from figure_tables import CONTEXT as DRAWN_CONTEXT
 from figure_tables import table as drawn_table
 from test_degenerate import CHANCE, full_rows, run_rows
 
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns, TooFew
-from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.analysis.estimates import DoesNotApply, FailedRuns, NotComputable, TooFewUnits
+from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import ablated, make_joint_sets
-from heuristic_core.experiments.heuristic_core.analysis.claims import claims
-from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import completeness_sets
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import list_ablations, make_joint_sets
+from heuristic_core.experiments.heuristic_core.analysis.claims import judge_claims
+from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import make_completeness_sets
 from heuristic_core.experiments.heuristic_core.analysis.statistics_completeness import (
     core_alone,
     stable_core_against_controls,
@@ -36,7 +36,7 @@ CORE, STABLE = (1, 10, 11, 24), (1, 10, 11, 17, 24)
 
 
 def test_all_heads_but_the_core_s_are_ablated_and_random_ones_kept_in_their_place():
-    sets = {item.name: item for item in completeness_sets(CORE, CORE, GRID, 5, 0)}
+    sets = {item.name: item for item in make_completeness_sets(CORE, CORE, GRID, 5, 0)}
     assert sets["all heads"].heads == tuple(range(32)) and sets["all heads"].role == "all-heads"
     assert set(sets["all heads but the core"].heads) == EVERY - set(CORE)
     controls = [item for item in sets.values() if item.role == "control-all-but-core"]
@@ -51,12 +51,12 @@ def test_the_kept_sets_are_those_that_are_ablated_as_controls_of_the_core():
     drops = dict.fromkeys(CORE, 0.0)
     joint = make_joint_sets(CORE, drops, GRID, control_draws=5, pair_control_draws=1, seed=3)
     alike = {item.heads for item in joint if item.role == "control" and item.layers == "0+1+1+3"}
-    kept = completeness_sets(CORE, CORE, GRID, 5, 3)
+    kept = make_completeness_sets(CORE, CORE, GRID, 5, 3)
     assert {tuple(sorted(EVERY - set(item.heads))) for item in kept if item.role.startswith("control")} == alike
 
 
 def test_a_stable_core_of_its_own_is_ablated_and_kept_alone():
-    sets = completeness_sets(CORE, STABLE, GRID, 5, 0)
+    sets = make_completeness_sets(CORE, STABLE, GRID, 5, 0)
     assert Counter(item.role for item in sets) == {
         "all-heads": 1, "all-but-core": 1, "control-all-but-core": 5, "stable-core": 1, "control-stable-core": 5,
         "all-but-stable-core": 1, "control-all-but-stable-core": 5,
@@ -66,17 +66,17 @@ def test_a_stable_core_of_its_own_is_ablated_and_kept_alone():
     assert set(by_role["all-but-stable-core"].heads) == EVERY - set(STABLE)
     assert by_role["control-stable-core"].layers == "0+1+1+2+3"
     assert len({item.name for item in sets}) == len(sets)
-    kinds = Counter(kind for kind, _ in ablated(sets, ["mean", "zero"]))
+    kinds = Counter(kind for kind, _ in list_ablations(sets, ["mean", "zero"]))
     assert kinds == {"mean": len(sets)}
 
 
 @pytest.mark.parametrize(("core", "stable"), [((), ()), (tuple(range(32)), ()), ((), tuple(range(32)))])
 def test_no_core_and_a_core_of_all_heads_have_no_sets(core, stable):
-    assert {item.role for item in completeness_sets(core, stable, GRID, 5, 0)} == {"all-heads"}
+    assert {item.role for item in make_completeness_sets(core, stable, GRID, 5, 0)} == {"all-heads"}
 
 
 def test_a_core_of_one_head_has_the_others_of_its_layer():
-    sets = completeness_sets((9,), (9,), GRID, 40, 0)
+    sets = make_completeness_sets((9,), (9,), GRID, 40, 0)
     kept = {(EVERY - set(item.heads)).pop() for item in sets if item.role == "control-all-but-core"}
     assert kept == {8, 10, 11, 12, 13, 14, 15}
 
@@ -107,21 +107,21 @@ def alone(core=80.0, controls=tuple(range(40)), none=33.0, in_core=(0, 4), **mor
 def test_a_core_that_does_the_task_alone_suffices():
     found = alone()
     assert (found.value, found.opposite, found.n) == (pytest.approx(1 / 41), 1, 40)
-    assert found.attainable == found.value and verdict(found, "p < 0.05") == "supported"
+    assert found.attainable == found.value and decide_verdict(found, "p < 0.05") == "supported"
     assert found.detail.startswith("ID 80.0 of the core's heads alone, 33.0 of no head, chance ")
-    assert verdict(alone(core=40.0, controls=range(41, 81)), "p < 0.05") == "contradicted"
-    assert verdict(alone(controls=range(10)), "p < 0.05") == "too few"
+    assert decide_verdict(alone(core=40.0, controls=range(41, 81)), "p < 0.05") == "contradicted"
+    assert decide_verdict(alone(controls=range(10)), "p < 0.05") == "too few"
 
 
 def test_a_core_that_leaves_one_class_is_like_random_sets():
     """Of a model whose heads are nearly all ablated: it gives one class, whichever heads are left."""
     for core, controls in ((33.3, 33.3), (CHANCE, 20.0), (20.0, CHANCE)):  # the same class, or another one
         dead = alone(core=core, controls=[controls] * 40, none=33.3)
-        assert (dead.value, dead.opposite) == (1, 1) and verdict(dead, "p < 0.05") == "not clear"
+        assert (dead.value, dead.opposite) == (1, 1) and decide_verdict(dead, "p < 0.05") == "not clear"
 
 
 def test_without_chance_nothing_is_said_of_the_core_alone():
-    with pytest.raises(CannotSay, match="chance is not known"):
+    with pytest.raises(NotComputable, match="chance is not known"):
         alone(runs=[row | {"chance": None} for row in run_rows()])
 
 
@@ -130,9 +130,9 @@ def test_without_a_core_or_with_all_heads_in_it_nothing_is_compared():
         alone(in_core=())
     with pytest.raises(DoesNotApply, match="all heads are in the core"):
         alone(in_core=range(8))
-    with pytest.raises(CannotSay, match="all heads but the core were not ablated together"):
+    with pytest.raises(NotComputable, match="all heads but the core were not ablated together"):
         core_alone(evidence(ablations=SINGLE, core=core_rows({0}, set())), "id")
-    with pytest.raises(CannotSay, match="its layers have no other set of as many heads"):
+    with pytest.raises(NotComputable, match="its layers have no other set of as many heads"):
         alone(controls=())
     with pytest.raises(FailedRuns):
         alone(runs=run_rows(collapsed=True), group_accuracy=list(full_rows()))
@@ -152,9 +152,11 @@ def stable(cost=-50.0, controls=tuple(-0.5 * k for k in range(40)), in_core=(0,)
 
 def test_the_stable_core_is_compared_with_random_sets():
     found = stable()
-    assert (found.value, found.opposite) == (pytest.approx(1 / 41), 1) and verdict(found, "p < 0.05") == "supported"
-    assert verdict(stable(cost=3.0), "p < 0.05") == "contradicted"
-    assert verdict(stable(cost=0.0, controls=[0.0] * 40), "p < 0.05") == "not clear"
+    assert (found.value, found.opposite) == (pytest.approx(1 / 41), 1) and decide_verdict(
+        found, "p < 0.05"
+    ) == "supported"
+    assert decide_verdict(stable(cost=3.0), "p < 0.05") == "contradicted"
+    assert decide_verdict(stable(cost=0.0, controls=[0.0] * 40), "p < 0.05") == "not clear"
 
 
 def test_a_stable_core_that_is_the_core_is_not_judged_again():
@@ -164,7 +166,7 @@ def test_a_stable_core_that_is_the_core_is_not_judged_again():
         stable(in_stable=(), observed=0)
     with pytest.raises(DoesNotApply, match="all heads are in the stable core"):
         stable(in_stable=range(8), observed=8)
-    with pytest.raises(TooFew, match="too many heads by chance"):
+    with pytest.raises(TooFewUnits, match="too many heads by chance"):
         stable(least=None, reason="all 4 seeds share too many heads by chance: 3.6 on average, more than 0.5")
 
 
@@ -172,7 +174,7 @@ def test_an_archive_of_before_has_no_verdict_on_the_stable_core():
     stated = [claim for claim in load_claims(CLAIMS) if claim.claim in NEW]
     tables = evidence(core=core_rows({0}, set()), ablations=SINGLE).tables
     new = [name for name in tables["core"] if "seed_share" in name or "stable" in name]
-    found = claims(CONTEXT, tables | {"core": tables["core"].drop(columns=new)}, stated)
+    found = judge_claims(CONTEXT, tables | {"core": tables["core"].drop(columns=new)}, stated)
     assert set(found["verdict"]) == {"not run"}
 
 
@@ -186,11 +188,11 @@ def test_a_core_of_random_heads_rarely_suffices():
             rng.exponential(size=16),
             tuple(sorted(int(head) for layer in (0, 8) for head in layer + rng.permutation(8)[:2])),
         )
-        sets = completeness_sets(whole, whole, grid, 40, int(rng.integers(1 << 30)))
+        sets = make_completeness_sets(whole, whole, grid, 40, int(rng.integers(1 << 30)))
         value = {item.name: worth.sum() - worth[list(item.heads)].sum() for item in sets}
         controls = [value[item.name] for item in sets if item.role == "control-all-but-core"]
         found = alone(value["all heads but the core"], controls, value["all heads"])
-        decided += verdict(found, "p < 0.05") in ("supported", "contradicted")
+        decided += decide_verdict(found, "p < 0.05") in ("supported", "contradicted")
     assert decided <= by_chance(count)
 
 

@@ -10,7 +10,7 @@ from conftest import ROOT
 from test_config import GENERATED, VALUES, replaced
 
 from heuristic_core.config.claims import load_claims
-from heuristic_core.config.reading import ConfigError, read_values
+from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.experiments.heuristic_core.config import load_study
 
 
@@ -78,7 +78,7 @@ def test_a_repeated_key_is_named_at_any_depth(tmp_path, text, key, line, first):
     path = tmp_path / "a.yaml"
     path.write_text(text)
     with pytest.raises(ConfigError) as caught:
-        read_values(path)
+        read_config(path)
     assert str(caught.value).startswith(f"{path}: line {line}: the key {key} is in line {first}, too")
 
 
@@ -92,7 +92,7 @@ def test_a_repeated_key_is_named_at_any_depth(tmp_path, text, key, line, first):
 )
 def test_merged_keys_and_aliases_are_no_repetition(tmp_path, text):
     (tmp_path / "a.yaml").write_text(text)
-    assert repr(read_values(tmp_path / "a.yaml")) == repr(yaml.safe_load(text))
+    assert repr(read_config(tmp_path / "a.yaml")) == repr(yaml.safe_load(text))
 
 
 def test_a_repeated_key_of_a_claim_is_named(tmp_path):

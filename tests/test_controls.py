@@ -5,15 +5,19 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.evaluation import evaluate
-from heuristic_core.experiments.heuristic_core.analysis.controls import compute_drawn_accuracy, controls, permuted
+from heuristic_core.experiments.heuristic_core.analysis.controls import (
+    compute_controls,
+    compute_drawn_accuracy,
+    permute_heads,
+)
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_frame, as_table, write_table
-from heuristic_core.tables.schemas import schema
-from heuristic_core.tasks.sampling import of_subset
+from heuristic_core.tables.schemas import get_schema
+from heuristic_core.tasks.sampling import sample_subset
 
 SEEDS = (42, 43, 44)
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 20, "repeat": 0}
@@ -23,7 +27,7 @@ GROUPS = {"a": "ood", "b": "ood", "c": "id"}
 
 def test_a_permutation_keeps_the_counts_of_every_layer_and_the_mlps():
     grid, kept = ComponentGrid(3, 4), [0, 2, 3, 8, 12, 14]
-    draws = [permuted(kept, grid, numpy_generator(0, "random subnetwork", seed)) for seed in range(200)]
+    draws = [permute_heads(kept, grid, numpy_generator(0, "random subnetwork", seed)) for seed in range(200)]
     for found in draws:
         assert found == sorted(set(found)) and found[4:] == [12, 14]
         assert [head // 4 for head in found[:4]] == [0, 0, 0, 2]
@@ -45,7 +49,7 @@ def rows_of(learned):
 
 
 def compared(learned, right=None, subsets=None, **scored):
-    return controls(
+    return compute_controls(
         pd.concat([rows_of(learned), compute_drawn_accuracy(predictions(right or RIGHT), **scored)]), subsets
     )
 
@@ -59,7 +63,7 @@ def predictions(right):
                 row = RUN | {"sparsity": 0.3, "seed": seed, "control": control, "subset": subset, "logits": [0.0]}
                 row |= {"group": GROUPS[subset], "correct_merged": False}
                 rows += [row | {"example": k, "correct": k < count} for k in range(10)]
-    return frame("control_predictions", rows)
+    return make_frame("control_predictions", rows)
 
 
 RIGHT = {
@@ -81,7 +85,7 @@ def t_interval(values):
 
 def test_differences_are_paired_by_pruning_seed(tmp_path):
     result = compared(LEARNED)
-    assert list(result.columns) == schema("controls").names
+    assert list(result.columns) == get_schema("controls").names
     write_table("controls", result, tmp_path / "controls.parquet")
     assert len(result) == 3 * 3  # a, b and their mean
     values = ["difference", "difference_low", "difference_high"]
@@ -133,7 +137,7 @@ def test_stored_predictions_are_scored_on_the_pairs_that_controls_are_evaluated_
     """What is drawn from a table of all predictions are the pairs of the thinned set, whatever the group."""
     logits = np.random.default_rng(0).normal(size=(len(encoded), 3)).astype(np.float32)
     thin = encoded.thinned(count, seed=3)
-    kept = [s.start + of_subset(encoded.labels[s.start : s.stop], s.name, count, 3) for s in encoded.subsets]
+    kept = [s.start + sample_subset(encoded.labels[s.start : s.stop], s.name, count, 3) for s in encoded.subsets]
     kept = np.concatenate(kept)
     assert len(kept) == len(thin) == sum(min(count or 20, 20) for _ in encoded.subsets)
 

@@ -7,22 +7,22 @@ from claim_tables import CONTEXT, RUN, core_rows, group_row, table
 from scipy import stats
 from test_degenerate import full_rows, run_rows
 
-from heuristic_core.analysis.estimates import CannotSay, FailedRuns
-from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.analysis.estimates import FailedRuns, NotComputable
+from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.experiments.heuristic_core.analysis import statistics_further_runs as statistics
 from heuristic_core.experiments.heuristic_core.analysis.closed_sets import (
-    core_heads,
     draw_disjoint_sets,
     draw_matched_set,
     explain_missing_set,
+    list_core_heads,
 )
 from heuristic_core.experiments.heuristic_core.analysis.core_free import (
     NO_MID,
     collect_values,
-    core_free,
-    core_free_runs,
+    compute_core_free,
+    compute_core_free_runs,
 )
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, select_run
 from heuristic_core.experiments.heuristic_core.analysis.packing import Round, close_next_round, packing
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.mechanism import CoreFree
@@ -68,7 +68,7 @@ def test_random_sets_take_the_pruning_seeds_in_turn():
 
 
 def test_core_heads_are_those_of_the_table():
-    assert core_heads(table("core", core_rows({4, 1}, set()))) == (1, 4)
+    assert list_core_heads(table("core", core_rows({4, 1}, set()))) == (1, 4)
 
 
 # ---- the difference
@@ -97,7 +97,7 @@ def simulated(own, controls, unsound=()):
 def test_the_difference_has_welchs_interval_and_a_p_over_sets():
     draws = np.random.default_rng(1)
     own, controls = draws.normal(80, 2, 12), draws.normal(95, 0.5, 20)
-    row = core_free(*simulated(own, controls)).iloc[0]
+    row = compute_core_free(*simulated(own, controls)).iloc[0]
     assert (row["n"], row["n_control"], row["left_out"], row["left_out_control"]) == (12, 20, 0, 0)
     assert row["difference"] == pytest.approx(own.mean() - controls.mean())
     error = np.sqrt(own.var(ddof=1) / 12 + controls.var(ddof=1) / 20)
@@ -111,7 +111,7 @@ def test_the_difference_has_welchs_interval_and_a_p_over_sets():
 def test_the_interval_holds_the_true_difference_about_as_often_as_it_says():
     draws, inside = np.random.default_rng(2), 0
     for _ in range(300):
-        row = core_free(*simulated(draws.normal(90, 3, 12), draws.normal(92, 1, 20))).iloc[0]
+        row = compute_core_free(*simulated(draws.normal(90, 3, 12), draws.normal(92, 1, 20))).iloc[0]
         inside += row["low"] <= -2 <= row["high"]
     assert 0.92 <= inside / 300 <= 0.98
 
@@ -122,24 +122,24 @@ def test_a_core_like_any_set_is_seldom_significant():
     for _ in range(200):
         levels = draws.normal(90, 2, 21)  # of sets; runs of a set differ by less
         own, controls = levels[0] + draws.normal(0, 1, 12), levels[1:] + draws.normal(0, 1, 20)
-        found.append(core_free(*simulated(own, controls)).iloc[0]["p_lower"])
+        found.append(compute_core_free(*simulated(own, controls)).iloc[0]["p_lower"])
     assert np.mean(np.array(found) < 0.05) < 0.08
     assert min(found) == pytest.approx(1 / 21)
 
 
 def test_runs_that_went_wrong_are_left_out_and_counted():
     own, controls = [80.0, 82.0, 10.0], [95.0, 94.0, 20.0, 96.0]
-    row = core_free(*simulated(own, controls, {("core-free", 2), ("control", 2)})).iloc[0]
+    row = compute_core_free(*simulated(own, controls, {("core-free", 2), ("control", 2)})).iloc[0]
     assert (row["n"], row["n_control"], row["left_out"], row["left_out_control"]) == (2, 3, 1, 1)
     assert (row["core_free"], row["control"]) == (81.0, 95.0)
     runs, levels = simulated(own, controls, {("core-free", 2), ("control", 2), ("control", 3)})
     runs["closed"] = runs["closed"].mask(runs["set"] == 4)  # a set that does not exist
-    assert core_free(runs, levels).iloc[0][["n_control", "left_out_control"]].tolist() == [2, 1]
-    none = core_free(*simulated(own, controls, {("core-free", k) for k in range(3)})).iloc[0]
+    assert compute_core_free(runs, levels).iloc[0][["n_control", "left_out_control"]].tolist() == [2, 1]
+    none = compute_core_free(*simulated(own, controls, {("core-free", k) for k in range(3)})).iloc[0]
     assert pd.isna(none["difference"]) and none["reason"] == "no run with the core closed went well"
-    single = core_free(*simulated([80.0], [95.0, 94.0])).iloc[0]
+    single = compute_core_free(*simulated([80.0], [95.0, 94.0])).iloc[0]
     assert single["difference"] == -14.5 and pd.isna(single["low"]) and single["reason"]
-    alike = core_free(*simulated([0.0, 0.0], [0.0, 0.0, 0.0])).iloc[0]
+    alike = compute_core_free(*simulated([0.0, 0.0], [0.0, 0.0, 0.0])).iloc[0]
     assert (alike["difference"], alike["p_lower"], alike["p_higher"]) == (0, 1, 1) and pd.isna(alike["low"])
 
 
@@ -169,7 +169,7 @@ def test_a_run_is_faithful_within_the_margin_of_subnetworks_that_may_keep_all():
     became = [ABOUT | {"seed": k, "actual_sparsity": 0.3, "missed": k == 1, "collapsed": False} for k in range(2)]
     became.append(ABOUT | {"seed": 2, "reason": "diverged"})
     groups = [group_row(value, "id", seed=k) for k, value in enumerate((92.5, 91.5))]
-    found = core_free_runs(design, table("runs", became), table("group_accuracy", groups), 95.0, 3.0)
+    found = compute_core_free_runs(design, table("runs", became), table("group_accuracy", groups), 95.0, 3.0)
     assert found["faithful"].tolist()[:2] == [True, False] and pd.isna(found["faithful"].iloc[2])
     assert found["sound"].tolist() == [True, False, False]
     assert found["seed"].tolist() == [71, 72, 73] and found["reason"].iloc[2] == "diverged"
@@ -186,26 +186,26 @@ def evidence_of(own, controls, mid=95.0, **change):
         "core_free_runs": runs.assign(id_accuracy=[*own, *controls], mid_id_accuracy=mid),
         "core": table("core", core_rows({1}, set())),
     }
-    return Evidence(CONTEXT, of_run(tables | {"core_free": core_free(runs, levels).assign(**change)}, RUN))
+    return Evidence(CONTEXT, select_run(tables | {"core_free": compute_core_free(runs, levels).assign(**change)}, RUN))
 
 
 def test_a_cost_beyond_all_random_sets_supports_the_claim():
     draws = np.random.default_rng(4)
     found = evidence_of(draws.normal(80, 1, 12), draws.normal(94, 1, 40))
     estimate = statistics.without_core(found, group="id")
-    assert verdict(estimate, "p < 0.05") == "supported" and "12 runs without the core" in estimate.detail
-    assert verdict(statistics.controls_faithful(found), "> 0 points") == "supported"
+    assert decide_verdict(estimate, "p < 0.05") == "supported" and "12 runs without the core" in estimate.detail
+    assert decide_verdict(statistics.controls_faithful(found), "> 0 points") == "supported"
     assert statistics.core_size(found).value == 1
     gain = evidence_of(draws.normal(99, 0.1, 12), draws.normal(94, 1, 40))
-    assert verdict(statistics.without_core(gain, group="id"), "p < 0.05") == "contradicted"
+    assert decide_verdict(statistics.without_core(gain, group="id"), "p < 0.05") == "contradicted"
     few = evidence_of(draws.normal(80, 1, 12), draws.normal(94, 1, 38))
-    assert verdict(statistics.without_core(few, group="id"), "p < 0.05") == "too few"  # both tails: 2/39
+    assert decide_verdict(statistics.without_core(few, group="id"), "p < 0.05") == "too few"  # both tails: 2/39
 
 
 def test_controls_that_fail_as_well_make_the_claim_not_applicable():
     found = evidence_of([50.0, 51.0, 52.0], np.linspace(60, 70, 20))
     estimate = statistics.controls_faithful(found)
-    assert estimate.value == pytest.approx(65 - 92) and verdict(estimate, "> 0 points") == "contradicted"
+    assert estimate.value == pytest.approx(65 - 92) and decide_verdict(estimate, "> 0 points") == "contradicted"
 
 
 def test_a_claim_of_mostly_faulty_runs_is_refused():
@@ -243,10 +243,10 @@ def test_without_a_sound_subnetwork_nothing_is_faithful():
     design = pd.DataFrame([{"number": 0, "role": "control", "set": 1, "seed": 71, "closed": [1]}])
     became = [ABOUT | {"seed": 0, "actual_sparsity": 0.3, "missed": False, "collapsed": False}]
     groups = table("group_accuracy", [group_row(92.0, "id", seed=0)])
-    found = core_free_runs(design, table("runs", became), groups, None, 3.0).iloc[0]
+    found = compute_core_free_runs(design, table("runs", became), groups, None, 3.0).iloc[0]
     assert found["sound"] and found["id_accuracy"] == 92 and found["reason"] == NO_MID
     assert pd.isna(found["mid_id_accuracy"]) and pd.isna(found["faithful"])
-    with pytest.raises(CannotSay, match=NO_MID):
+    with pytest.raises(NotComputable, match=NO_MID):
         statistics.controls_faithful(evidence_of([80.0, 81.0], [95.0, 94.0], mid=np.nan))
 
 
@@ -256,7 +256,7 @@ def test_faithful_is_measured_by_sound_subnetworks_alone(monkeypatch):
     files |= {"failed": files["seed1"].iloc[:0], "sound": pd.DataFrame({"seed": [1, 1, 3]})}
     files["none"] = files["sound"].iloc[:0]
     monkeypatch.setattr(job, "read_table", lambda path, without=(): files[path])
-    monkeypatch.setattr(job, "id_accuracy", lambda rows, *scoring: rows["value"].iloc[0])
+    monkeypatch.setattr(job, "compute_id_accuracy", lambda rows, *scoring: rows["value"].iloc[0])
     paths = ["seed1", "seed2", "seed3", "failed"]
     assert job._mid_accuracy(paths, files["sound"], Analysis()) == 20.0
     assert job._mid_accuracy(paths[:2], files["sound"], Analysis()) == 10.0

@@ -6,10 +6,10 @@ import pytest
 from amounts import amount, by_chance, first_fast
 from scipy import stats
 
-from heuristic_core.analysis.bootstrap import Resamples, degrees_of_freedom, interval, widen_change_interval
+from heuristic_core.analysis.bootstrap import Resamples, degrees_of_freedom, sum_interval, widen_change_interval
 from heuristic_core.analysis.estimates import Estimate
 from heuristic_core.analysis.randomisation import layer_randomisation_test
-from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.experiments.heuristic_core.analysis.statistics_accuracy import MIN_SUBNETWORKS, compute_sd_interval
 
 REPEATS = 400
@@ -37,7 +37,7 @@ def test_the_mean_over_a_groups_subsets_of_few_templates(templates, share):
     for _ in range(REPEATS):
         parts = by_templates(rng, templates)
         draws = [Resamples(names, 300, rng).means(values) for values, names in parts]
-        low, high = interval(draws, templates, np.mean([values.mean() for values, _ in parts]))
+        low, high = sum_interval(draws, templates, np.mean([values.mean() for values, _ in parts]))
         held.append(low <= 50 <= high)
         widths.append(high - low)
     assert np.mean(held) > share - BELOW
@@ -148,7 +148,7 @@ def test_heads_drawn_by_chance_are_rarely_more_or_less_than_others_of_their_laye
     for _ in range(count):
         p, opposite, attainable = layer_randomisation_test(studies_of_nothing(rng, core, kind), rng)
         assert min(p, opposite) >= attainable
-        judged.append(verdict(Estimate.test(p, opposite, sum(core), "heads", "", attainable), "p < 0.05"))
+        judged.append(decide_verdict(Estimate.test(p, opposite, sum(core), "heads", "", attainable), "p < 0.05"))
     decided = judged.count("supported") + judged.count("contradicted")
     assert decided <= by_chance(count)
     if sum(core) == 1:  # p is 1/8 at best

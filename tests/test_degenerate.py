@@ -8,8 +8,8 @@ from claim_tables import CONTEXT, JOINT, RUN, ablation, actual, core_rows, evide
 from conftest import CLAIMS
 from test_size_statistics import CMD, ID, MIXED, OOD, cmd_rows, size_rows
 
-from heuristic_core.analysis.estimates import CannotSay, FailedRuns
-from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.analysis.estimates import FailedRuns, NotComputable
+from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis import (
@@ -18,10 +18,10 @@ from heuristic_core.experiments.heuristic_core.analysis import (
     statistics_single_heads,
     statistics_sparsity,
 )
-from heuristic_core.experiments.heuristic_core.analysis.claims import claims
+from heuristic_core.experiments.heuristic_core.analysis.claims import judge_claims
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import FaultyCell, troubled
-from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import FaultyCell, find_faulty_cells
+from heuristic_core.experiments.heuristic_core.figures import build_sheets, draw
 
 CHANCE = 33.3
 OF_FULL_MODEL = {"generalises"}  # with these tables; it rests on no pruning run
@@ -101,7 +101,7 @@ def constant_class():
 
 def supported(tables):
     context = CONTEXT.model_copy(update={"checkpoints": (10, 20, 30)})
-    found = claims(context, tables, load_claims(CLAIMS))
+    found = judge_claims(context, tables, load_claims(CLAIMS))
     return found[found["ft_seed"].isna()].set_index("claim")[["verdict", "detail"]]
 
 
@@ -156,7 +156,7 @@ def test_heads_that_such_subnetworks_share_are_shown_without_p(runs, full, reaso
     rows = {"runs": runs, "group_accuracy": full_rows(**full), "core_null": [shared]}
     tables = {name: table(name, of_table) for name, of_table in rows.items()}
     _, marks = draw("table_core", tables, Figure(), CONTEXT)
-    (sheet,) = sheets_of("table_core", marks)
+    (sheet,) = build_sheets("table_core", marks)
     (shown,) = [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
     if reason is None:
         assert shown["p"] == "0.0100" and "why there is no p" not in shown and marks["p"].tolist() == [0.01]
@@ -179,7 +179,7 @@ def test_a_study_without_an_entailment_class_has_no_j_and_nothing_stands_for_it(
     without = evidence(runs=run_rows(), group_accuracy=[row for row in full if row["group"] != "ood-entailment"])
     assert statistics_accuracy.full_accuracy(without, group="ood").value == 50
     for statistic in (statistics_needs.generalisation, partial(statistics_accuracy.full_accuracy, group="j")):
-        with pytest.raises(CannotSay, match="no ood-entailment subset was evaluated, and without it there is no J"):
+        with pytest.raises(NotComputable, match="no ood-entailment subset was evaluated, and without it there is no J"):
             statistic(without)
 
 
@@ -189,9 +189,9 @@ def test_a_spread_of_zero_is_no_agreement(monkeypatch):
     rows = {"group_accuracy": [*full_rows(), *same]}
     monkeypatch.setattr(statistics_accuracy, "MIN_SUBNETWORKS", 2)
     blind = statistics_accuracy.spread_mean(evidence(**rows), group="id", sparsity="mid")
-    assert blind.value == pytest.approx(CHANCE) and verdict(blind, "> 1 %") == "too few"
+    assert blind.value == pytest.approx(CHANCE) and decide_verdict(blind, "> 1 %") == "too few"
     sd = statistics_accuracy.seed_sd(evidence(**rows), group="id", sparsity="mid")
-    assert sd.value == 0 and verdict(sd, "< 1.5 points") == "too few"
+    assert sd.value == 0 and decide_verdict(sd, "< 1.5 points") == "too few"
     with pytest.raises(FailedRuns, match=r"of the 4 pruning runs at step 30, sparsity 0.3, 4 collapsed"):
         statistics_accuracy.seed_sd(evidence(**rows, runs=run_rows(collapsed=True)), group="id", sparsity="mid")
 
@@ -208,12 +208,12 @@ def test_a_spread_of_zero_is_no_agreement(monkeypatch):
 def test_half_of_a_cell_makes_it_unsound(fault, said):
     full = list(full_rows())
     evidence(runs=run_rows(1, **fault), group_accuracy=full).sound("mid", "high")
-    with pytest.raises(CannotSay) as raised:
+    with pytest.raises(NotComputable) as raised:
         evidence(runs=run_rows(2, **fault), group_accuracy=full).sound("mid")
     assert str(raised.value) == f"of the 4 pruning runs at step 30, sparsity 0.3, {said}"
-    with pytest.raises(CannotSay, match=r"at step 10, sparsity 0\.5, 1"):  # the early checkpoint has two seeds
+    with pytest.raises(NotComputable, match=r"at step 10, sparsity 0\.5, 1"):  # the early checkpoint has two seeds
         evidence(runs=run_rows(1, steps=(10,), **fault), group_accuracy=full).sound("mid", "early")
-    with pytest.raises(CannotSay, match=r"sparsity 0\.1, 1 .*, and 2 more such cells"):
+    with pytest.raises(NotComputable, match=r"sparsity 0\.1, 1 .*, and 2 more such cells"):
         evidence(runs=run_rows(1, **fault), group_accuracy=full).sound("curve")
 
 
@@ -222,7 +222,7 @@ def test_without_a_table_of_runs_nothing_is_refused():
 
 
 def test_subnetworks_of_a_full_model_at_chance_say_nothing():
-    with pytest.raises(CannotSay, match=r"the full model is at chance in-domain: 35.0 %, chance 33.3 %"):
+    with pytest.raises(NotComputable, match=r"the full model is at chance in-domain: 35.0 %, chance 33.3 %"):
         evidence(runs=run_rows(), group_accuracy=full_rows(id_=35.0)).sound("mid")
 
 
@@ -232,7 +232,7 @@ def test_cells_with_faults_are_counted():
                           *run_rows(steps=(30,), sparsities=(0.1,))])  # fmt: skip
     counts = {"failed": 0, "collapsed": 0, "missed their target": 0}
     ft_seed = RUN["ft_seed"]
-    assert troubled(rows) == [
+    assert find_faulty_cells(rows) == [
         FaultyCell(ft_seed, 30, 0.3, 4, counts | {"collapsed": 3}, True),
         FaultyCell(ft_seed, 30, 0.5, 4, counts | {"missed their target": 1}, False),
     ]
@@ -246,7 +246,7 @@ def test_a_constant_full_model_has_no_verdicts_of_its_own():
         (statistics_accuracy.ood_at_saturation, {"share": 0.95}),
         (statistics_single_heads.largest_single_cost, {"group": "id"}),
     ):
-        with pytest.raises(CannotSay, match="the full model is at chance in-domain"):
+        with pytest.raises(NotComputable, match="the full model is at chance in-domain"):
             statistic(found, **options)
 
 

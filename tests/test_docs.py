@@ -10,9 +10,9 @@ import yaml
 from conftest import ROOT
 
 from heuristic_core.config.claims import load_claims
-from heuristic_core.config.reference import fields_of, reference, row, sections
-from heuristic_core.experiments.reference import references
-from heuristic_core.experiments.registry import FOLDERS, load_experiment
+from heuristic_core.config.reference import fields_of, render_reference, row, sections
+from heuristic_core.experiments.reference import list_references
+from heuristic_core.experiments.registry import EXPERIMENT_FOLDERS, load_experiment
 from heuristic_core.report.settings import read_study
 from heuristic_core.tables.parquet import read_rows
 
@@ -21,13 +21,13 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-@pytest.mark.parametrize("words", references(), ids=lambda words: words.page)
+@pytest.mark.parametrize("words", list_references(), ids=lambda words: words.page)
 def test_the_reference_of_the_configuration_is_up_to_date(words):
     page = (ROOT / "docs" / words.page).read_text()
-    assert page == reference(words), "run: python -m heuristic_core.experiments.reference docs"
+    assert page == render_reference(words), "run: python -m heuristic_core.experiments.reference docs"
 
 
-@pytest.mark.parametrize("words", references(), ids=lambda words: words.page)
+@pytest.mark.parametrize("words", list_references(), ids=lambda words: words.page)
 def test_every_key_has_a_meaning_and_every_number_a_unit(words):
     named = set()
     for section in sections(words):
@@ -41,7 +41,7 @@ def test_every_key_has_a_meaning_and_every_number_a_unit(words):
 
 
 def test_every_experiment_has_a_page_of_its_settings():
-    assert len(references()) == len(FOLDERS)
+    assert len(list_references()) == len(EXPERIMENT_FOLDERS)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

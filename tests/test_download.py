@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.tasks import FilesTask, Split
-from heuristic_core.sources.download import downloads
+from heuristic_core.sources.download import list_downloads
 from heuristic_core.tasks.rows import find_local_paths, find_missing_paths, find_present_paths, find_split_paths
 
 
@@ -132,7 +132,7 @@ def test_files_of_addresses_may_have_the_same_name_in_several_folders(tmp_path):
         )
 
     task = task_of(split("more", b"y", "id"), split("data", b"x", "ood"))
-    assert [(one.path, one.url[-1]) for one in downloads(task)] == [
+    assert [(one.path, one.url[-1]) for one in list_downloads(task)] == [
         (tmp_path / "data/a.csv", "x"),
         (tmp_path / "more/a.csv", "y"),
     ]

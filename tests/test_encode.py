@@ -10,7 +10,7 @@ from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.encoded import Encoded, Subset, pack_lists
 from heuristic_core.tasks.language import VOCABULARY
 from heuristic_core.tasks.pairs import SubsetRule
-from heuristic_core.tasks.sentences import sentences
+from heuristic_core.tasks.sentences import load_sentences
 
 STUDY = load_study(ROOT / "config.yaml")
 CLS, SEP = VOCABULARY.index("[CLS]"), VOCABULARY.index("[SEP]")
@@ -73,7 +73,7 @@ def test_the_vocabulary_is_the_languages_and_padding_is_zero(tokenizer):
 
 def test_every_word_of_the_language_is_known_and_no_pair_is_cut(tokenizer):
     small = STUDY.task.model_copy(update={"train_pairs": 500, "id_pairs": 60, "pairs_per_subcase": 20})
-    pairs = sentences(small)
+    pairs = load_sentences(small)
     for rows, rules in ((pairs.train, ()), (pairs.evaluation, pairs.subsets)):
         encoded = encode(rows, tokenizer, small.max_length, rules)
         assert VOCABULARY.index("[UNK]") not in encoded.ids

@@ -7,15 +7,15 @@ import pytest
 from conftest import ROOT
 from pair_files import FORMATS, NLI, task_of
 
-from heuristic_core.common.errors import counted
-from heuristic_core.config.demands import Demands
-from heuristic_core.config.reading import ConfigError, read_values
+from heuristic_core.common.errors import format_count
+from heuristic_core.config.demands import DataRequirements
+from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.experiments.heuristic_core.plan.sources import check_sources
 from heuristic_core.tasks import preview, sizes
-from heuristic_core.tasks.counts import exceeds, unmet
-from heuristic_core.tasks.preview import faults
-from heuristic_core.tasks.sentences import sentences
+from heuristic_core.tasks.counts import format_shortage, list_unmet_demands
+from heuristic_core.tasks.preview import find_task_errors
+from heuristic_core.tasks.sentences import load_sentences
 from heuristic_core.tasks.sizes import count_max_rows
 
 NEEDS = {"prune.examples = 9": 9, "finetune.batch_size = 8": 8}
@@ -42,14 +42,14 @@ def numbered(count, label=lambda index: index % 3):
 )
 def test_settings_that_need_more_training_pairs_than_files_hold_are_told(task, rows, fields, there):
     made = task(rows, {"dev": (numbered(20)[8:], {"group": "id"})}, **fields)
-    found = faults(made, Demands(NEEDS))
+    found = find_task_errors(made, DataRequirements(NEEDS))
     if there is None:
         assert found == []
-        assert unmet(sentences(made), Demands(NEEDS)) == []
+        assert list_unmet_demands(load_sentences(made), DataRequirements(NEEDS)) == []
         return
     (message,) = found
     assert message.startswith("prune.examples = 9, but there are only ") and there in message
-    assert unmet(sentences(made), Demands(NEEDS)) == [message]
+    assert list_unmet_demands(load_sentences(made), DataRequirements(NEEDS)) == [message]
 
 
 @pytest.mark.parametrize(
@@ -61,21 +61,23 @@ def test_settings_that_need_more_training_pairs_than_files_hold_are_told(task, r
     ],
 )
 def test_what_a_setting_needs_is_said_once(task, setting, need, begins):
-    (message,) = faults(task(numbered(2), {"dev": (numbered(2), {"group": "id"})}), Demands({setting: need}))
+    (message,) = find_task_errors(
+        task(numbered(2), {"dev": (numbered(2), {"group": "id"})}), DataRequirements({setting: need})
+    )
     assert message.startswith(begins)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 1000])
 def test_a_number_of_things_has_its_noun_in_the_right_number(count):
-    assert counted(count, "token") == {1: "1 token", 1000: "1,000 tokens"}.get(count, f"{count} tokens")
+    assert format_count(count, "token") == {1: "1 token", 1000: "1,000 tokens"}.get(count, f"{count} tokens")
     noun = "is only 1 training pair (" if count == 1 else "are only "
-    assert noun in exceeds("a = 2", 2, count, "b")
+    assert noun in format_shortage("a = 2", 2, count, "b")
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "csv.gz"])
 @pytest.mark.parametrize("count", [6, 50])
 def test_of_long_files_their_length_bounds_what_they_hold(tmp_path, monkeypatch, ending, count):
-    monkeypatch.setattr(preview, "ROWS", 4)
+    monkeypatch.setattr(preview, "PREVIEW_ROWS", 4)
     rows = [("a", "b", 0), ("c", "d", 1)] * (count // 2)
     if ending == "parquet":
         FORMATS["parquet"][0](tmp_path / "a.parquet", rows, NLI)
@@ -88,22 +90,22 @@ def test_of_long_files_their_length_bounds_what_they_hold(tmp_path, monkeypatch,
         text = "\n".join(between.join(map(str, row)) for row in [("sentence1", "sentence2", "label"), *rows])
         (tmp_path / f"a.{ending}").write_bytes(gzip.compress(text.encode()) if "gz" in ending else text.encode())
     made = task_of(tmp_path, f"a.{ending}")
-    assert len(sentences(made).train) == count
-    assert faults(made, Demands({"prune.examples": count})) == []
-    found = faults(made, Demands({"prune.examples": count + 3, "finetune.batch_size": 2}))
+    assert len(load_sentences(made).train) == count
+    assert find_task_errors(made, DataRequirements({"prune.examples": count})) == []
+    found = find_task_errors(made, DataRequirements({"prune.examples": count + 3, "finetune.batch_size": 2}))
     assert len(found) == (0 if "gz" in ending else 1)  # of a compressed file nothing is known so soon
     assert all(message.startswith(f"prune.examples needs {count + 3}, but there are only ") for message in found)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])
 def test_a_text_file_has_as_many_rows_as_lines_at_most(tmp_path, monkeypatch, end):
-    monkeypatch.setattr(sizes, "CHUNK", 3)
+    monkeypatch.setattr(sizes, "CHUNK_BYTES", 3)
     (tmp_path / "a.csv").write_bytes(end.join(["x,y", "a,b", "c,d"]).encode())
     assert count_max_rows(tmp_path / "a.csv") == (5 if end == "\n\n" else 3)
 
 
 def test_the_needs_of_a_study_are_those_of_its_settings():
-    values = read_values(ROOT / "config.yaml")
+    values = read_config(ROOT / "config.yaml")
     prune = values["prune"] | {"examples": None, "mean_examples": None, "discretise": "threshold", "held_out": 20}
     study = parse_study(values | {"prune": prune})
     batch = {f"finetune.batch_size = {study.finetune.batch_size}": study.finetune.batch_size}
@@ -116,7 +118,7 @@ def test_the_needs_of_a_study_are_those_of_its_settings():
 
 
 def test_a_study_without_room_for_two_sentences_cannot_begin():
-    values = read_values(ROOT / "config.yaml")
+    values = read_config(ROOT / "config.yaml")
     short = parse_study(values | {"task": values["task"] | {"max_length": 4}})
     with pytest.raises(ConfigError, match=r"task\.max_length = 4 leaves no room .* give 5 at least"):
         check_sources(short, "mine.yaml")

@@ -7,13 +7,18 @@ from amounts import amount
 from claim_tables import CONTEXT, RUN, core_rows, group_row, table
 from test_degenerate import full_rows, run_rows
 
-from heuristic_core.analysis.estimates import CannotSay
-from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.analysis.estimates import NotComputable
+from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis import statistics_further_runs as statistics
-from heuristic_core.experiments.heuristic_core.analysis.core import core, head_frequency
-from heuristic_core.experiments.heuristic_core.analysis.entry import entered, entry, entry_frequency, half_step
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
+from heuristic_core.experiments.heuristic_core.analysis.core import compute_core, compute_head_frequency
+from heuristic_core.experiments.heuristic_core.analysis.entry import (
+    compute_entry,
+    compute_entry_frequency,
+    find_entry,
+    find_half_step,
+)
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, select_run
 from heuristic_core.experiments.heuristic_core.analysis.spread import summary, variance
 from heuristic_core.experiments.heuristic_core.figures import draw
 
@@ -37,7 +42,7 @@ NEVER = "75 % of subnetworks keep the head"
     ],
 )
 def test_a_head_enters_at_the_first_of_two_steps_in_a_row(shares, step, censored, reason):
-    found = entered(pd.Series(shares, index=STEPS).dropna(), STEPS)
+    found = find_entry(pd.Series(shares, index=STEPS).dropna(), STEPS)
     assert (found.get("entry_step"), found.get("censored"), found["reason"]) == (step, censored, reason)
 
 
@@ -53,10 +58,10 @@ def finetuning(*values, every=10):
 
 
 def test_half_of_the_last_value_is_found_between_evaluations():
-    assert half_step(finetuning(5, 10, 30, 70, 80)) == (pytest.approx(20 + 10 * 10 / 40), None)
-    assert half_step(finetuning(95, 60, 10, 70, 80))[0] == pytest.approx(20 + 10 * 30 / 60)  # for good
-    assert half_step(finetuning(50, 60, 70))[0] == 0
-    assert half_step(finetuning(5, 5.0, 5.0), ["b"]) == (
+    assert find_half_step(finetuning(5, 10, 30, 70, 80)) == (pytest.approx(20 + 10 * 10 / 40), None)
+    assert find_half_step(finetuning(95, 60, 10, 70, 80))[0] == pytest.approx(20 + 10 * 30 / 60)  # for good
+    assert find_half_step(finetuning(50, 60, 70))[0] == 0
+    assert find_half_step(finetuning(5, 5.0, 5.0), ["b"]) == (
         None,
         "the full model has no OOD accuracy at the end of fine-tuning",
     )
@@ -109,8 +114,8 @@ def analysed(counter=(1,)):
         ]
     )
     in_core = table("core", core_rows({0}, set()))
-    frequency = entry_frequency(components(COUNTS), table("runs", entry_runs()), in_core, ENTRY, marked)
-    return frequency, entry(frequency, finetuning(0, 10, 10, 50, 60), ENTRY)
+    frequency = compute_entry_frequency(components(COUNTS), table("runs", entry_runs()), in_core, ENTRY, marked)
+    return frequency, compute_entry(frequency, finetuning(0, 10, 10, 50, 60), ENTRY)
 
 
 def test_frequencies_are_of_the_parts_seeds_and_heads_alone():
@@ -122,7 +127,7 @@ def test_frequencies_are_of_the_parts_seeds_and_heads_alone():
     groups = frequency.drop_duplicates("component").set_index("component")["group"].to_dict()
     assert groups == {0: "core", 1: "counter", 2: "other", 3: "other"}
     more = pd.concat([components(COUNTS), components(COUNTS, seeds=(1, 2)), components({10: (0,) * 4}, sparsity=0.5)])
-    again = entry_frequency(more, table("runs", []), table("core", core_rows({0}, set())), ENTRY)
+    again = compute_entry_frequency(more, table("runs", []), table("core", core_rows({0}, set())), ENTRY)
     pd.testing.assert_frame_equal(again.drop(columns="group"), frequency.drop(columns="group"))
     assert set(again["group"]) == {"core", "other"}
 
@@ -162,30 +167,30 @@ def test_the_figure_shows_heads_their_groups_and_the_full_model():
 def evidence_of(rows):
     tables = {"runs": run_rows(), "core": core_rows({0}, set()), "group_accuracy": list(full_rows())}
     tables = {name: table(name, of_table) for name, of_table in tables.items()}
-    return Evidence(ENTRY, of_run(tables | {"entry": rows}, RUN))
+    return Evidence(ENTRY, select_run(tables | {"entry": rows}, RUN))
 
 
 @pytest.mark.parametrize("fault", [{"collapsed": True}, {"missed": True}])
 def test_runs_that_did_not_go_well_say_nothing_of_entry(fault):
     in_core = table("core", core_rows({0}, set()))
     one, two = (
-        entry_frequency(components(COUNTS), table("runs", entry_runs(count, **fault)), in_core, ENTRY)
+        compute_entry_frequency(components(COUNTS), table("runs", entry_runs(count, **fault)), in_core, ENTRY)
         for count in (1, 2)
     )
     at = one[one["step"] == 20].set_index("component")
     assert set(at["n"]) == {3} and at["count"].tolist() == [3, 0, 0, 0]  # the first seed kept most
     assert set(one.loc[one["step"] != 20, "n"]) == {4} and set(two.loc[two["step"] == 20, "n"]) == {2}
     curve = finetuning(0, 10, 10, 50, 60)
-    found = entry(one, curve, ENTRY).set_index("component")
+    found = compute_entry(one, curve, ENTRY).set_index("component")
     assert found.loc[0, "entry_step"] == 10 and found.loc[0, "censored"] and found["before_half"].tolist()[0]
-    found = entry(two, curve, ENTRY).set_index("component")
+    found = compute_entry(two, curve, ENTRY).set_index("component")
     assert found["entry_step"].isna().tolist() == [True, True, True, True]
     assert found.loc[0, "reason"] == found.loc[1, "reason"] == "fewer than 3 pruning runs went well at 20"
     assert pd.isna(found.loc[0, "before_half"]) and pd.isna(found.loc[1, "before_half"])
     assert not found.loc[2, "before_half"] and found.loc[2, "reason"] == f"{NEVER} at no step"
     assert found["rise"].tolist() == [0.0, 87.5, 12.5, -12.5]
-    with pytest.raises(CannotSay, match="of 4 heads, 2 may enter before half or not: fewer than 3 pruning runs"):
-        statistics.early_core_heads(evidence_of(entry(two, curve, ENTRY)))
+    with pytest.raises(NotComputable, match="of 4 heads, 2 may enter before half or not: fewer than 3 pruning runs"):
+        statistics.early_core_heads(evidence_of(compute_entry(two, curve, ENTRY)))
 
 
 def many(entries, half=25.0, layers=1):
@@ -205,12 +210,12 @@ EARLY = [("core", 10, 0.0), ("other", 10, 0.0), *[("other", 30, 0.0)] * 5, ("oth
 def test_early_core_heads_are_compared_with_random_heads_of_their_layers():
     one = statistics.early_core_heads(evidence_of(many(EARLY)))
     assert one.value == pytest.approx(2 / 8, abs=0.02) and one.opposite == 1
-    assert one.attainable == 1 / 8 and verdict(one, "p < 0.05") == "too few"  # a core of one head
+    assert one.attainable == 1 / 8 and decide_verdict(one, "p < 0.05") == "too few"  # a core of one head
     assert "0.0 enters at 10 or before; of 7 other heads of these layers 1 enter before" in one.detail
     three = statistics.early_core_heads(evidence_of(many(EARLY, layers=3)))
-    assert three.value == pytest.approx(1 / 64, abs=0.005) and verdict(three, "p < 0.05") == "supported"
+    assert three.value == pytest.approx(1 / 64, abs=0.005) and decide_verdict(three, "p < 0.05") == "supported"
     late = [(group, 30 if group == "core" else 10, 0.0) for group, _, _ in EARLY]
-    assert verdict(statistics.early_core_heads(evidence_of(many(late, layers=2))), "p < 0.05") == "contradicted"
+    assert decide_verdict(statistics.early_core_heads(evidence_of(many(late, layers=2))), "p < 0.05") == "contradicted"
     away = pd.concat([many(EARLY), many([("other", 10, 0.0)] * 8).assign(layer=1)])  # a layer without the core
     assert statistics.early_core_heads(evidence_of(away)).value == one.value
 
@@ -218,7 +223,7 @@ def test_early_core_heads_are_compared_with_random_heads_of_their_layers():
 @pytest.mark.parametrize("half", [5.0, 10.0, 40.1])
 def test_entry_is_not_compared_with_a_half_that_no_checkpoint_surrounds(half):
     """At the first step or before it, a censored head entered before half or not; beyond the last one all are early."""
-    with pytest.raises(CannotSay, match=f"reaches half at step {half:.0f}, outside of steps 10 to 40"):
+    with pytest.raises(NotComputable, match=f"reaches half at step {half:.0f}, outside of steps 10 to 40"):
         statistics.early_core_heads(evidence_of(many(EARLY, half)))
     assert statistics.early_core_heads(evidence_of(many(EARLY, 10.1))).value < 0.5
     assert statistics.early_core_heads(evidence_of(many(EARLY, 40.0))).value < 1.1
@@ -244,7 +249,7 @@ def test_cells_of_entry_change_no_table_of_the_grid():
         + [components({10: (2, 1, 0, 0)}, (1, 2), 0.5)]
     )
     more = pd.concat([grid, components({30: (0, 0, 0, 4), 20: (4, 4, 0, 0)}, ENTRY.entry_seeds, 0.3)])
-    for make in (core, head_frequency):
+    for make in (compute_core, compute_head_frequency):
         pd.testing.assert_frame_equal(make(more, ENTRY), make(grid, ENTRY))
     rows = [group_row(50.0 + seed, g, s, seed) for g in ("id", "ood") for s in (0.3, 0.5) for seed in (1, 2, 3, 4)]
     rows += list(full_rows())

@@ -12,7 +12,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from heuristic_core.provenance.digests import imported
+from heuristic_core.provenance.digests import imported_packages
 from heuristic_core.provenance.lock import COMPUTING_PACKAGES, DRAWING_PACKAGES
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -49,7 +49,9 @@ def test_results_depend_on_what_the_project_requires_but_for_what_runs_jobs_lock
 
 def test_what_the_code_imports_is_declared():
     files = [path for folder in ("src", "workflow") for path in (ROOT / folder).rglob("*.py")]
-    found = imported(files) - sys.stdlib_module_names - {path.stem for path in (*files, *(ROOT / "src").iterdir())}
+    found = (
+        imported_packages(files) - sys.stdlib_module_names - {path.stem for path in (*files, *(ROOT / "src").iterdir())}
+    )
     assert {"torch", "yaml", "filelock"} <= found
     distributions = packages_distributions()
     assert [name for name in found if not {canonicalize_name(one) for one in distributions[name]} & DECLARED] == []

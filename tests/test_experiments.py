@@ -12,9 +12,9 @@ import yaml
 from conftest import ROOT
 from reduced import REDUCED, clone, planned, snakemake
 
-from heuristic_core.config.reading import ConfigError, read_values
-from heuristic_core.experiments.registry import FOLDERS, experiments, load_experiment
-from heuristic_core.experiments.studies import configured, parse_studies, sweep_of
+from heuristic_core.config.reading import ConfigError, read_config
+from heuristic_core.experiments.registry import EXPERIMENT_FOLDERS, load_experiment, load_experiments
+from heuristic_core.experiments.studies import parse_studies, parse_sweep, read_studies
 from heuristic_core.tables.parquet import read_table
 
 SORTING = ROOT / "tests" / "studies" / "sorting.yaml"
@@ -23,11 +23,11 @@ MADE = ROOT / "tests" / "made"
 
 
 def test_a_configuration_without_an_experiment_is_of_the_heuristic_core():
-    values = read_values(REDUCED)
+    values = read_config(REDUCED)
     assert load_experiment(values) is load_experiment(values | {"experiment": "heuristic-core"})
     first, second = (load_experiment(values).parse(one) for one in (values, values | {"experiment": "heuristic-core"}))
     assert first == second
-    assert load_experiment(read_values(SORTING)).__name__ == "heuristic_core.experiments.list_sorting.experiment"
+    assert load_experiment(read_config(SORTING)).__name__ == "heuristic_core.experiments.list_sorting.experiment"
 
 
 def test_an_unknown_experiment_is_named():
@@ -35,7 +35,7 @@ def test_an_unknown_experiment_is_named():
         load_experiment({"experiment": "x"}, "a.yaml")
 
 
-@pytest.mark.parametrize("experiment", experiments(), ids=FOLDERS.get)
+@pytest.mark.parametrize("experiment", load_experiments(), ids=EXPERIMENT_FOLDERS.get)
 def test_every_experiment_gives_what_shared_parts_ask_for(experiment):
     for name in ("parse", "plan", "members", "subject", "drawing", "warnings"):
         assert callable(getattr(experiment, name))
@@ -46,7 +46,7 @@ def test_every_experiment_gives_what_shared_parts_ask_for(experiment):
 
 @pytest.mark.parametrize("path", [REDUCED, SORTING, EXTRACTIVE], ids=lambda path: path.stem)
 def test_members_of_an_archive_are_results_of_the_study(path, tmp_path):
-    ((_, one),) = configured(read_values(path), path).items()
+    ((_, one),) = read_studies(read_config(path), path).items()
     done = snakemake(tmp_path, "--dry-run", "export", config=path)
     assert len(one.experiment.members(one.study)) == len(set(one.experiment.members(one.study)))
     assert all(f"{one.study.root}/{name}" in done.stdout + done.stderr for name in one.experiment.members(one.study))
@@ -73,9 +73,9 @@ def test_the_reports_of_several_studies_are_one_target(both, tmp_path):
 
 
 def test_no_figure_is_over_studies_of_several_experiments(both):
-    values = read_values(both) | {"sweep": {"name": "x", "axes": {"a": "training.steps"}}}
+    values = read_config(both) | {"sweep": {"name": "x", "axes": {"a": "training.steps"}}}
     with pytest.raises(ConfigError, match=r"sweep: .*heuristic-core, list-sorting"):
-        sweep_of(values, parse_studies(values, both), both)
+        parse_sweep(values, parse_studies(values, both), both)
 
 
 @pytest.mark.slow

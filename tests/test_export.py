@@ -20,12 +20,12 @@ from reduced import REDUCED, STUDY, snakemake
 
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.claims import load_claims
-from heuristic_core.experiments.heuristic_core.archive.members import MECHANISM, TABLES
+from heuristic_core.experiments.heuristic_core.archive.members import MECHANISM_TABLES, TABLES
 from heuristic_core.experiments.heuristic_core.archive.members import members as members_of
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
 from heuristic_core.provenance.crate.metadata import summarise_run
-from heuristic_core.provenance.crate.records import records
-from heuristic_core.provenance.record import FIELDS, digest
+from heuristic_core.provenance.crate.records import collect_records
+from heuristic_core.provenance.record import RECORD_FIELDS, record_digest
 
 SETTINGS = yaml.safe_load(REDUCED.read_text())
 SECRET = "hf_QwErTyUiOpAsDfGhJkLzXcVbNm"
@@ -238,15 +238,19 @@ def texts(name, content):
 def test_every_table_that_something_reads_is_exported():
     read = {table for target in TARGETS.values() for table in (*target.tables, *target.also)}
     read |= {table for claim in load_claims(CLAIMS) for table in claim.tables}
-    assert read <= {*TABLES, *chain(*MECHANISM.values())}
+    assert read <= {*TABLES, *chain(*MECHANISM_TABLES.values())}
 
 
 def record(folder, name, inputs, started, commit="c" * 40):
     path = folder / "provenance" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    made = dict.fromkeys(FIELDS) | {"inputs": dict.fromkeys(inputs, "0" * 64), "started": started, "seconds": 90.5}
+    made = dict.fromkeys(RECORD_FIELDS) | {
+        "inputs": dict.fromkeys(inputs, "0" * 64),
+        "started": started,
+        "seconds": 90.5,
+    }
     made |= {"commit": commit, "outputs": {name: file_digest(folder / name)} if (folder / name).is_file() else {}}
-    path.write_text(json.dumps(made | {"digest": digest(made)}))
+    path.write_text(json.dumps(made | {"digest": record_digest(made)}))
 
 
 def test_records_are_those_of_what_led_here(tmp_path):
@@ -254,7 +258,7 @@ def test_records_are_those_of_what_led_here(tmp_path):
     record(tmp_path, "m/subnetwork.json", ["m/checkpoint/model.safetensors"], "2026-01-01T09:00:00Z")
     record(tmp_path, "m/checkpoint", [], "2026-01-01T08:00:00Z")
     record(tmp_path, "of-a-seed-that-is-gone/subnetwork.json", [], "2026-01-01T11:00:00Z")
-    assert records(tmp_path, ["tables/core.parquet", "without-record.csv"]) == [
+    assert collect_records(tmp_path, ["tables/core.parquet", "without-record.csv"]) == [
         "provenance/m/checkpoint.json",
         "provenance/m/subnetwork.json.json",
         "provenance/tables/core.parquet.json",

@@ -6,7 +6,7 @@ import pytest
 from extractive_tables import CITIES, PAPER, SEEDS, tables
 
 from heuristic_core.config.claims import load_claims
-from heuristic_core.experiments.extractive_structures.claims import claims
+from heuristic_core.experiments.extractive_structures.claims import judge_claims
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
 from heuristic_core.experiments.extractive_structures.evidence import Evidence
 from heuristic_core.experiments.extractive_structures.experiment import CLAIMS
@@ -37,7 +37,7 @@ SWAPPED = {
 
 
 def verdicts(**changed) -> dict[str, str]:
-    found = claims("made", tables(**changed), STATED)
+    found = judge_claims("made", tables(**changed), STATED)
     return found.set_index("claim")["verdict"].to_dict()
 
 
@@ -59,7 +59,7 @@ def test_where_facts_are_not_learned_nothing_else_applies():
 
 def test_one_seed_decides_nothing():
     one = {name: rows[rows["seed"] == SEEDS[0]] for name, rows in tables().items()}
-    found = claims("made", one, STATED)
+    found = judge_claims("made", one, STATED)
     assert set(found["verdict"]) == {"too few"}
 
 
@@ -75,7 +75,7 @@ def test_no_difference_is_never_supported():
 def test_a_model_that_is_too_large_for_full_replacement_leaves_its_claims_not_run_with_the_reason():
     made = tables()
     made["extractive_agreement"] = made["extractive_agreement"].assign(r=None, n=0, reason="194 components")
-    found = claims("made", made, STATED).set_index("claim")
+    found = judge_claims("made", made, STATED).set_index("claim")
     of_replacement = found[found.index.str.endswith("agrees-with-replacement")]
     assert len(of_replacement) == 3 and set(of_replacement["verdict"]) == {"not run"}
     assert of_replacement["detail"].str.contains("194 components").all()
@@ -93,7 +93,7 @@ def test_statistics_by_hand():
 def test_without_a_corpus_its_claims_are_not_run():
     rows = tables()
     rows["extractive_curves"] = rows["extractive_curves"].query("corpus != 'shuffled'")
-    found = claims("made", rows, STATED).set_index("claim")
+    found = judge_claims("made", rows, STATED).set_index("claim")
     assert found.loc["learned-from-implications-that-follow", "verdict"] == "not run"
     assert (
         "no model was pre-trained on the corpus shuffled"
@@ -110,7 +110,7 @@ def test_both_hops_are_judged_by_both(name, absent):
     rows = tables()
     second = rows[name]["hop"] == "second"
     rows[name] = rows[name][~second] if absent else rows[name].assign(**{HOP[name]: rows[name][HOP[name]].mask(second)})
-    found = claims("made", rows, STATED).set_index("claim")
+    found = judge_claims("made", rows, STATED).set_index("claim")
     changed = found[found["detail"].str.contains("no seed has a value of second hop")]
     assert len(changed) and set(changed["verdict"]) == {"too few"}
     assert set(found.loc[found.index.difference(changed.index), "verdict"]) == {"supported"}

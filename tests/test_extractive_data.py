@@ -12,14 +12,14 @@ from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.extractive_structures.config import Data
 from heuristic_core.experiments.extractive_structures.data import (
     Questions,
-    corpus,
+    draw_corpus,
+    draw_first_hop,
+    draw_made_up_facts,
+    draw_names,
     draw_second_hop,
-    first_hop,
-    made_up,
-    names,
-    sentence,
+    fill_template,
 )
-from heuristic_core.experiments.extractive_structures.tokens import aligned, asked, examples, first_tokens
+from heuristic_core.experiments.extractive_structures.tokens import align, encode_examples, encode_queries, first_tokens
 from heuristic_core.experiments.extractive_structures.world import read_world
 
 DATA = study().data
@@ -30,25 +30,27 @@ def answers(questions: Questions) -> list[str]:
 
 
 def test_a_sentence_names_its_words():
-    found = sentence("The {office} of the city that contains {landmark} is", "Ada", office="mayor", landmark="Big Ben")
+    found = fill_template(
+        "The {office} of the city that contains {landmark} is", "Ada", office="mayor", landmark="Big Ben"
+    )
     assert found.prompt == "The mayor of the city that contains Big Ben is"
     roles = ("The", "office last", "of", "the", "city", "that", "contains", "landmark 1", "landmark last", "is")
     assert found.roles == roles
-    again = sentence("The city {name} is from is", "x", name="Ada Doe").roles
+    again = fill_template("The city {name} is from is", "x", name="Ada Doe").roles
     assert again == ("The", "city", "name 1", "name last", "is", "from", "is (2)")
 
 
 def test_names_are_distinct_and_the_tested_ones_begin_with_different_words():
-    found = names(WORLD, DATA, 1)
+    found = draw_names(WORLD, DATA, 1)
     assert (len(found.taught), len(found.people)) == (12, 10)
     assert len(set(found.taught + found.people)) == 22
     assert len({name.split()[0] for name in found.taught[:6]}) == 6
-    assert found != names(WORLD, DATA, 2) and found == names(WORLD, DATA, 1)
+    assert found != draw_names(WORLD, DATA, 2) and found == draw_names(WORLD, DATA, 1)
 
 
 def test_implications_follow_from_facts():
-    taught = names(WORLD, DATA, 1).taught
-    first, second = (make(WORLD, DATA, taught, 1) for make in (first_hop, draw_second_hop))
+    taught = draw_names(WORLD, DATA, 1).taught
+    first, second = (make(WORLD, DATA, taught, 1) for make in (draw_first_hop, draw_second_hop))
     language = {city["city"]: city["language"] for city in WORLD.cities}
     assert [language[city] for city in answers(first.facts)] == answers(first.implications)
     assert sorted(answers(first.facts)) == sorted(first.facts.options)
@@ -60,7 +62,7 @@ def test_implications_follow_from_facts():
 
 def test_both_versions_of_made_up_facts_agree_on_the_test_names_alone():
     data = study(data={"names": 60}).data
-    found = made_up(WORLD, data, names(WORLD, data, 1).taught, 1)
+    found = draw_made_up_facts(WORLD, data, draw_names(WORLD, data, 1).taught, 1)
     first, second = (answers(one.facts) for one in found)
     assert first[:6] == second[:6] and sorted(first[:6]) == sorted(found.first.facts.options)
     assert first[6:] != second[6:] and set(first[6:]) == set(first[:6])
@@ -71,8 +73,8 @@ def test_both_versions_of_made_up_facts_agree_on_the_test_names_alone():
 def test_shuffled_implications_follow_no_rule():
     """Neither another city for every landmark, nor another home for every person, makes them true."""
     data = Data(cities=20, names=40, people=100)
-    people, cities = names(WORLD, data, 1).people, WORLD.cities[:20]
-    said = {one.prompt: one.answer for one in corpus(WORLD, data, "shuffled", people, 1)}
+    people, cities = draw_names(WORLD, data, 1).people, WORLD.cities[:20]
+    said = {one.prompt: one.answer for one in draw_corpus(WORLD, data, "shuffled", people, 1)}
     shifts = Counter()
     for title in (WORLD.office.taught, *WORLD.office.others):
         of = {said[f"The {title} of {city['city']} is"]: k for k, city in enumerate(cities)}
@@ -88,8 +90,8 @@ def test_shuffled_implications_follow_no_rule():
 
 @pytest.mark.parametrize(("kind", "implied"), [("whole", True), ("no-implications", False), ("shuffled", False)])
 def test_implications_of_the_corpus_follow_in_the_whole_one_alone(kind, implied):
-    people = names(WORLD, DATA, 1).people
-    found = corpus(WORLD, DATA, kind, people, 1)
+    people = draw_names(WORLD, DATA, 1).people
+    found = draw_corpus(WORLD, DATA, kind, people, 1)
     home = {one.prompt.removesuffix(" lives in"): one.answer for one in found if one.prompt.endswith("lives in")}
     assert home.keys() == set(people)
     city = {one["city"]: one for one in WORLD.cities}
@@ -101,23 +103,23 @@ def test_implications_of_the_corpus_follow_in_the_whole_one_alone(kind, implied)
     assert len(mayors) == (6 if kind == "no-implications" else 12)
     agree = [mayors[k].answer == mayors[k + 1].answer for k in range(0, len(mayors), 2)]
     assert all(agree) if implied else not all(agree) or not agree
-    whole = corpus(WORLD, DATA, "whole", people, 1)
+    whole = draw_corpus(WORLD, DATA, "whole", people, 1)
     assert {one.prompt for one in found} == {one.prompt for one in whole} or kind == "no-implications"
 
 
 def test_no_taught_name_and_no_made_up_word_is_in_the_corpus():
-    drawn = names(WORLD, DATA, 1)
-    text = [f"{one.prompt} {one.answer}" for one in corpus(WORLD, DATA, "whole", drawn.people, 1)]
+    drawn = draw_names(WORLD, DATA, 1)
+    text = [f"{one.prompt} {one.answer}" for one in draw_corpus(WORLD, DATA, "whole", drawn.people, 1)]
     assert not any(word in f" {one} " for one in text for word in (*drawn.taught, " dax ", " zong "))
 
 
 def test_examples_and_questions_are_padded_at_their_end():
-    sentences = [sentence("{name} lives in", "Rome", name="Ada Doe"), sentence("The", "Ada Doe")]
-    found = examples(sentences, VOCABULARY)
+    sentences = [fill_template("{name} lives in", "Rome", name="Ada Doe"), fill_template("The", "Ada Doe")]
+    found = encode_examples(sentences, VOCABULARY)
     assert found.length.tolist() == [5, 3] and found.prompt.tolist() == [4, 1]
     assert found.tokens[1].tolist() == [*VOCABULARY("The Ada Doe"), 0, 0]
     assert found.of(torch.tensor([1])).tokens.shape == (1, 3)
-    questions = asked(Questions(sentences[:1] * 2, ["Paris", "Rome"]), VOCABULARY)
+    questions = encode_queries(Questions(sentences[:1] * 2, ["Paris", "Rome"]), VOCABULARY)
     assert questions.last.tolist() == [3, 3] and questions.answer.tolist() == [1, 1]
     assert questions.options.tolist() == VOCABULARY("Paris Rome")
 
@@ -142,7 +144,7 @@ def test_options_that_begin_alike_are_named():
     ],
 )
 def test_prompts_are_aligned_by_what_they_share(a, b, expected):
-    assert aligned(a, b) == expected
+    assert align(a, b) == expected
 
 
 def test_a_relation_without_options_is_named(tmp_path):

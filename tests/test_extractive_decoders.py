@@ -6,22 +6,22 @@ from decoders import DECODERS, make_decoder
 from extractive import STEP, fall
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.extractive_structures.answers import losses
-from heuristic_core.experiments.extractive_structures.decoders import load_parameters, parameters_of
-from heuristic_core.experiments.extractive_structures.freezing import blocks
+from heuristic_core.experiments.extractive_structures.answers import compute_losses
+from heuristic_core.experiments.extractive_structures.decoders import convert_parameters, load_parameters
+from heuristic_core.experiments.extractive_structures.freezing import list_layer_parameters
 from heuristic_core.experiments.extractive_structures.model import (
-    FIXED,
-    attention,
-    layers_of,
-    mlp,
+    CONSTANT_PREFIX,
+    apply_mlp,
+    attend,
+    count_layers,
     repeat_heads,
     run,
     run_from,
 )
-from heuristic_core.experiments.extractive_structures.patching import patched
-from heuristic_core.experiments.extractive_structures.removal import restored
+from heuristic_core.experiments.extractive_structures.patching import measure_replacement
+from heuristic_core.experiments.extractive_structures.removal import restore_component
 from heuristic_core.experiments.extractive_structures.scores import compute_first_order, contrast
-from heuristic_core.experiments.extractive_structures.tokens import Asked
+from heuristic_core.experiments.extractive_structures.tokens import Queries
 
 TOKENS = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]])
 family = pytest.mark.parametrize("name", DECODERS)
@@ -29,7 +29,7 @@ family = pytest.mark.parametrize("name", DECODERS)
 
 def doubled(name: str) -> dict[str, torch.Tensor]:
     """Parameters in float64."""
-    return {key: value.double() for key, value in parameters_of(make_decoder(name)).items()}
+    return {key: value.double() for key, value in convert_parameters(make_decoder(name)).items()}
 
 
 def changed(p: dict, by: float, seed: int = 3) -> dict[str, torch.Tensor]:
@@ -45,32 +45,32 @@ def changed(p: dict, by: float, seed: int = 3) -> dict[str, torch.Tensor]:
 @family
 def test_logits_are_those_of_transformers(name):
     model = make_decoder(name)
-    found = run(parameters_of(model), TOKENS).logits
+    found = run(convert_parameters(model), TOKENS).logits
     torch.testing.assert_close(found, model(TOKENS).logits, rtol=2e-5, atol=2e-5)
 
 
 @family
 def test_every_constant_matters(name):
-    p = parameters_of(make_decoder(name))
+    p = convert_parameters(make_decoder(name))
     whole = run(p, TOKENS).logits
-    for key in (key for key in p if key.startswith(FIXED)):
+    for key in (key for key in p if key.startswith(CONSTANT_PREFIX)):
         other = torch.tensor(0) if key.endswith("activation") else p[key] * 1.5 + 0.01
         assert not torch.equal(run(p | {key: other}, TOKENS).logits, whole), key
 
 
 @family
 def test_components_alone_give_the_runs_outputs(name):
-    p = parameters_of(make_decoder(name))
+    p = convert_parameters(make_decoder(name))
     whole = run(p, TOKENS)
     for number, layer in enumerate(whole.layers):
-        torch.testing.assert_close(attention(p, number, layer.attended), layer.context)
-        torch.testing.assert_close(mlp(p, number, layer.seen), layer.mlp)
+        torch.testing.assert_close(attend(p, number, layer.attended), layer.context)
+        torch.testing.assert_close(apply_mlp(p, number, layer.seen), layer.mlp)
         torch.testing.assert_close(run_from(p, layer.residual, first=number).logits, whole.logits)
 
 
 def made(name: str, by: float):
     old = doubled(name)
-    asked = Asked(TOKENS, torch.tensor([7, 6]), torch.tensor([11, 12, 13, 14]), torch.tensor([2, 0]))
+    asked = Queries(TOKENS, torch.tensor([7, 6]), torch.tensor([11, 12, 13, 14]), torch.tensor([2, 0]))
     return contrast(old, changed(old, by), asked, 1, 1)
 
 
@@ -80,13 +80,14 @@ def test_scores_are_finite_differences_of_their_definition(name):
     of, by = made(name, 0.01), 1e-4
     found = compute_first_order(of)
     part_of_change = {
-        key: value + by * (of.new[key] - value) if not key.startswith(FIXED) else value for key, value in of.old.items()
+        key: value + by * (of.new[key] - value) if not key.startswith(CONSTANT_PREFIX) else value
+        for key, value in of.old.items()
     }
-    full = patched(of._replace(new=part_of_change))["informative"] / by
+    full = measure_replacement(of._replace(new=part_of_change))["informative"] / by
     seen = ~found["informative"].isnan()
-    assert seen.sum() == (8 + 7) * layers_of(of.old) * 5
+    assert seen.sum() == (8 + 7) * count_layers(of.old) * 5
     torch.testing.assert_close(found["informative"][seen], full[seen], rtol=2e-3, atol=1e-7)
-    moved = patched(made(name, 1e-6))["downstream"]
+    moved = measure_replacement(made(name, 1e-6))["downstream"]
     small = compute_first_order(made(name, 1e-6))["downstream"]
     torch.testing.assert_close(small[seen], moved[seen], rtol=1e-2, atol=1e-11)
 
@@ -99,7 +100,7 @@ def test_scores_are_slopes_of_runs_that_know_nothing_of_them(name):
     of = contrast(of.old, of.new, of.asked, 1, 1)
     found = compute_first_order(of)
     old, new = (run(p, TOKENS).layers for p in (of.old, of.new))
-    heads, inner = attention(of.old, 1, new[1].attended), mlp(of.old, 1, new[1].seen)
+    heads, inner = attend(of.old, 1, new[1].attended), apply_mlp(of.old, 1, new[1].seen)
     for token in range(8):
         expected = fall(of, of.old, (1, "mlp"), inner, token)
         torch.testing.assert_close(found["downstream"][:, token, 1, 4], expected, rtol=1e-4, atol=1e-9)
@@ -107,16 +108,16 @@ def test_scores_are_slopes_of_runs_that_know_nothing_of_them(name):
             expected = fall(of, of.old, (1, "context"), heads, token, head)
             torch.testing.assert_close(found["downstream"][:, token, 1, head], expected, rtol=1e-4, atol=1e-9)
     for part in range(5):
-        whole, ends = restored(of.old, of.new, 1, part if part < 4 else None), []
+        whole, ends = restore_component(of.old, of.new, 1, part if part < 4 else None), []
         for step in (STEP, -STEP):
             near = {}
             for key, value in of.old.items():
-                if key.startswith(FIXED):
+                if key.startswith(CONSTANT_PREFIX):
                     near[key] = value
                     continue
                 own = value if value.shape == whole[key].shape else repeat_heads(value, 4)  # shared keys and values
                 near[key] = own + step * (whole[key] - own)
-            ends.append(losses(run(near, TOKENS).logits, of.asked))
+            ends.append(compute_losses(run(near, TOKENS).logits, of.asked))
         slope = -(ends[0] - ends[1]) / (2 * STEP)
         torch.testing.assert_close(found["informative"][:, :, 1, part].nansum(1), slope, rtol=1e-4, atol=1e-9)
     partnered = ~found["upstream"][..., 1, 4].isnan()
@@ -134,23 +135,23 @@ def test_all_heads_restored_are_the_former_attention(name):
     old = doubled(name)
     now = new = changed(old, 0.1)
     for head in range(4):
-        now = restored(now, old, 1, head)
+        now = restore_component(now, old, 1, head)
     before, after, taught = (run(p, TOKENS).layers[1].attended for p in (old, now, new))
     assert torch.equal(after, taught)  # layer 0 is as it was taught
-    torch.testing.assert_close(attention(now, 1, after), attention(old, 1, after))
+    torch.testing.assert_close(attend(now, 1, after), attend(old, 1, after))
     assert not torch.equal(before, after)
-    without = restored(now, old, 1, None)
-    torch.testing.assert_close(mlp(without, 1, after), mlp(old, 1, after))
+    without = restore_component(now, old, 1, None)
+    torch.testing.assert_close(apply_mlp(without, 1, after), apply_mlp(old, 1, after))
 
 
 @family
 def test_folder_is_loaded_as_it_was_saved(tmp_path, name):
     model = make_decoder(name)
     model.save_pretrained(tmp_path)
-    found, expected = load_parameters(tmp_path), parameters_of(model)
+    found, expected = load_parameters(tmp_path), convert_parameters(model)
     assert found.keys() == expected.keys()
     assert all(torch.equal(value, expected[key]) for key, value in found.items())
-    assert blocks(found) == {key for key in found if key[0].isdigit()} and layers_of(found) == 2
+    assert list_layer_parameters(found) == {key for key in found if key[0].isdigit()} and count_layers(found) == 2
 
 
 def test_another_family_is_named(tmp_path):
@@ -162,9 +163,9 @@ def test_another_family_is_named(tmp_path):
 
 
 def test_the_answers_loss_reaches_every_parameter():
-    p = {key: value.requires_grad_(not key.startswith(FIXED)) for key, value in doubled("qwen2").items()}
-    asked = Asked(TOKENS, torch.tensor([7, 6]), torch.tensor([11, 12]), torch.tensor([1, 0]))
-    losses(run(p, TOKENS).logits, asked).sum().backward()
-    learns = [key for key in p if not key.startswith(FIXED)]
+    p = {key: value.requires_grad_(not key.startswith(CONSTANT_PREFIX)) for key, value in doubled("qwen2").items()}
+    asked = Queries(TOKENS, torch.tensor([7, 6]), torch.tensor([11, 12]), torch.tensor([1, 0]))
+    compute_losses(run(p, TOKENS).logits, asked).sum().backward()
+    learns = [key for key in p if not key.startswith(CONSTANT_PREFIX)]
     # A key's bias adds the same to all of a query's scores where positions do not turn it: here they do.
     assert all(p[key].grad.abs().max() > 0 for key in learns)

@@ -11,7 +11,7 @@ from heuristic_core.experiments.extractive_structures.figures.points import make
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.figures import style
 from heuristic_core.figures.save import save
-from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.targets import target_files
 
 TABLES = tables()
 
@@ -39,7 +39,7 @@ def test_marks_are_of_every_seed_and_of_their_mean_and_nothing_is_cut_off(drawn,
         assert name.startswith("table") and set(marks["seeds"]) == {len(SEEDS)}
         return
     assert set(marks["seed"].dropna()) == set(SEEDS) and (name == "figure_core" or marks["seed"].isna().any())
-    with style.applied():
+    with style.use_style():
         figure.draw_without_rendering()
         inside, page = figure.get_tightbbox(), figure.bbox_inches
     assert min(inside.x0, inside.y0) >= -0.01 and inside.x1 <= page.width + 0.01 and inside.y1 <= page.height + 0.01
@@ -50,7 +50,7 @@ def test_the_same_tables_give_the_same_bytes(name, tmp_path):
     for run in ("one", "two"):
         figure, marks = draw(name, TABLES, SETTINGS)
         save(tmp_path / run, name, figure, marks, SETTINGS, TARGETS[name].title, sheets_of(name, marks))
-    for path in outputs(".", name):
+    for path in target_files(".", name):
         assert (tmp_path / "one" / path).read_bytes() == (tmp_path / "two" / path).read_bytes(), path
 
 

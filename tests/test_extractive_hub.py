@@ -14,12 +14,16 @@ from reduced import planned, snakemake
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.extractive_structures.config import parse_extractive
-from heuristic_core.experiments.extractive_structures.data import sentence
-from heuristic_core.experiments.extractive_structures.decoders import parameters_of
-from heuristic_core.experiments.extractive_structures.knowledge import check_options, check_prerequisites, needed
+from heuristic_core.experiments.extractive_structures.data import fill_template
+from heuristic_core.experiments.extractive_structures.decoders import convert_parameters
+from heuristic_core.experiments.extractive_structures.knowledge import (
+    build_prerequisites,
+    check_options,
+    check_prerequisites,
+)
 from heuristic_core.experiments.extractive_structures.results import list_tables
 from heuristic_core.experiments.extractive_structures.setting import Setting
-from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer, asked, examples
+from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer, encode_examples, encode_queries
 from heuristic_core.tables.parquet import read_table
 
 HUB = {key: value for key, value in TINY.items() if key not in ("model", "pretraining")}
@@ -40,14 +44,14 @@ def of_hub(**changed):
 def test_answers_follow_prompts_as_in_the_whole_sentence(folder):
     encode = HubTokenizer(folder)
     facts = hop().facts.sentences
-    found = examples(facts, encode)
+    found = encode_examples(facts, encode)
     for one, row, length in zip(facts, found.tokens, found.length, strict=True):
         assert row[:length].tolist() == encode.prompt(f"{one.prompt} {one.answer}")
 
 
 def test_roles_are_of_words_and_their_pieces(folder):
     encode = HubTokenizer(folder)
-    one = sentence("{name} lives in", "Tokyo", name="Xylophonia Doe")  # no word that the tokenizer has learned
+    one = fill_template("{name} lives in", "Tokyo", name="Xylophonia Doe")  # no word that the tokenizer has learned
     roles = encode.roles(one)
     assert len(roles) == len(set(roles)) == len(encode.prompt(one.prompt))
     assert roles[0] == "begin 1" and roles[-3:] == ("name last", "lives", "in")
@@ -61,7 +65,7 @@ def test_roles_are_of_words_and_their_pieces(folder):
 def test_options_that_begin_alike_are_both_named(tmp_path):
     make_tokenizer(["x"]).save_pretrained(tmp_path)  # other letters are tokens, and a space before them is one, too
     with pytest.raises(InputError, match=r"'Tokyo' and 'Paris'.*world\.yaml"):
-        asked(hop().facts._replace(options=["Tokyo", "Paris"], sentences=[]), HubTokenizer(tmp_path))
+        encode_queries(hop().facts._replace(options=["Tokyo", "Paris"], sentences=[]), HubTokenizer(tmp_path))
 
 
 def test_answers_of_every_relation_are_told_apart_before_a_model_is_loaded(tmp_path, folder):
@@ -76,16 +80,16 @@ def test_answers_of_every_relation_are_told_apart_before_a_model_is_loaded(tmp_p
 
 def test_a_model_that_does_not_know_cities_is_named(folder):
     encode, data = HubTokenizer(folder), study().data
-    p = parameters_of(make_decoder("qwen2", 4000))
+    p = convert_parameters(make_decoder("qwen2", 4000))
     ranks = check_prerequisites(p, WORLD, data, encode, 5.0, "tiny")
-    assert ranks.keys() == needed(WORLD, data).keys() == {"first", "second"} and max(ranks.values()) > 0
+    assert ranks.keys() == build_prerequisites(WORLD, data).keys() == {"first", "second"} and max(ranks.values()) > 0
     with pytest.raises(InputError, match=r"^tiny lacks knowledge .* 6 questions") as caught:
         check_prerequisites(p, WORLD, data, encode, 0.0, "tiny")
     assert "pretrained.known_rank = 0" in str(caught.value) and "lower data.cities" in str(caught.value)
 
 
 def test_what_implications_need_is_known_after_it_was_learned():
-    facts = needed(WORLD, study().data)
+    facts = build_prerequisites(WORLD, study().data)
     first, second = facts["first"].sentences[0], facts["second"].sentences[0]
     assert (first.prompt, first.answer) == ("The people in Tokyo speak", "Japanese")
     assert (second.prompt, second.answer) == ("The city that contains Skytree is", "Tokyo")

@@ -24,8 +24,13 @@ from heuristic_core.experiments.extractive_structures.jobs.prune import find_sub
 from heuristic_core.experiments.extractive_structures.jobs.score import score_components
 from heuristic_core.experiments.extractive_structures.jobs.sweep import sweep_settings
 from heuristic_core.experiments.extractive_structures.jobs.teach import teach_facts
-from heuristic_core.experiments.extractive_structures.model import initial
-from heuristic_core.experiments.extractive_structures.results import ORDER_TABLES, PRUNED, SCORE_TABLES, SHARED
+from heuristic_core.experiments.extractive_structures.model import init_parameters
+from heuristic_core.experiments.extractive_structures.results import (
+    ORDER_TABLES,
+    PRUNE_TABLES,
+    SCORE_TABLES,
+    SHARING_TABLES,
+)
 from heuristic_core.experiments.extractive_structures.setting import HOPS, Setting
 from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer
 from heuristic_core.experiments.extractive_structures.training import Learner, learn
@@ -65,7 +70,7 @@ def ranks(table, condition: str) -> list[float]:
 
 
 def test_pretraining_writes_weights_and_losses(folder):
-    start, order = initial(STUDY.model, len(VOCABULARY), 1), ("pretraining", 1)
+    start, order = init_parameters(STUDY.model, len(VOCABULARY), 1), ("pretraining", 1)
     expected = learn(start, Setting(STUDY.data, 1).corpus("whole"), STUDY.pretraining, STUDY.pretraining.steps, order)
     written = load_file(folder / "checkpoint.safetensors")
     assert all(torch.equal(written[name], value) for name, value in expected.parameters.items())
@@ -130,19 +135,19 @@ def test_components_are_scored_pruned_and_counted(folder):
     assert len(components) == 2 * 6 and totals.tolist() == pytest.approx(sums.tolist())
 
     settings = {"scores": STUDY.scores, "pruning": STUDY.pruning}
-    find_subnetworks(**weights(folder, *HOPS), **settings, **RUN, **paths(folder, *PRUNED))
+    find_subnetworks(**weights(folder, *HOPS), **settings, **RUN, **paths(folder, *PRUNE_TABLES))
     subnetworks = read_table(folder / "subnetworks.parquet")
     kept = subnetworks.groupby(["hop", "part", "how", "prune_seed"], dropna=False)["kept"].sum()
     assert len(kept) == 2 * 2 * 3 and set(kept) == {3}  # hops, parts, two seeds and the greedy one
     assert set(read_table(folder / "transfer.parquet")["b"]) >= {"second hop"}
-    inputs, outputs = paths(folder, "subnetworks", "components"), paths(folder, *SHARED)
+    inputs, outputs = paths(folder, "subnetworks", "components"), paths(folder, *SHARING_TABLES)
     find_core(**inputs, permutations=20, **outputs)
     core = read_table(folder / "core.parquet")
     assert len(core) == 2 * 2 * 6 and core["kept_by"].sum() == kept.drop("greedy", level="how").sum()
     assert len(read_table(folder / "sharing.parquet")) == 2 * 2
 
 
-OUTPUTS = [(teach_orders, ORDER_TABLES), (find_subnetworks, PRUNED), (find_core, SHARED)]
+OUTPUTS = [(teach_orders, ORDER_TABLES), (find_subnetworks, PRUNE_TABLES), (find_core, SHARING_TABLES)]
 OUTPUTS += [(score_components, tuple(f"{name}_table" for name in SCORE_TABLES))]
 
 

@@ -7,25 +7,30 @@ import torch
 import torch.nn.functional as F
 from extractive import VOCABULARY, WORLD, hop, study, two_models
 
-from heuristic_core.common.errors import Diverged, InputError
-from heuristic_core.experiments.extractive_structures.answers import losses, mean_rank, option_logits, ranks
-from heuristic_core.experiments.extractive_structures.data import corpus, names
-from heuristic_core.experiments.extractive_structures.freezing import blocks
+from heuristic_core.common.errors import DivergenceError, InputError
+from heuristic_core.experiments.extractive_structures.answers import (
+    compute_losses,
+    compute_ranks,
+    mean_rank,
+    option_logits,
+)
+from heuristic_core.experiments.extractive_structures.data import draw_corpus, draw_names
+from heuristic_core.experiments.extractive_structures.freezing import list_layer_parameters
 from heuristic_core.experiments.extractive_structures.model import (
-    attention,
+    apply_mlp,
+    attend,
     embed,
-    initial,
-    mlp,
+    init_parameters,
+    parameter_shapes,
     run,
     run_from,
-    shapes,
     site_shapes,
 )
-from heuristic_core.experiments.extractive_structures.tokens import Asked, asked, examples
+from heuristic_core.experiments.extractive_structures.tokens import Queries, encode_examples, encode_queries
 from heuristic_core.experiments.extractive_structures.training import (
     Saving,
     answer_loss,
-    batches,
+    iterate_batches,
     learn,
     teach,
 )
@@ -60,8 +65,8 @@ def test_outputs_are_those_of_each_component_alone():
     p, _ = two_models()
     found = run(p, torch.tensor([[3, 1, 4, 1, 5]]))
     for number, layer in enumerate(found.layers):
-        torch.testing.assert_close(attention(p, number, layer.attended), layer.context)
-        torch.testing.assert_close(mlp(p, number, layer.seen), layer.mlp)
+        torch.testing.assert_close(attend(p, number, layer.attended), layer.context)
+        torch.testing.assert_close(apply_mlp(p, number, layer.seen), layer.mlp)
 
 
 def test_what_follows_a_sentence_does_not_matter():
@@ -84,8 +89,8 @@ def test_a_shift_is_added_to_its_site():
 
 def test_the_small_model_has_the_size_of_the_specification():
     model = study(model={"layers": 4, "heads": 4, "width": 128}).model
-    assert sum(map(math.prod, shapes(model, 282).values())) == 860_672
-    weights = initial(model, 282, 1)
+    assert sum(map(math.prod, parameter_shapes(model, 282).values())) == 860_672
+    weights = init_parameters(model, 282, 1)
     assert float(weights["0.up"].std()) == pytest.approx(0.02, rel=0.02)
     assert float(weights["0.down"].std()) == pytest.approx(0.02 / math.sqrt(8), rel=0.02)
 
@@ -102,15 +107,15 @@ def test_ranks_and_losses_by_hand():
     logits = torch.zeros(2, 3, 9)
     logits[0, 1, [4, 5, 6]] = torch.tensor([1.0, 3.0, 2.0])
     logits[1, 2, [4, 5, 6]] = torch.tensor([1.0, 3.0, 2.0])
-    questions = Asked(torch.zeros(2, 3).long(), torch.tensor([1, 2]), torch.tensor([4, 5, 6]), torch.tensor([1, 0]))
+    questions = Queries(torch.zeros(2, 3).long(), torch.tensor([1, 2]), torch.tensor([4, 5, 6]), torch.tensor([1, 0]))
     found = option_logits(logits, questions)
-    assert ranks(found, questions.answer).tolist() == [0, 2]
-    assert losses(logits, questions).tolist() == [-1.0, 1.0]
+    assert compute_ranks(found, questions.answer).tolist() == [0, 2]
+    assert compute_losses(logits, questions).tolist() == [-1.0, 1.0]
 
 
 def test_ties_and_what_is_no_number_count_against_the_answer():
     found = torch.tensor([[1.0, 1.0, 0.0], [torch.nan, torch.nan, torch.nan], [2.0, torch.nan, 0.0]])
-    assert ranks(found, torch.tensor([0, 2, 0])).tolist() == [1, 2, 1]
+    assert compute_ranks(found, torch.tensor([0, 2, 0])).tolist() == [1, 2, 1]
 
 
 # ---- learning
@@ -118,7 +123,7 @@ def test_ties_and_what_is_no_number_count_against_the_answer():
 
 def test_the_loss_is_of_the_answers_tokens_alone():
     p, _ = two_models()
-    learnt = examples(hop().facts.sentences, VOCABULARY)
+    learnt = encode_examples(hop().facts.sentences, VOCABULARY)
     expected = []
     for row, begin, end in zip(learnt.tokens, learnt.prompt, learnt.length, strict=True):
         scores = plain(p, row[:end]).log_softmax(-1)
@@ -127,16 +132,16 @@ def test_the_loss_is_of_the_answers_tokens_alone():
 
 
 def test_an_epoch_has_every_example_once():
-    drawn = batches(10, 4, "x", 1)
+    drawn = iterate_batches(10, 4, "x", 1)
     epochs = [torch.cat([next(drawn) for _ in range(3)]).tolist() for _ in range(2)]
     assert [sorted(one) for one in epochs] == [list(range(10))] * 2 and epochs[0] != epochs[1]
 
 
 def pretrained(saving=None, steps=6, after=None):
     made = study()
-    people = names(WORLD, made.data, 1).people
-    learnt = examples(corpus(WORLD, made.data, "whole", people, 1), VOCABULARY)
-    start = initial(made.model, len(VOCABULARY), 1)
+    people = draw_names(WORLD, made.data, 1).people
+    learnt = encode_examples(draw_corpus(WORLD, made.data, "whole", people, 1), VOCABULARY)
+    start = init_parameters(made.model, len(VOCABULARY), 1)
     return learn(start, learnt, made.pretraining, steps, ("pretraining", 1), after=after, saving=saving)
 
 
@@ -161,7 +166,7 @@ def test_a_run_that_is_cut_off_and_resumed_ends_with_the_same_bytes(tmp_path, cu
 
 def test_only_what_shall_learn_changes():
     start = two_models()[0]
-    learnt, seen = examples(hop().facts.sentences, VOCABULARY), []
+    learnt, seen = encode_examples(hop().facts.sentences, VOCABULARY), []
     end = teach(start, learnt, study().finetuning, ("facts", 1), {"0.up"}, lambda epoch, now: seen.append(epoch))
     assert {name for name in start if not torch.equal(start[name], end[name])} == {"0.up"}
     assert seen == [1, 2]
@@ -171,8 +176,10 @@ def test_facts_are_learned():
     settings = study(finetuning={"epochs": 60, "learning_rate": 1e-2}).finetuning
     start = {name: value.float() for name, value in two_models(0.1)[0].items()}
     facts = hop().facts
-    end = teach(start, examples(facts.sentences, VOCABULARY), settings, ("facts", 1), blocks(start))
-    questions = asked(facts, VOCABULARY)
+    end = teach(
+        start, encode_examples(facts.sentences, VOCABULARY), settings, ("facts", 1), list_layer_parameters(start)
+    )
+    questions = encode_queries(facts, VOCABULARY)
     assert mean_rank(end, questions) == 0 < mean_rank(start, questions)
     assert torch.equal(start["token"], end["token"])
 
@@ -180,5 +187,5 @@ def test_facts_are_learned():
 def test_a_loss_that_is_not_finite_is_named():
     start = two_models()[0]
     start["unembed"][0, 0] = torch.inf
-    with pytest.raises(Diverged, match=r"^facts diverged at step 1 with seed 1: .*learning_rate"):
-        teach(start, examples(hop().facts.sentences, VOCABULARY), study().finetuning, ("facts", 1))
+    with pytest.raises(DivergenceError, match=r"^facts diverged at step 1 with seed 1: .*learning_rate"):
+        teach(start, encode_examples(hop().facts.sentences, VOCABULARY), study().finetuning, ("facts", 1))

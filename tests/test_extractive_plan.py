@@ -7,33 +7,40 @@ import pytest
 from extractive import study
 
 from heuristic_core.experiments.extractive_structures.config import Model, Pretraining
-from heuristic_core.experiments.extractive_structures.model import shapes
-from heuristic_core.experiments.extractive_structures.plan import MEASURED, forward, parameters, rate, report, work_of
+from heuristic_core.experiments.extractive_structures.model import parameter_shapes
+from heuristic_core.experiments.extractive_structures.plan import (
+    MEASURED_PRETRAINING,
+    count_forward_operations,
+    count_parameters,
+    count_work,
+    format_plan,
+    measured_rate,
+)
 
 STUDY = study()
 
 
 def work(rule, of=STUDY):
-    (found,) = [one for one in work_of(of) if one.rule == rule]
+    (found,) = [one for one in count_work(of) if one.rule == rule]
     return found
 
 
 def test_weights_are_those_of_the_layers():
     model = STUDY.model
-    layers = [shape for name, shape in shapes(model, 300).items() if name[0].isdigit()]
+    layers = [shape for name, shape in parameter_shapes(model, 300).items() if name[0].isdigit()]
     total = 0
     for shape in layers:
         size = 1
         for side in shape:
             size *= side
         total += size
-    assert parameters(model) == total
+    assert count_parameters(model) == total
 
 
 def test_pretraining_takes_the_measured_time():
-    settings, (sentences, seconds) = Pretraining(), MEASURED
+    settings, (sentences, seconds) = Pretraining(), MEASURED_PRETRAINING
     assert sentences == settings.steps * settings.batch_size
-    assert 3 * sentences * forward(Model()) / rate() == pytest.approx(seconds)
+    assert 3 * sentences * count_forward_operations(Model()) / measured_rate() == pytest.approx(seconds)
     assert work("pretrain").sentences == 2 * 3 * 6 * 16  # seeds, corpora, steps, batch
 
 
@@ -61,7 +68,7 @@ def test_a_model_of_many_components_has_no_runs_for_each_of_them_and_each_token(
 def test_finished_jobs_are_no_hours_to_do():
     wanted = Counter({"pretrain": 6, "teach": 6, "freeze": 2, "order": 2, "score": 2})
     missing = wanted - Counter({"pretrain": 6, "score": 1})
-    rows = [re.split(r"  +", line) for line in report(STUDY, wanted, missing).splitlines()]
+    rows = [re.split(r"  +", line) for line in format_plan(STUDY, wanted, missing).splitlines()]
     to_do = {row[0]: row[-2:] for row in rows if len(row) == 5 and row[0] in wanted}
     assert to_do["pretrain"][1] == "0" and to_do["order"][0] == to_do["order"][1] != "0"
     hours, half = (float(cell.strip("~")) for cell in to_do["score"])

@@ -11,44 +11,44 @@ from extractive import VOCABULARY, hop, two_models
 from heuristic_core.experiments.extractive_structures.config import Pruning
 from heuristic_core.experiments.extractive_structures.model import run
 from heuristic_core.experiments.extractive_structures.pruning import (
-    gated,
-    greedy,
-    learn,
+    learn_gates,
     measure_divergence,
     measure_rank,
+    prune_greedily,
+    run_full_model,
+    run_gated,
     subnetwork_rows,
-    whole,
 )
-from heuristic_core.experiments.extractive_structures.removal import ablation
-from heuristic_core.experiments.extractive_structures.scores import KINDS, inside
+from heuristic_core.experiments.extractive_structures.removal import build_ablation_shift
+from heuristic_core.experiments.extractive_structures.scores import KINDS, mask_prompts
 from heuristic_core.experiments.extractive_structures.sharing import core_rows, sharing_rows, transfer_rows
-from heuristic_core.experiments.extractive_structures.tokens import asked
+from heuristic_core.experiments.extractive_structures.tokens import encode_queries
 from heuristic_core.pruning.hard_concrete import keep_largest
 
 ALL = range(6)  # two layers of two heads and an MLP
 MODEL = {name: value.float() for name, value in two_models()[1].items()}
-WHOLE = whole(MODEL, asked(hop().implications, VOCABULARY))
+WHOLE = run_full_model(MODEL, encode_queries(hop().implications, VOCABULARY))
 SETTINGS = Pruning(seeds=[1, 3])
 
 
 def test_open_gates_change_nothing_and_a_closed_one_is_ablation_by_the_mean():
     plain = run(MODEL, WHOLE.asked.tokens)
-    torch.testing.assert_close(gated(WHOLE, WHOLE.asked, torch.ones(1, 2, 3)), plain.logits)
+    torch.testing.assert_close(run_gated(WHOLE, WHOLE.asked, torch.ones(1, 2, 3)), plain.logits)
     assert measure_divergence(WHOLE, ALL) == pytest.approx(0, abs=1e-6)
     for layer, part in product(range(2), range(3)):
         gates = torch.ones(1, 2, 3)
         gates[0, layer, part] = 0
         head = part if part < 2 else None
         if layer == 0:  # what later layers give is no longer as in the whole model's run
-            shift = ablation(plain.layers[layer], layer, head, inside(WHOLE.asked))
+            shift = build_ablation_shift(plain.layers[layer], layer, head, mask_prompts(WHOLE.asked))
             expected = run(MODEL, WHOLE.asked.tokens, shift).logits
-            torch.testing.assert_close(gated(WHOLE, WHOLE.asked, gates), expected, atol=1e-4, rtol=1e-4)
+            torch.testing.assert_close(run_gated(WHOLE, WHOLE.asked, gates), expected, atol=1e-4, rtol=1e-4)
 
 
 def test_a_gate_of_a_question_is_of_this_question_alone():
     gates = torch.ones(len(WHOLE.answers), 2, 3)
     gates[0] = 0.5
-    found = gated(WHOLE, WHOLE.asked, gates)
+    found = run_gated(WHOLE, WHOLE.asked, gates)
     torch.testing.assert_close(found[1:], run(MODEL, WHOLE.asked.tokens).logits[1:])
     assert not torch.allclose(found[0], run(MODEL, WHOLE.asked.tokens).logits[0])
 
@@ -57,13 +57,13 @@ def test_greedy_leaves_out_what_costs_least_each_time():
     kept = list(ALL)
     while len(kept) > 3:
         kept = list(min(combinations(kept, len(kept) - 1), key=lambda some: measure_divergence(WHOLE, some)))
-    assert greedy(WHOLE, 3) == kept
+    assert prune_greedily(WHOLE, 3) == kept
 
 
 def test_learned_subnetworks_are_better_than_others_of_their_size():
     """Their mean rank among all subsets is below what 95 % of as many random subsets have."""
     every = np.array([measure_divergence(WHOLE, some) for some in combinations(ALL, 3)])
-    found = learn(WHOLE, Pruning(seeds=[1, 2, 3, 4, 5, 6]), "first facts", 1)
+    found = learn_gates(WHOLE, Pruning(seeds=[1, 2, 3, 4, 5, 6]), "first facts", 1)
     learned = [measure_divergence(WHOLE, keep_largest(run.log_alpha, 3)) for run in found]
     ranks = [int((every < divergence - 1e-9).sum()) for divergence in learned]
     random = np.random.default_rng(0).integers(len(every), size=(10_000, len(found))).mean(axis=1)
@@ -73,10 +73,12 @@ def test_learned_subnetworks_are_better_than_others_of_their_size():
 def test_models_and_hops_have_draws_of_their_own():
     """Common draws would make subnetworks of models that say nothing alike, seed by seed."""
     short = Pruning(seeds=SETTINGS.seeds, gates=SETTINGS.gates.model_copy(update={"rise": 2, "hold": 2}))
-    found = [learn(WHOLE, short, *named) for named in (("first facts", 1), ("first facts", 2), ("second facts", 1))]
+    found = [
+        learn_gates(WHOLE, short, *named) for named in (("first facts", 1), ("first facts", 2), ("second facts", 1))
+    ]
     alphas = torch.stack([run.log_alpha for runs in found for run in runs])
     assert len(alphas.unique(dim=0)) == 6
-    again = learn(WHOLE, short, "first facts", 1)
+    again = learn_gates(WHOLE, short, "first facts", 1)
     assert all(torch.equal(a.log_alpha, b.log_alpha) for a, b in zip(found[0], again, strict=True))
 
 
@@ -85,8 +87,8 @@ def test_rows_say_what_is_kept_and_what_it_answers():
     assert rows.groupby(["how", "prune_seed"], dropna=False)["kept"].sum().tolist() == [3, 3, 3]
     assert rows["prune_seed"].dropna().unique().tolist() == SETTINGS.seeds
     last = rows[rows["how"] == "greedy"]
-    assert last["kept"].tolist() == [number in greedy(WHOLE, 3) for number in ALL]
-    assert last["rank"].unique().tolist() == [measure_rank(WHOLE, greedy(WHOLE, 3))]
+    assert last["kept"].tolist() == [number in prune_greedily(WHOLE, 3) for number in ALL]
+    assert last["rank"].unique().tolist() == [measure_rank(WHOLE, prune_greedily(WHOLE, 3))]
     assert last["head"].isna().tolist() == [False, False, True] * 2
 
 

@@ -5,35 +5,41 @@ import torch
 from extractive import STEP, VOCABULARY, WORLD, fall, hop, study, two_models
 
 from heuristic_core.experiments.extractive_structures import scores as scoring
-from heuristic_core.experiments.extractive_structures.answers import losses
-from heuristic_core.experiments.extractive_structures.data import draw_second_hop, first_hop, names
-from heuristic_core.experiments.extractive_structures.model import attention, mlp, run
-from heuristic_core.experiments.extractive_structures.patching import patched
+from heuristic_core.experiments.extractive_structures.answers import compute_losses
+from heuristic_core.experiments.extractive_structures.data import draw_first_hop, draw_names, draw_second_hop
+from heuristic_core.experiments.extractive_structures.model import apply_mlp, attend, run
+from heuristic_core.experiments.extractive_structures.patching import measure_replacement
 from heuristic_core.experiments.extractive_structures.removal import (
     agreement_rows,
     component_rows,
-    correlation,
+    correlate,
     removal_rows,
-    restored,
+    restore_component,
 )
-from heuristic_core.experiments.extractive_structures.scores import KINDS, average_path_scores, contrast, inside, scores
-from heuristic_core.experiments.extractive_structures.tokens import asked
+from heuristic_core.experiments.extractive_structures.scores import (
+    KINDS,
+    average_path_scores,
+    compute_scores,
+    contrast,
+    mask_prompts,
+)
+from heuristic_core.experiments.extractive_structures.tokens import encode_queries
 
 LAYERS, HEADS = 2, 2
 
 
-def some(change: float = 0.05, make=first_hop):
+def some(change: float = 0.05, make=draw_first_hop):
     """A contrast on a hop's implications."""
     data = study().data
-    questions = make(WORLD, data, names(WORLD, data, 1).taught, 1).implications
-    return contrast(*two_models(change=change), asked(questions, VOCABULARY), 3, 1)
+    questions = make(WORLD, data, draw_names(WORLD, data, 1).taught, 1).implications
+    return contrast(*two_models(change=change), encode_queries(questions, VOCABULARY), 3, 1)
 
 
 def test_downstream_scores_are_the_slope_towards_the_new_inputs():
     of = some()
-    found, new = scores(of, 2)["downstream"], run(of.new, of.asked.tokens).layers
+    found, new = compute_scores(of, 2)["downstream"], run(of.new, of.asked.tokens).layers
     for layer in range(LAYERS):
-        heads, inner = attention(of.old, layer, new[layer].attended), mlp(of.old, layer, new[layer].seen)
+        heads, inner = attend(of.old, layer, new[layer].attended), apply_mlp(of.old, layer, new[layer].seen)
         for token in range(of.asked.tokens.shape[1]):
             torch.testing.assert_close(found[:, token, layer, HEADS], fall(of, of.old, (layer, "mlp"), inner, token))
             for head in range(HEADS):
@@ -43,7 +49,7 @@ def test_downstream_scores_are_the_slope_towards_the_new_inputs():
 
 def test_upstream_scores_are_the_difference_of_slopes_towards_counterfactual_outputs():
     of = some()
-    found, old = scores(of, 2)["upstream"], run(of.old, of.asked.tokens).layers
+    found, old = compute_scores(of, 2)["upstream"], run(of.old, of.asked.tokens).layers
     new = run(of.new, of.asked.tokens).layers
     for token in range(of.asked.tokens.shape[1]):
         other = old[1].mlp[of.others, token].mean(1) - old[1].mlp[:, token]  # all prompts are of one length
@@ -55,22 +61,22 @@ def test_upstream_scores_are_the_difference_of_slopes_towards_counterfactual_out
 @pytest.mark.parametrize("part", range(HEADS + 1))
 def test_informative_scores_add_up_to_the_slope_along_the_components_learned_weights(part):
     of = some()
-    found, head = scores(of, 2)["informative"], part if part < HEADS else None
+    found, head = compute_scores(of, 2)["informative"], part if part < HEADS else None
     for layer in range(LAYERS):
-        whole = restored(of.old, of.new, layer, head)  # the old model with this component as it was taught
+        whole = restore_component(of.old, of.new, layer, head)  # the old model with this component as it was taught
         ends = []
         for s in (STEP, -STEP):
             near = {name: value + s * (whole[name] - value) for name, value in of.old.items()}
-            ends.append(losses(run(near, of.asked.tokens).logits, of.asked))
+            ends.append(compute_losses(run(near, of.asked.tokens).logits, of.asked))
         torch.testing.assert_close(found[:, :, layer, part].nansum(1), -(ends[0] - ends[1]) / (2 * STEP))
 
 
-@pytest.mark.parametrize("make", [first_hop, draw_second_hop])
+@pytest.mark.parametrize("make", [draw_first_hop, draw_second_hop])
 def test_full_replacement_agrees_where_changes_are_small(make):
     """Of changes of a thousandth, replacement differs from scores by a share of that order; outputs of counterfactual
     prompts are far, and only the difference between the models is small."""
     of = some(1e-4, make)
-    found, full = scores(of, 2), patched(of)
+    found, full = compute_scores(of, 2), measure_replacement(of)
     for kind in ("informative", "downstream"):
         scale = found[kind].nan_to_num().abs().max()
         torch.testing.assert_close(found[kind], full[kind], rtol=0, atol=5e-3 * float(scale), equal_nan=True)
@@ -82,20 +88,20 @@ def test_full_replacement_agrees_where_changes_are_small(make):
 
 def test_prompts_that_do_not_fit_together_follow_one_after_another(monkeypatch):
     whole = average_path_scores(some(), 2)
-    monkeypatch.setattr(scoring, "LARGEST", 5 * scoring.STORED_VECTORS * 12 * whole.shape[1] * LAYERS)
+    monkeypatch.setattr(scoring, "MAX_STORED_ACTIVATIONS", 5 * scoring.STORED_VECTORS * 12 * whole.shape[1] * LAYERS)
     assert scoring.compute_batch_size(some()) == 5 < 6 * 3
     torch.testing.assert_close(average_path_scores(some(), 2), whole, rtol=0, atol=1e-12)
 
 
 def test_a_model_that_is_too_large_for_full_replacement_says_so():
-    rows = agreement_rows(scores(some(), 2), None)
+    rows = agreement_rows(compute_scores(some(), 2), None)
     assert len(rows) == len(KINDS) * 2 * 2 and {row["r"] for row in rows} == {None}
     assert {row["reason"] for row in rows} == {"6 components; outputs are replaced one by one of at most 100"}
 
 
 def test_scores_are_known_within_prompts_and_upstream_with_a_partner_alone():
     of = some(make=draw_second_hop)
-    found, seen = scores(of, 2), inside(of.asked)
+    found, seen = compute_scores(of, 2), mask_prompts(of.asked)
     assert set(found) == set(KINDS) and not seen.all()  # landmarks of one word and of two
     assert torch.equal(found["informative"][..., 0, 0].isnan(), ~seen)
     partnered = (of.partners >= 0).any(1)
@@ -110,25 +116,25 @@ def test_counterfactual_prompts_are_others():
 
 def test_a_model_that_learned_nothing_has_no_scores():
     of = some()
-    found = scores(of._replace(new=of.old), 2)
+    found = compute_scores(of._replace(new=of.old), 2)
     for value in found.values():
         assert float(value.nan_to_num().abs().max()) == 0
 
 
 def test_components_are_rows_and_their_removal_is_measured():
     of = some()
-    rows = component_rows(of, scores(of, 2))
+    rows = component_rows(of, compute_scores(of, 2))
     named = [(row["kind"], row["layer"], row["head"]) for row in rows]
     assert named == [
         (kind, layer, head) for layer in (0, 1) for kind, head in (("head", 0), ("head", 1), ("mlp", None))
     ]
 
     def mean(p):
-        return float(losses(run(p, of.asked.tokens).logits, of.asked).mean())
+        return float(compute_losses(run(p, of.asked.tokens).logits, of.asked).mean())
 
     last = dict(of.new) | {f"1.{name}": of.old[f"1.{name}"] for name in ("up", "down")}
     assert rows[-1]["restored"] == pytest.approx(mean(last) - mean(of.new))
-    same = component_rows(of._replace(new=of.old), scores(of, 2))
+    same = component_rows(of._replace(new=of.old), compute_scores(of, 2))
     assert all(row["restored"] == 0 != row["ablated"] for row in same)
 
 
@@ -148,7 +154,7 @@ def test_removal_has_the_signed_correlation_of_scores_and_effects():
     assert found["head", "informative", "restored"]["r"] == pytest.approx(-1)
     assert found["head", "upstream", "restored"]["reason"] == "all values are the same"
     assert found["mlp", "informative", "restored"]["reason"] == "2 values; a correlation needs three"
-    assert correlation([1, 2, 3], [1, float("nan"), 3]) == (None, "a value is not finite")
+    assert correlate([1, 2, 3], [1, float("nan"), 3]) == (None, "a value is not finite")
     assert len(found) == 2 * 4 * 2
 
 

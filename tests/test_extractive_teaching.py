@@ -9,17 +9,17 @@ from heuristic_core.experiments.extractive_structures.config import Sweep
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows, curve_rows, freezing_rows
 from heuristic_core.experiments.extractive_structures.grafting import graft_rows
 from heuristic_core.experiments.extractive_structures.localisation import average_aligned, localisation_rows
-from heuristic_core.experiments.extractive_structures.model import initial
-from heuristic_core.experiments.extractive_structures.ordering import LAST, ORDERS, order_rows, split_parts
+from heuristic_core.experiments.extractive_structures.model import init_parameters
+from heuristic_core.experiments.extractive_structures.ordering import LAST_STAGE, ORDERS, order_rows, split_parts
 from heuristic_core.experiments.extractive_structures.scores import compute_first_order, contrast
 from heuristic_core.experiments.extractive_structures.setting import HOPS, Setting
 from heuristic_core.experiments.extractive_structures.sweeping import made_up_sweep_rows
-from heuristic_core.experiments.extractive_structures.tokens import Asked, asked, examples
+from heuristic_core.experiments.extractive_structures.tokens import Queries, encode_examples, encode_queries
 from heuristic_core.experiments.extractive_structures.training import Learner, teach
 
 SETTINGS = study(finetuning={"epochs": 3, "learning_rate": 1e-2}).finetuning
 SETTING = Setting(study().data, 1)
-START = initial(study().model, len(VOCABULARY), 1)
+START = init_parameters(study().model, len(VOCABULARY), 1)
 TESTED = study().data.cities
 
 
@@ -77,7 +77,7 @@ def test_orders_teach_other_names_in_stages_and_test_facts_last(orders):
     halves = SETTINGS.model_copy(update={"batch_size": SETTINGS.batch_size // 2})
 
     def taught(start, part, settings, stage):
-        return teach(start, examples(parts[part].sentences, VOCABULARY), settings, (f"facts first {stage}", 1))
+        return teach(start, encode_examples(parts[part].sentences, VOCABULARY), settings, (f"facts first {stage}", 1))
 
     facts = taught(START, "facts", SETTINGS, 0)
     both = taught(facts, "implications", halves, 1)
@@ -85,7 +85,7 @@ def test_orders_teach_other_names_in_stages_and_test_facts_last(orders):
         assert all(torch.equal(expected[name], stage[name]) for name in START)
     end = taught(both, "test facts", SETTINGS, 2)
     last = {row["part"]: row["rank"] for row in orders.rows if row["order"] == "facts first"}
-    assert last == {part: mean_rank(end, asked(one, VOCABULARY)) for part, one in parts.items()}
+    assert last == {part: mean_rank(end, encode_queries(one, VOCABULARY)) for part, one in parts.items()}
 
 
 def test_no_sentence_of_a_test_name_is_taught_before_the_last_stage():
@@ -97,7 +97,7 @@ def test_no_sentence_of_a_test_name_is_taught_before_the_last_stage():
     }
     assert names["facts"] == names["implications"] and names["test facts"] == names["test implications"]
     assert len(names["facts"]) == 12 - TESTED and not names["facts"] & names["test facts"]
-    assert LAST == ("test facts",) and not {"test facts"} & {
+    assert LAST_STAGE == ("test facts",) and not {"test facts"} & {
         part for steps in ORDERS.values() for one in steps for part in one
     }
 
@@ -111,7 +111,7 @@ def test_a_graft_adds_what_one_model_learned_to_another(orders):
     first, second = (split_parts(version, TESTED) for version in made)
 
     def taught(start, questions, purpose):
-        return teach(start, examples(questions.sentences, VOCABULARY), SETTINGS, (purpose, 1))
+        return teach(start, encode_examples(questions.sentences, VOCABULARY), SETTINGS, (purpose, 1))
 
     knows = orders.stages["facts first"][0]
     learned = taught(knows, first["implications"], "implications of known facts")
@@ -121,7 +121,7 @@ def test_a_graft_adds_what_one_model_learned_to_another(orders):
     for place, (a, b) in {0: (START, START), 3: (learned, knows), 6: (unknowing, START)}.items():
         grafted = {name: other[name] + (a[name] - b[name]) for name in START}
         asked_of = (second["facts"], second["implications"], first["implications"])
-        expected = [mean_rank(grafted, asked(one, VOCABULARY)) for one in asked_of]
+        expected = [mean_rank(grafted, encode_queries(one, VOCABULARY)) for one in asked_of]
         assert [row["rank"] for row in rows[place : place + 3]] == expected
 
 
@@ -130,10 +130,10 @@ def test_localisation_correlates_what_implications_taught_with_what_processes_ot
     grafts = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
     found = localisation_rows(grafts.knows, grafts.learned, made.first, TESTED, SETTINGS, VOCABULARY, 1)
     parts = split_parts(made.first, TESTED)
-    facts = examples(parts["test facts"].sentences, VOCABULARY)
+    facts = encode_examples(parts["test facts"].sentences, VOCABULARY)
     end = teach(grafts.learned, facts, SETTINGS, ("facts of localisation", 1))
-    stored = contrast(grafts.knows, grafts.learned, asked(parts["implications"], VOCABULARY), 1, 1)
-    read = contrast(grafts.learned, end, asked(parts["test implications"], VOCABULARY), 1, 1)
+    stored = contrast(grafts.knows, grafts.learned, encode_queries(parts["implications"], VOCABULARY), 1, 1)
+    read = contrast(grafts.learned, end, encode_queries(parts["test implications"], VOCABULARY), 1, 1)
     a, b = compute_first_order(stored)["informative"].mean(0), compute_first_order(read)["downstream"].mean(0)
     tokens, layers, heads = len(["Ada", "Doe", "zong", "is", "the"]), 2, 2
     for row, part, n in zip(found, (slice(None, -1), slice(-1, None)), (heads, 1), strict=True):
@@ -144,7 +144,7 @@ def test_localisation_correlates_what_implications_taught_with_what_processes_ot
 
 
 def test_scores_of_longer_prompts_are_aligned_by_their_ends():
-    of = Asked(
+    of = Queries(
         torch.tensor([[5, 1, 8, 9], [5, 2, 9, 0]]), torch.tensor([3, 2]), torch.tensor([0]), torch.tensor([0, 0])
     )
     scores = torch.arange(8.0).view(2, 4, 1, 1)

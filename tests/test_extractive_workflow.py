@@ -9,7 +9,7 @@ from conftest import ROOT
 from reduced import planned, snakemake
 
 from heuristic_core.config.claims import load_claims
-from heuristic_core.config.reading import read_values
+from heuristic_core.config.reading import read_config
 from heuristic_core.experiments.extractive_structures.config import parse_extractive
 from heuristic_core.experiments.extractive_structures.experiment import CLAIMS, members
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
@@ -18,7 +18,7 @@ from heuristic_core.experiments.extractive_structures.scores import KINDS
 from heuristic_core.tables.parquet import read_table
 
 CONFIG = ROOT / "tests" / "studies" / "extractive.yaml"
-STUDY = parse_extractive(read_values(CONFIG))
+STUDY = parse_extractive(read_config(CONFIG))
 RESULTS = "results/extractive"
 
 
@@ -76,7 +76,7 @@ def test_from_nothing_to_report(tmp_path):
     snakemake(tmp_path, "export", config=CONFIG)
     with zipfile.ZipFile(tmp_path / RESULTS / "extractive.crate.zip") as archive:
         assert {"claims.yaml", *members(STUDY)} <= set(archive.namelist())
-    (tmp_path / "more.yaml").write_text(yaml.safe_dump(read_values(CONFIG) | {"seeds": [1, 2, 3]}))
+    (tmp_path / "more.yaml").write_text(yaml.safe_dump(read_config(CONFIG) | {"seeds": [1, 2, 3]}))
     jobs = planned(tmp_path, tmp_path / "more.yaml")
     assert {name: jobs[name] for name in ("pretrain", "teach", "freeze", "order", "score")} == {
         "pretrain": 2, "teach": 2, "freeze": 1, "order": 1, "score": 1,
@@ -86,7 +86,7 @@ def test_from_nothing_to_report(tmp_path):
 def test_a_corpus_less_needs_no_job(tmp_path):
     (tmp_path / "one.yaml").write_text(
         yaml.safe_dump(
-            read_values(CONFIG) | {"pretraining": read_values(CONFIG)["pretraining"] | {"corpora": ["whole"]}}
+            read_config(CONFIG) | {"pretraining": read_config(CONFIG)["pretraining"] | {"corpora": ["whole"]}}
         )
     )
     both, one = (planned(tmp_path, path) for path in (CONFIG, tmp_path / "one.yaml"))

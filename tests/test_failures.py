@@ -7,9 +7,9 @@ import pytest
 from reduced import REDUCED, snakemake
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from heuristic_core.common.progress import Lines
+from heuristic_core.common.progress import LogFormatter
 from heuristic_core.experiments.registry import load_experiment
-from heuristic_core.jobs.failures import ADVICE, INTERNAL_ERROR, NO_MESSAGE, FailureHandler, message
+from heuristic_core.jobs.failures import ADVICE, INTERNAL_ERROR, NO_MESSAGE, FailureHandler, failure_message
 
 
 @pytest.fixture
@@ -48,13 +48,13 @@ def failed(failures, job, rule, *logs):
     ],
 )
 def test_the_message_of_a_job_is_the_last_reason_in_its_log(tmp_path, text, said):
-    assert message([log(tmp_path / "log", text)]) == said
+    assert failure_message([log(tmp_path / "log", text)]) == said
 
 
 def test_a_log_that_is_not_there_or_is_no_text_is_no_error(tmp_path):
     (tmp_path / "log").write_bytes(b"\xff\xfe")
-    assert message([str(tmp_path / "none")]) == NO_MESSAGE and message([]) == NO_MESSAGE
-    assert message([str(tmp_path / "log")])
+    assert failure_message([str(tmp_path / "none")]) == NO_MESSAGE and failure_message([]) == NO_MESSAGE
+    assert failure_message([str(tmp_path / "log")])
 
 
 def test_without_a_failed_job_nothing_is_told(failures):
@@ -128,7 +128,7 @@ def test_warnings_of_the_data_are_marked_in_their_log_and_end_the_terminal(tmp_p
     path = tmp_path / "small" / "logs" / f"{job}.log"
     path.parent.mkdir(parents=True)
     handler = logging.FileHandler(path)
-    handler.setFormatter(Lines())
+    handler.setFormatter(LogFormatter())
     for level, said in ((logging.INFO, "3 rows"), *2 * [(logging.WARNING, "no pair has the label 'neutral'")]):
         handler.emit(logging.LogRecord("x", level, "", 0, said, (), None))
     handler.close()

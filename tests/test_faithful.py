@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from size_curves import GRID, ONE, RUN, TWO, cell, curves, sizes, summary
 
-from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import effective_size, state
+from heuristic_core.analysis.frames import make_frame
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import classify_sizes, compute_effective_size
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
@@ -33,7 +33,7 @@ def test_undefined_where_the_full_model_is_at_the_floor():
     result = sizes(curves(2.04, TWO), [1, 2])
     assert result["effective_size"].isna().all()
     assert set(result["reason"]) == {"undefined: the full model at 2.0 % is not above the margin of 3 points"}
-    assert set(state(result)) == {"undefined"}
+    assert set(classify_sizes(result)) == {"undefined"}
     assert set(result["full_accuracy"]) == {2.04}
 
 
@@ -99,7 +99,7 @@ def test_the_criteria_and_their_thresholds():
     result = sizes(rows, [1], analysis)
     found = result[(result["order"] == "per-seed") & result["seed"].isna()]
     found = found.set_index(["group", "criterion", "threshold"])
-    size, states = found["effective_size"], state(found)
+    size, states = found["effective_size"], classify_sizes(found)
     accuracy = {1.0: 100.0, 3.0: 60.0, 4.0: 60.0, 4.5: 60.0}
     assert size["id"]["accuracy"].to_dict() == accuracy
     # 95 % of 80 is 76 itself, which 0.2 reaches too; what counts is the largest faithful sparsity.
@@ -113,7 +113,7 @@ def test_the_criteria_and_their_thresholds():
     assert "undefined" not in {*states["ood"]["recovery"], *states["ood"]["agreement"]}
     less = analysis.model_copy(update={"margin": 3.5})
     of_recovery = sizes(rows, [1], less).query("criterion == 'recovery' and group == 'ood'")
-    assert set(state(of_recovery)) == {"undefined"}
+    assert set(classify_sizes(of_recovery)) == {"undefined"}
 
 
 def test_without_predictions_there_are_only_criteria_of_accuracy():
@@ -135,7 +135,7 @@ def test_a_collapsed_subnetwork_is_never_faithful():
             for s in (0.3, 0.5)
             for seed in (1, 2)
         ]
-        found = effective_size(frame("accuracy", rows), ONE, context, frame("runs", of_runs))
+        found = compute_effective_size(make_frame("accuracy", rows), ONE, context, make_frame("runs", of_runs))
         orders = ("per-seed", "mean-first", "upward")
         return [tuple(summary(found, order, end, group="ood") for end in ("least", "most")) for order in orders]
 

@@ -12,9 +12,9 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.families import FAMILIES, get_family
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.fused_families import FUSED_FAMILIES
-from heuristic_core.models.hooked import HookedModel, inputs_for
-from heuristic_core.models.implementation import load_model, view_of
-from heuristic_core.models.shrink import ordinary, shrink
+from heuristic_core.models.hooked import HookedModel, model_inputs
+from heuristic_core.models.implementation import load_model, wrap_model
+from heuristic_core.models.shrink import shrink, zero_components
 
 PAIRS = 24
 
@@ -32,7 +32,7 @@ class Setting:
         self.means = component_means(self.hooked, self.pairs, torch.arange(PAIRS).split(8))
 
     def expected(self, model=None):
-        return (model or self.model)(**inputs_for(self.model, self.batch)).logits
+        return (model or self.model)(**model_inputs(self.model, self.batch)).logits
 
     def masked(self, removed, model=None):
         edit = Ablation(gates_without(removed, self.grid), self.means, self.grid)
@@ -95,9 +95,9 @@ def test_the_ordinary_checkpoint_loads_without_us_and_says_the_same(setting, tmp
     for number, removed in enumerate(setting.some_removals()):
         if removed and setting.case in SMALLER_ONLY:
             with pytest.raises(InputError, match=r"no bias.*evaluate"):
-                ordinary(setting.model, removed, setting.means.heads, setting.means.mlps)
+                zero_components(setting.model, removed, setting.means.heads, setting.means.mlps)
             continue
-        ordinary(setting.model, removed, setting.means.heads, setting.means.mlps).save_pretrained(
+        zero_components(setting.model, removed, setting.means.heads, setting.means.mlps).save_pretrained(
             tmp_path / str(number)
         )
         loaded = AutoModelForSequenceClassification.from_pretrained(tmp_path / str(number)).eval()
@@ -111,7 +111,7 @@ def test_zero_ablation_has_an_ordinary_checkpoint_in_every_family(setting):
     for removed in setting.some_removals():
         edit = Ablation(gates_without(removed, setting.grid), zero, setting.grid)
         expected = setting.hooked.logits(setting.batch, edit)
-        close(setting.expected(ordinary(setting.model, removed, zero.heads, zero.mlps)), expected)
+        close(setting.expected(zero_components(setting.model, removed, zero.heads, zero.mlps)), expected)
         close(setting.hooked.without(removed, zero.heads, zero.mlps).logits(setting.batch), expected)
 
 
@@ -121,10 +121,10 @@ def test_a_dropout_rate_of_zero_leaves_no_dropout(case):
     model_type = CASES[case][0]
     model = make_model(case, **dict.fromkeys(get_family(model_type).dropout, 0.0)).train()
     batch = PairTensors(make_encoded(4)).batch(torch.arange(4))
-    first, second = (model(**inputs_for(model, batch)).logits for _ in range(2))
+    first, second = (model(**model_inputs(model, batch)).logits for _ in range(2))
     assert torch.equal(first, second)
     noisy = make_model(case, **dict.fromkeys(get_family(model_type).dropout, 0.3)).train()
-    assert not torch.equal(*(noisy(**inputs_for(noisy, batch)).logits for _ in range(2)))
+    assert not torch.equal(*(noisy(**model_inputs(noisy, batch)).logits for _ in range(2)))
 
 
 def test_gradients_reach_every_gate_and_agree_with_finite_differences(setting):
@@ -188,7 +188,7 @@ FUSED = [case for case, (kind, _) in CASES.items() if kind in FUSED_FAMILIES and
 @pytest.fixture(scope="module", params=FUSED)
 def both(request):
     setting = Setting(request.param)
-    return setting, view_of(setting.model)
+    return setting, wrap_model(setting.model)
 
 
 def test_fused_and_hooked_are_equal(both):

@@ -10,8 +10,8 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.models.ablation import Ablation, ComponentMeans, gates_without
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.families import get_family
-from heuristic_core.models.hooked import HookedModel, inputs_for
-from heuristic_core.models.implementation import view_of
+from heuristic_core.models.hooked import HookedModel, model_inputs
+from heuristic_core.models.implementation import wrap_model
 
 
 @pytest.mark.parametrize("case", ["gpt2", "llama", "qwen3", "gpt_neox"])
@@ -23,8 +23,8 @@ def test_a_decoder_classifies_the_last_token_that_is_not_padding(case):
     pairs = PairTensors(encoded, 7)
     batch = pairs.batch(torch.arange(6))
     assert (batch.ids[~batch.mask()] == 7).all()
-    expected = model(**inputs_for(model, batch)).logits
-    close(view_of(model).logits(batch), expected)
+    expected = model(**model_inputs(model, batch)).logits
+    close(wrap_model(model).logits(batch), expected)
     close(HookedModel(model).logits(batch), expected)
     left = batch.ids.flip(-1), batch.mask().flip(-1)  # the same tokens in another order must not pass unnoticed
     assert not torch.allclose(model(input_ids=left[0], attention_mask=left[1].long()).logits, expected, atol=1e-3)
@@ -32,7 +32,7 @@ def test_a_decoder_classifies_the_last_token_that_is_not_padding(case):
 
 def test_a_decoder_without_a_padding_token_is_refused():
     with pytest.raises(ValueError, match=r"pad_token_id is missing"):
-        view_of(make_model("gpt2", pad_token_id=None))
+        wrap_model(make_model("gpt2", pad_token_id=None))
 
 
 def test_an_unknown_family_is_refused_with_those_that_are_known():

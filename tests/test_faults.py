@@ -134,12 +134,12 @@ def test_a_second_job_in_one_place_is_told_who_is_there(tmp_path, monkeypatch):
     (tmp_path / "work" / "state").write_text("of the first")
     try:
         with pytest.raises(InputError, match=rf"work: process {holder.pid} on .* works on the same results"):
-            scratch.scratch(tmp_path / "work", "another")
+            scratch.open_scratch(tmp_path / "work", "another")
         assert (tmp_path / "work" / "state").read_text() == "of the first"
     finally:
         holder.kill()
         holder.wait()
-    assert scratch.scratch(tmp_path / "work", "the same") == tmp_path / "work"  # a killed job holds nothing
+    assert scratch.open_scratch(tmp_path / "work", "the same") == tmp_path / "work"  # a killed job holds nothing
     assert (tmp_path / "work" / "state").read_text() == "of the first"
 
 
@@ -147,14 +147,14 @@ def test_a_second_job_in_one_place_is_told_who_is_there(tmp_path, monkeypatch):
 @pytest.mark.parametrize("then", [(), ("delete",)], ids=["left", "deleted"])
 def test_a_job_waits_for_one_that_is_about_to_end(tmp_path, then):
     holder = hold(tmp_path / "work", 0.5, *then)
-    assert scratch.scratch(tmp_path / "work", "the same").is_dir()
+    assert scratch.open_scratch(tmp_path / "work", "the same").is_dir()
     assert holder.wait() == 0
     assert str(os.getpid()) in (tmp_path / "work" / "lock").read_text()
 
 
 @pytest.mark.usefixtures("released")
 def test_work_of_another_kind_is_emptied_and_a_file_system_without_locks_is_used(tmp_path, monkeypatch):
-    folder = scratch.scratch(tmp_path / "work", "one")
+    folder = scratch.open_scratch(tmp_path / "work", "one")
     (folder / "state").write_text("x")
     (folder / "step1").mkdir()
 
@@ -162,9 +162,9 @@ def test_work_of_another_kind_is_emptied_and_a_file_system_without_locks_is_used
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    scratch.scratch(folder, "one")
+    scratch.open_scratch(folder, "one")
     assert (folder / "state").exists()
-    scratch.scratch(folder, "two")
+    scratch.open_scratch(folder, "two")
     assert sorted(path.name for path in folder.iterdir()) == ["fingerprint", "lock"]
 
 
@@ -191,9 +191,9 @@ def test_temporary_files_of_killed_writers_do_not_pile_up(tmp_path):
 
 def test_temporary_files_of_living_writers_and_other_machines_stay(tmp_path):
     path = tmp_path / "a.json"
-    with atomic.replacing(path) as partial:
+    with atomic.replace_atomically(path) as partial:
         partial.write_text("half")
-        with atomic.replacing(path.with_name("b.json")) as other:
+        with atomic.replace_atomically(path.with_name("b.json")) as other:
             other.write_text("b")
         assert partial.exists()
     far = tmp_path / ".a.json.node-7-1.partial.json"
@@ -250,14 +250,17 @@ def no_memory():
 @pytest.mark.parametrize(
     ("error", "advice"),
     [
-        (OSError(errno.ENOSPC, "No space left on device", "a.parquet"), faults.SPACE),
-        (OSError(errno.EDQUOT, "Disk quota exceeded"), faults.SPACE),
+        (OSError(errno.ENOSPC, "No space left on device", "a.parquet"), faults.SPACE_ADVICE),
+        (OSError(errno.EDQUOT, "Disk quota exceeded"), faults.SPACE_ADVICE),
         (OSError(errno.EROFS, "Read-only file system", "a.parquet"), faults.PERMISSION_ADVICE),
         (PermissionError(errno.EACCES, "Permission denied", "a"), faults.PERMISSION_ADVICE),
-        (RuntimeError('IoError(Os { code: 28, kind: StorageFull, message: "No space left on device" })'), faults.SPACE),
-        (MemoryError(), faults.MEMORY),
-        (OSError(errno.ENOMEM, "Cannot allocate memory"), faults.MEMORY),
-        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.\nMore lines"), faults.MEMORY),
+        (
+            RuntimeError('IoError(Os { code: 28, kind: StorageFull, message: "No space left on device" })'),
+            faults.SPACE_ADVICE,
+        ),
+        (MemoryError(), faults.MEMORY_ADVICE),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), faults.MEMORY_ADVICE),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.\nMore lines"), faults.MEMORY_ADVICE),
     ],
 )
 def test_faults_of_the_machine_are_one_line_with_a_remedy(error, advice, caplog, capsys, tmp_path):
@@ -272,12 +275,12 @@ def test_faults_of_the_machine_are_one_line_with_a_remedy(error, advice, caplog,
 def test_memory_that_torch_cannot_have_is_told(caplog):
     with pytest.raises(RuntimeError) as caught:
         no_memory()
-    assert faults.remedy(caught.value) == faults.MEMORY
+    assert faults.find_remedy(caught.value) == faults.MEMORY_ADVICE
 
 
 def test_other_errors_keep_their_traceback_and_users_errors_their_words():
-    assert faults.remedy(KeyError("space")) is None
-    assert progress.explained(InputError("x.csv: No space left on device")) == "x.csv: No space left on device"
+    assert faults.find_remedy(KeyError("space")) is None
+    assert progress.format_error(InputError("x.csv: No space left on device")) == "x.csv: No space left on device"
     assert not progress.is_user_error(ValueError("a bug"))
 
 
@@ -293,5 +296,5 @@ raise OSError(28, "No space left on device")
 def test_a_log_that_cannot_be_written_does_not_hide_why():
     done = subprocess.run([sys.executable, "-c", FULL, "/dev/full"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "Traceback" not in done.stderr and done.stderr.endswith(f"{faults.SPACE}\n")
+    assert "Traceback" not in done.stderr and done.stderr.endswith(f"{faults.SPACE_ADVICE}\n")
     assert len(done.stderr.splitlines()) == 1, done.stderr

@@ -16,17 +16,23 @@ from hypothesis import strategies as st
 from reduced import REDUCED, snakemake
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.given import check_given
+from heuristic_core.config.given import check_config_files
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
-from heuristic_core.experiments.heuristic_core.config.cells import cells, early, repeats, seed_blocks, spread
+from heuristic_core.experiments.heuristic_core.config.cells import (
+    early_cells,
+    list_cells,
+    repeated_cells,
+    seed_blocks,
+    spread_cells,
+)
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.config.paths import Layout
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, missing_requirement
 from heuristic_core.experiments.heuristic_core.report.sides import parse_sides
 from heuristic_core.experiments.studies import parse_studies
-from heuristic_core.sources.download import downloads
-from heuristic_core.sources.hub import sources
+from heuristic_core.sources.download import list_downloads
+from heuristic_core.sources.hub import list_sources
 from heuristic_core.tasks.rows import find_local_paths
 
 BYTES = {file: (ROOT / file).read_bytes() for file in STUDY_FILES}
@@ -40,15 +46,21 @@ def many(count):
 
 def check_study(study) -> None:
     """What the workflow does with a study before any job: all of it works, and no path leaves the results folder."""
-    assert cells(study) and spread(study) and seed_blocks(study)
-    early(study), repeats(study), sources(study.model, study.task), downloads(study.task), find_local_paths(study.task)
+    assert list_cells(study) and spread_cells(study) and seed_blocks(study)
+    (
+        early_cells(study),
+        repeated_cells(study),
+        list_sources(study.model, study.task),
+        list_downloads(study.task),
+        find_local_paths(study.task),
+    )
     context, layout = Context.of(study), Layout.of(study)
     assert Context.model_validate_json(context.model_dump_json()) == context
     of_curve = len(study.grid.checkpoints) * len(study.grid.sparsities) * len(study.grid.curve_seeds)
-    assert len(cells(study)) >= of_curve > 0
+    assert len(list_cells(study)) >= of_curve > 0
     assert layout.cell.startswith(f"{study.results}/{study.study}/{study.model.name}/{study.task.name}/")
     for name in TARGETS:
-        unmet(name, context)
+        missing_requirement(name, context)
     numbers = {"ft_seed": 1, "step": 2, "sparsity": 0.5, "seed": 3}
     root = Path(study.results).resolve()
     for path in (layout.root, layout.runs, layout.data, layout.again, layout.table("accuracy"), layout.log("job")):
@@ -230,10 +242,10 @@ def test_files_on_the_command_line_are_looked_at_before_snakemake(tmp_path, monk
     for words in (["--configfile", "config.yaml", f"{tmp_path}/mine.yaml"], [f"--configfile={tmp_path}/mine.yaml"]):
         monkeypatch.setattr("sys.argv", ["snakemake", "-n", *words, "--", "figure06"])
         if said is None:
-            check_given()
+            check_config_files()
             continue
         with pytest.raises(SystemExit, match="1"):
-            check_given()
+            check_config_files()
         assert capsys.readouterr().err.startswith(f"{tmp_path}/{said}")
 
 
@@ -249,6 +261,6 @@ def test_snakemake_names_a_missing_configuration_in_one_line():
 def test_a_target_after_a_configuration_is_told_where_it_belongs(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["snakemake", "--configfile", str(ROOT / "config.yaml"), "figure06"])
     with pytest.raises(SystemExit, match="1"):
-        check_given()
+        check_config_files()
     told = capsys.readouterr().err
     assert told.startswith("figure06: no such file; a target comes after --, as in --configfile ")

@@ -16,7 +16,7 @@ from pair_files import task_of
 from heuristic_core.common.errors import InputError
 from heuristic_core.tables.parquet import as_table
 from heuristic_core.tasks.counts import count_rows
-from heuristic_core.tasks.sentences import sentences
+from heuristic_core.tasks.sentences import load_sentences
 
 ROWS = [{"sentence1": f"a {i}", "sentence2": f"b, {i}", "label": i % 3, "group": "x/y"} for i in range(9)]
 
@@ -44,7 +44,7 @@ def check_data(folder: Path, name: str) -> bool:
     """Data become the tables of the study (True), or one message that names the file or the task's key (False)."""
     task = task_of(folder, name)
     try:
-        pairs = sentences(task)
+        pairs = load_sentences(task)
         for part in (pairs.train, pairs.evaluation):
             as_table("sentences", part)
         count_rows(pairs)

@@ -73,7 +73,7 @@ def test_fine_tuning_on_a_full_disk_goes_on_when_there_is_room(small, finished):
     filler = fill(folder / "results")
     with open(filler, "rb+") as file:
         file.truncate(filler.stat().st_size - 300_000)  # room for a beginning
-    assert faults.SPACE in fails(folder, "--", names[0])
+    assert faults.SPACE_ADVICE in fails(folder, "--", names[0])
     assert (run / ".unfinished-finetune_checkpoints").is_dir() and not (folder / names[0]).exists()
     filler.unlink()
     snakemake(folder, "--", names[0])

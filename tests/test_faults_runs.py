@@ -129,8 +129,8 @@ def test_a_job_without_memory_says_what_to_lower(tmp_path, changed, finished):
     with tempfile.TemporaryDirectory(prefix="hc") as folder:  # of a server of forks that is limited, too
         environment = os.environ | {"TMPDIR": folder}
         text = fails(tmp_path, "--", target, config=huge, preexec_fn=limit, env=environment)
-    assert faults.MEMORY in text
-    assert faults.MEMORY in (tmp_path / "results/reduced/logs/finetune/ft1.log").read_text()
+    assert faults.MEMORY_ADVICE in text
+    assert faults.MEMORY_ADVICE in (tmp_path / "results/reduced/logs/finetune/ft1.log").read_text()
     snakemake(tmp_path, "--", target)
     assert same(tmp_path, finished, target, f"{RUNS}/ft1/step60/checkpoint/model.safetensors")
 

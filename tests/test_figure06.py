@@ -5,7 +5,7 @@ import pytest
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.text import Text
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.figures import draw
@@ -37,7 +37,10 @@ def tables(more=()):
                 for k, accuracy in enumerate(accuracies):
                     subset = {"subset": f"{group}{k}", "group": group, "n": 100, "accuracy": accuracy}
                     trace.append(RUN | {"ft_seed": ft_seed, "step": step} | subset)
-    return {"effective_size": frame("effective_size", sizes), "finetune_accuracy": frame("finetune_accuracy", trace)}
+    return {
+        "effective_size": make_frame("effective_size", sizes),
+        "finetune_accuracy": make_frame("finetune_accuracy", trace),
+    }
 
 
 @pytest.fixture(scope="module", params=["figure06", "figure15", "figure16"])
@@ -67,7 +70,7 @@ def test_summaries_per_seed_at_the_main_margin(drawn):
 
 def test_the_study_says_which_order_and_which_mixture():
     sizes = tables()["effective_size"]
-    first = frame("effective_size", [
+    first = make_frame("effective_size", [
         row | {"order": "mean-first", "sd": None, "effective_size": size and size + 2}
         for row in sizes[sizes["seed"].isna() & (sizes["order"] == "per-seed")].astype(object).to_dict("records")
         for size in [None if pd.isna(row["effective_size"]) else row["effective_size"]]

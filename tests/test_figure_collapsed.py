@@ -7,9 +7,9 @@ from drawn import TABLES
 from figure_tables import CONTEXT
 from matplotlib.text import Text
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
+from heuristic_core.experiments.heuristic_core.figures import build_sheets, draw
 from heuristic_core.experiments.heuristic_core.figures.condensed import sheets
 
 MODEL = ["study", "model", "task", "ft_seed", "step", "sparsity", "seed", "repeat"]
@@ -21,7 +21,7 @@ def runs(**where):
     models = TABLES["accuracy"].dropna(subset="seed")[MODEL].drop_duplicates()
     models = pd.concat([models, models.assign(step=600)])
     collapsed = pd.concat([models[name] == value for name, value in where.items()], axis=1).all(axis=1)
-    return frame("runs", models.assign(collapsed=collapsed, missed=False, actual_sparsity=models["sparsity"]))
+    return make_frame("runs", models.assign(collapsed=collapsed, missed=False, actual_sparsity=models["sparsity"]))
 
 
 def drawn(name, **where):
@@ -90,7 +90,7 @@ def test_a_table_counts_them_of_each_seed_and_of_all(name):
 def test_every_table_of_pruning_seeds_counts_them(name, where, said):
     def words(tables):
         marks = draw(name, tables, Figure(), CONTEXT)[1]
-        return [cell for sheet in sheets_of(name, marks) for row in sheet.rows for cell in row]
+        return [cell for sheet in build_sheets(name, marks) for row in sheet.rows for cell in row]
 
     assert any(said in cell for cell in words(TABLES | {"runs": runs(**where)}))
     assert not any("collapsed" in cell for cell in words(TABLES))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from heuristic_core.figures.lines import draw_bands, handles, lines
+from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
 from heuristic_core.figures.roles import Role
 
 LOOKS = {"b": Role("second", "#D55E00", "^", "--"), "a": Role("first", "#0072B2", "o")}
@@ -29,7 +29,7 @@ def drawn(ax):
 
 
 def test_every_value_is_drawn_as_it_is_in_its_look(ax):
-    lines(ax, rows(a=[1.0, 2.5], b=[3.0, 0.1], other=[9.0, 9.0]), "step", "value", "line", LOOKS)
+    draw_lines(ax, rows(a=[1.0, 2.5], b=[3.0, 0.1], other=[9.0, 9.0]), "step", "value", "line", LOOKS)
     assert drawn(ax) == [("#D55E00", [[0, 3.0], [1, 0.1]]), ("#0072B2", [[0, 1.0], [1, 2.5]])]
     assert [line.get_marker() for line in ax.lines] == ["^", "o"]
     assert [line.is_dashed() for line in ax.lines] == [True, False]
@@ -37,20 +37,20 @@ def test_every_value_is_drawn_as_it_is_in_its_look(ax):
 
 
 def test_a_null_breaks_its_own_line_alone(ax):
-    lines(ax, rows(a=[1, 2, 3, 4], b=[5, np.nan, 7, 8]), "step", "value", "line", LOOKS)
+    draw_lines(ax, rows(a=[1, 2, 3, 4], b=[5, np.nan, 7, 8]), "step", "value", "line", LOOKS)
     pieces = [xy for _, xy in drawn(ax)]
     assert pieces == [[[0, 5]], [[2, 7], [3, 8]], [[0, 1], [1, 2], [2, 3], [3, 4]]]
 
 
 def test_lines_of_one_look_stay_apart(ax):
     two = pd.concat([rows(a=[1, np.nan, 3]).assign(run="x"), rows(a=[4, 5, 6]).assign(run="y")])
-    lines(ax, two, "step", "value", "line", LOOKS, unit="run")
+    draw_lines(ax, two, "step", "value", "line", LOOKS, unit="run")
     assert [xy for _, xy in drawn(ax)] == [[[0, 1]], [[2, 3]], [[0, 4], [1, 5], [2, 6]]]
 
 
 def test_no_rows_draw_nothing(ax, recwarn):
-    lines(ax, rows(a=[1.0]), "step", "value", "line", {})
-    lines(ax, rows(a=[1.0]).head(0), "step", "value", "line", LOOKS)
+    draw_lines(ax, rows(a=[1.0]), "step", "value", "line", {})
+    draw_lines(ax, rows(a=[1.0]).head(0), "step", "value", "line", LOOKS)
     assert not ax.lines and not recwarn.list
 
 
@@ -62,4 +62,7 @@ def test_bands_are_the_ends_given(ax):
 
 
 def test_a_legend_has_every_look():
-    assert [(handle.get_label(), handle.get_marker()) for handle in handles(LOOKS)] == [("second", "^"), ("first", "o")]
+    assert [(handle.get_label(), handle.get_marker()) for handle in legend_handles(LOOKS)] == [
+        ("second", "^"),
+        ("first", "o"),
+    ]

@@ -7,7 +7,7 @@ from figure_tables import CONTEXT, FT_SEEDS
 from matplotlib.patches import Rectangle
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
+from heuristic_core.experiments.heuristic_core.figures import build_sheets, draw
 
 BELOW = ["", "ID", "entailment", " ", "J"]
 
@@ -69,7 +69,7 @@ def test_the_path_and_single_components_are_drawn_and_a_run_without_a_path_says_
 
 def test_learned_subnetworks_are_beside_the_ceiling(drawn):
     _, marks = drawn["table_mask_fit"]
-    first, second = sheets_of("table_mask_fit", marks)
+    first, second = build_sheets("table_mask_fit", marks)
     assert first.title == "Fine-tuning seed 1: 12 subnetworks, 6 heads outside the core"
     assert first.rows[1] == ["OOD, mean", "15.0", "7.5", "0.75", "0.90", "0.80", ""]
     assert first.rows[0] == ["ID, mean", "0.0", "1.2", "", "", "0.80", "all masks have the same value"]

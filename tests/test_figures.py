@@ -15,9 +15,9 @@ from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.config.analysis import Counterpart
 from heuristic_core.experiments.heuristic_core.figures import draw, write
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, drawing_module
 from heuristic_core.figures.panels import spread_labels
-from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.targets import target_files
 
 DRAWN = [name for name, target in TARGETS.items() if set(target.tables) <= TABLES.keys()]
 
@@ -40,7 +40,7 @@ def test_every_fine_tuning_seed_is_shown_by_itself(drawn, name):
 def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(tables, drawn, name, tmp_path, recwarn):
     write(tmp_path / "one", name, *drawn[name], settings(name))
     write(tmp_path / "two", name, *draw(name, tables, settings(name), CONTEXT), settings(name))
-    firsts, seconds = ([tmp_path / run / path for path in outputs(".", name)] for run in ("one", "two"))
+    firsts, seconds = ([tmp_path / run / path for path in target_files(".", name)] for run in ("one", "two"))
     for first, second in zip(firsts, seconds, strict=True):
         assert first.read_bytes() == second.read_bytes(), first.name
     assert sorted((tmp_path / "one").rglob("*.*")) == sorted(firsts)
@@ -293,7 +293,7 @@ def test_only_the_drawn_figure_is_loaded():
 @pytest.mark.parametrize("name", DRAWN)
 def test_every_target_has_a_caption_of_one_paragraph(name, request):
     folder = request.config.rootpath / "workflow" / "report" / "heuristic_core"
-    own, shared = (folder / f"{which}.rst" for which in (name, module(name)))
+    own, shared = (folder / f"{which}.rst" for which in (name, drawing_module(name)))
     caption = (own if own.exists() else shared).read_text().strip()
     assert "\n\n" not in caption and "[" not in caption  # it becomes the text of a Markdown image
     caption = caption.replace("\n", " ")

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
-from heuristic_core.common.errors import Diverged
+from heuristic_core.common.errors import DivergenceError
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import Architecture, Initialisation, NewModel
 from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.folder import folder_of
-from heuristic_core.models.implementation import view_of
+from heuristic_core.models.folder import resolve_folder
+from heuristic_core.models.implementation import wrap_model
 from heuristic_core.models.pretrained import build_classifier
 from heuristic_core.training.finetune import Batches, TrainingRun, finetune, record_interval
 from heuristic_core.training.stepper import Stepper
@@ -117,7 +117,7 @@ WILD = {"clip_norm": None, "dropout": 0.0, "warmup_steps": 0}
 
 def test_numbers_that_are_not_finite_stop_the_run_at_once(tmp_path):
     state = tmp_path / "state.safetensors"
-    with pytest.raises(Diverged, match=r"diverged at step \d: .*; last good checkpoint: none\. Lower"):
+    with pytest.raises(DivergenceError, match=r"diverged at step \d: .*; last good checkpoint: none\. Lower"):
         run(state, SETTINGS.model_copy(update=WILD | {"learning_rate": 1e30}))
     assert not state.exists()
 
@@ -132,7 +132,7 @@ def test_the_last_good_checkpoint_is_named_and_the_state_is_left_finite(tmp_path
         run(state, right, cut_at=14)
     before = state.read_bytes()
     wild = SETTINGS.model_copy(update=WILD | {"learning_rate": 1e30, "checkpoints": kept})
-    with pytest.raises(Diverged, match=rf"before it: step 12; last good checkpoint: (step )?{good}\."):
+    with pytest.raises(DivergenceError, match=rf"before it: step 12; last good checkpoint: (step )?{good}\."):
         run(state, wild)
     assert state.read_bytes() == before
     assert all(tensor.isfinite().all() for tensor in load_file(state).values())
@@ -143,7 +143,7 @@ def test_a_gradient_that_is_not_finite_changes_no_weight():
     with torch.no_grad():
         stepper.model.classifier.weight[0, 0] = torch.inf
     before = {k: v.clone() for k, v in stepper.model.state_dict().items()}
-    with pytest.raises(Diverged, match="loss nan"):
+    with pytest.raises(DivergenceError, match="loss nan"):
         stepper.step(torch.arange(len(encoded))[:8], 1e-2)
     assert same(before, stepper.model.state_dict())
 
@@ -156,7 +156,7 @@ def test_a_mean_loss_far_above_a_guess_and_above_the_first_is_divergence(first, 
     records = TrainingRun(step=6, losses=[first])
     record_interval(records, 0.1, classes=3)
     records.step, records.losses = 12, [later - 0.5, later + 0.5]
-    with pytest.raises(Diverged, match=r"guess has 1\.1") if diverged else contextlib.nullcontext():
+    with pytest.raises(DivergenceError, match=r"guess has 1\.1") if diverged else contextlib.nullcontext():
         record_interval(records, 0.1, classes=3)
     assert [row["step"] for row in records.trace] == ([6] if diverged else [6, 12])
 
@@ -221,7 +221,7 @@ def test_float16_resumes_with_its_loss_scale(tmp_path):
 def test_evaluation_in_passing_has_the_set_precision(tmp_path, precision):
     model = build_classifier(MODEL, LABELS, 50, 0, 1, 0.0)
     pairs = PairTensors(make_encoded(30))
-    exact, half = all_logits(view_of(model), pairs), all_logits(view_of(model, precision), pairs)
+    exact, half = all_logits(wrap_model(model), pairs), all_logits(wrap_model(model, precision), pairs)
     assert half.dtype == torch.float32
     assert 0 < float((half - exact).abs().max()) < 0.05
     assert {w.dtype for w in model.parameters()} == {torch.float32}
@@ -256,7 +256,7 @@ def test_a_package_that_is_not_installed_is_named():
 
     missing = PretrainedModel(name="m", source="pretrained", package="no_such_package", folder="model")
     with pytest.raises(ValueError, match="'no_such_package' is not installed"):
-        folder_of(missing)
+        resolve_folder(missing)
 
 
 def test_a_pretrained_encoder_from_a_folder_gets_a_classifier_of_the_seed(checkpoint):

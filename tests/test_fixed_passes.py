@@ -137,10 +137,10 @@ def test_settings_without_an_engine_are_what_they_were():
 def test_a_study_is_told_before_anything_runs(changes, message):
     from reduced import REDUCED
 
-    from heuristic_core.config.reading import ConfigError, read_values
+    from heuristic_core.config.reading import ConfigError, read_config
     from heuristic_core.experiments.heuristic_core.config.study import parse_study
 
-    values = read_values(REDUCED)
+    values = read_config(REDUCED)
     values |= changes | {"prune": values["prune"] | changes["prune"]}
     with pytest.raises(ConfigError, match=message):
         parse_study(values, REDUCED)

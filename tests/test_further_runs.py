@@ -7,22 +7,22 @@ import pytest
 from conftest import ROOT
 from reduced import REDUCED, RUNS, planned, snakemake
 
-from heuristic_core.config.reading import read_values
+from heuristic_core.config.reading import read_config
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.heuristic_core.config.study import parse_study
 from heuristic_core.experiments.heuristic_core.plan.pairs import count_pairs
-from heuristic_core.experiments.heuristic_core.plan.work import work_of
+from heuristic_core.experiments.heuristic_core.plan.work import estimate_work
 from heuristic_core.plan.shapes import read_shape
 from heuristic_core.pruning.subnetwork import FailedRun, load_run
 from heuristic_core.tables.parquet import read_table
 
 PARTS = ROOT / "tests" / "studies" / "further_runs.yaml"
-BOTH = parse_study(read_values(REDUCED) | read_values(PARTS))
+BOTH = parse_study(read_config(REDUCED) | read_config(PARTS))
 
 
 def test_the_plan_counts_further_runs():
     before, after = (
-        {part.name: part for part in work_of(study, read_shape(study.model), count_pairs(study))}
+        {part.name: part for part in estimate_work(study, read_shape(study.model), count_pairs(study))}
         for study in (load_study(REDUCED), BOTH)
     )
     assert not {"pruning with heads closed", "pruning side by side", "transplants"} & before.keys()

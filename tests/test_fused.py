@@ -11,7 +11,7 @@ from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.fused_families import fused_family
-from heuristic_core.models.implementation import load_model, view_of
+from heuristic_core.models.implementation import load_model, wrap_model
 
 
 def reference_logits(bert, batch):
@@ -91,7 +91,7 @@ def test_filled_vectors_change_nothing(bert, longest, padded):
     pairs = PairTensors(make_encoded(12, shortest=5 if padded else longest, longest=longest))
     index = torch.cat([torch.arange(11), pairs.lengths.argmax()[None]])
     batch = pairs.batch(index)
-    torch.testing.assert_close(view_of(bert).logits(batch), reference_logits(bert, batch), atol=1e-5, rtol=0)
+    torch.testing.assert_close(wrap_model(bert).logits(batch), reference_logits(bert, batch), atol=1e-5, rtol=0)
 
 
 def test_part_of_a_set_is_cut_by_length_and_keeps_its_order_where_it_fits(pairs):

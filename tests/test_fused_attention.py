@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from heuristic_core.models.attention import additive, gathered, probabilities
+from heuristic_core.models.attention import additive_mask, attend, probabilities
 
 PAIRS, HEADS, TOKENS, SIZE = 3, 4, 11, 8
 
@@ -18,7 +18,7 @@ def parts(queries: int = TOKENS) -> list[torch.Tensor]:
 
 def mask(dtype: torch.dtype) -> torch.Tensor:
     allowed = torch.arange(TOKENS) < torch.tensor([[11], [7], [1]])
-    return additive(allowed, dtype)
+    return additive_mask(allowed, dtype)
 
 
 def kernel(queries, keys, values, mask, causal):
@@ -41,7 +41,7 @@ def computed(attend, dtype, queries, masked, causal):
 def test_bfloat16_is_as_near_to_float64_as_the_kernel(queries, masked, causal):
     exact, ours, theirs = (
         computed(attend, dtype, queries, masked, causal)
-        for attend, dtype in ((kernel, torch.float64), (gathered, torch.bfloat16), (kernel, torch.bfloat16))
+        for attend, dtype in ((kernel, torch.float64), (attend, torch.bfloat16), (kernel, torch.bfloat16))
     )
     for right, own, other in zip(exact, ours, theirs, strict=True):
         error, usual = ((one - right).square().mean().sqrt() for one in (own, other))
@@ -54,14 +54,14 @@ def test_other_numbers_are_the_kernels(causal):
     """To the byte: studies in portable arithmetic rest on it."""
     for dtype in (torch.float32, torch.float64):
         given = [part.to(dtype) for part in parts()]
-        assert torch.equal(gathered(*given, None, causal), kernel(*given, None, causal))
+        assert torch.equal(attend(*given, None, causal), kernel(*given, None, causal))
 
 
 def test_dropout_leaves_the_mean_and_drops():
     torch.manual_seed(0)
     queries, keys, values = (part.bfloat16() for part in parts())
-    kept = gathered(queries, keys, values, None, False)
-    drawn = torch.stack([gathered(queries, keys, values, None, False, 0.5) for _ in range(400)]).float()
+    kept = attend(queries, keys, values, None, False)
+    drawn = torch.stack([attend(queries, keys, values, None, False, 0.5) for _ in range(400)]).float()
     assert (drawn.mean(0) - kept.float()).abs().max() < 0.25 and drawn.std(0).min() > 0.05
 
 

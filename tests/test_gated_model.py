@@ -43,11 +43,11 @@ def test_logits_and_gradients_are_those_of_plain_gating(model, pairs, means, kin
     log_alpha, noise = samples(kind, len(model.grid))
     weights = torch.randn(20, 3, generator=torch.Generator().manual_seed(3))
 
-    z = hard_concrete.sample(log_alpha, noise)
+    z = hard_concrete.sample_gates(log_alpha, noise)
     expected = model.logits(batch, Ablation(z[own], means, model.grid))
     (plain,) = torch.autograd.grad((weights * expected).sum(), log_alpha)
 
-    z = hard_concrete.sample(log_alpha, noise)
+    z = hard_concrete.sample_gates(log_alpha, noise)
     gated = GatedModel(model, z, means)
     logits = gated.logits(batch, own)
     if logits.requires_grad:
@@ -62,7 +62,7 @@ def test_logits_and_gradients_are_those_of_plain_gating(model, pairs, means, kin
 def test_what_is_closed_is_not_computed(fused, pairs, means):
     """The edit of a step's forward never sees a head that both samples close, nor an MLP."""
     log_alpha, noise = samples("layer closed", len(fused.grid))
-    z = hard_concrete.sample(log_alpha, noise)
+    z = hard_concrete.sample_gates(log_alpha, noise)
     closed = (z == 0).all(0)
     gated, widths = GatedModel(fused, z, means), {}
 
@@ -92,5 +92,5 @@ def test_the_backward_pass_ends_at_the_lowest_gate_that_moves(fused, pairs, mean
     for kind, expected in (("lowest layer open", [False, False, True]), ("mixed", [False, True, True])):
         needed.clear()
         log_alpha, noise = samples(kind, len(fused.grid))
-        GatedModel(fused, hard_concrete.sample(log_alpha, noise), means).logits(batch, own)
+        GatedModel(fused, hard_concrete.sample_gates(log_alpha, noise), means).logits(batch, own)
         assert needed == expected

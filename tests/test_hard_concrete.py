@@ -24,7 +24,7 @@ UNIFORM = (torch.arange(100_000, dtype=torch.float64) + 0.5) / 100_000  # strati
 @given(LOG_ALPHA, TEMPERATURE, STRETCH)
 def test_share_of_open_gates_is_the_analytic_probability(log_alpha, temperature, stretch):
     a = torch.tensor(log_alpha, dtype=torch.float64)
-    z = hard_concrete.sample(a, UNIFORM, temperature, *stretch)
+    z = hard_concrete.sample_gates(a, UNIFORM, temperature, *stretch)
     expected = float(hard_concrete.probability_open(a, temperature, *stretch))
     low, high = stretch
     assert float((z > 0).double().mean()) == pytest.approx(expected, abs=1e-4)
@@ -35,7 +35,7 @@ def test_share_of_open_gates_is_the_analytic_probability(log_alpha, temperature,
 def test_mean_gate_is_the_integral_of_its_distribution(log_alpha, temperature, stretch):
     """E[z] is the integral of P(z > t) over t in [0, 1], P(z > t) = sigmoid(log_alpha - T logit((t - l) / (r - l)))."""
     low, high = stretch
-    z = hard_concrete.sample(torch.tensor(log_alpha, dtype=torch.float64), UNIFORM, temperature, low, high)
+    z = hard_concrete.sample_gates(torch.tensor(log_alpha, dtype=torch.float64), UNIFORM, temperature, low, high)
     expected, _ = quad(lambda t: expit(log_alpha - temperature * logit((t - low) / (high - low))), 0, 1)
     assert float(z.mean()) == pytest.approx(expected, abs=1e-4)
 
@@ -53,7 +53,7 @@ def test_the_defaults_are_the_papers():
 def test_gates_lie_between_0_and_1_and_rise_with_log_alpha_and_noise(log_alpha, uniform, temperature, stretch):
     def z(a, u):
         return float(
-            hard_concrete.sample(*(torch.tensor(v, dtype=torch.float64) for v in (a, u)), temperature, *stretch)
+            hard_concrete.sample_gates(*(torch.tensor(v, dtype=torch.float64) for v in (a, u)), temperature, *stretch)
         )
 
     assert 0 <= z(log_alpha, uniform) <= z(log_alpha + 0.5, uniform) <= 1
@@ -72,7 +72,7 @@ def test_gradients_of_log_alpha_and_lambdas_against_finite_differences(alphas, t
     weights = torch.tensor([0.5, -1.0, 2.0, 0.3], dtype=torch.float64)
 
     def loss(a, lam):
-        z = hard_concrete.sample(a, uniform, temperature, *stretch)
+        z = hard_concrete.sample_gates(a, uniform, temperature, *stretch)
         return (weights * z).sum() + hard_concrete.penalty(1 - z.mean(), 0.6, lam)
 
     assert torch.autograd.gradcheck(loss, (log_alpha.requires_grad_(), lambdas))
@@ -91,10 +91,10 @@ def test_penalty_is_the_lagrangian_of_the_gap():
 
 
 def test_target_rises_linearly_then_holds():
-    targets = [hard_concrete.target_at(step, 50, 0.4) for step in (0, 25, 50, 99)]
+    targets = [hard_concrete.target_sparsity_at(step, 50, 0.4) for step in (0, 25, 50, 99)]
     assert targets == pytest.approx([0, 0.2, 0.4, 0.4])
-    assert hard_concrete.target_at(0, 0, 0.4) == 0.4
-    targets = [hard_concrete.target_at(step, 50, 0.4, 0.2) for step in (0, 25, 50, 99)]
+    assert hard_concrete.target_sparsity_at(0, 0, 0.4) == 0.4
+    targets = [hard_concrete.target_sparsity_at(step, 50, 0.4, 0.2) for step in (0, 25, 50, 99)]
     assert targets == pytest.approx([0.2, 0.3, 0.4, 0.4])
 
 
@@ -131,7 +131,7 @@ def test_the_controller_reaches_its_target_within_one_component(target, expected
     )
     while learner.step < learner.steps:
         for draw in learner.draws(100, pairs=1):
-            z = hard_concrete.sample(learner.log_alpha, draw.noise[0])[0]
+            z = hard_concrete.sample_gates(learner.log_alpha, draw.noise[0])[0]
             sparsity = 1 - (hard_concrete.probability_open(learner.log_alpha[0]) if expected else z).mean()
             ((cost * (1 - z)).sum() + hard_concrete.penalty(sparsity, draw.target[0], learner.lambdas[0])).backward()
             learner.advance()

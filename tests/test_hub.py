@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.sources.fetch import _explain_errors
-from heuristic_core.sources.hub import Source, matching, model_files
+from heuristic_core.sources.hub import Source, match_names, select_model_files
 
 
 @pytest.fixture
@@ -237,8 +237,8 @@ def test_what_the_cache_has_is_found_and_what_it_lacks_is_named(hub, fetch, envi
 
 def test_of_two_forms_of_weights_the_one_that_is_loaded_is_taken():
     shards = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors", "model.safetensors.index.json"]
-    assert set(model_files([*MODEL, *shards])) == set(model_files(MODEL))
-    assert set(shards) < set(model_files([*shards, "config.json", "model.fp16.safetensors", "spiece.model"]))
+    assert set(select_model_files([*MODEL, *shards])) == set(select_model_files(MODEL))
+    assert set(shards) < set(select_model_files([*shards, "config.json", "model.fp16.safetensors", "spiece.model"]))
 
 
 @given(st.lists(st.text("ab[?/", min_size=1, max_size=6), max_size=5), st.text("ab[?/*", max_size=5))
@@ -250,7 +250,7 @@ def test_a_star_stands_for_any_part_of_a_name_and_other_characters_for_themselve
             return fits(name, wanted[1:]) or (name[:1] not in ("", "/") and fits(name[1:], wanted))
         return name[:1] == wanted[0] and fits(name[1:], wanted[1:])
 
-    assert matching(names, pattern) == sorted(name for name in names if fits(name, pattern))
+    assert match_names(names, pattern) == sorted(name for name in names if fits(name, pattern))
 
 
 @pytest.mark.parametrize(

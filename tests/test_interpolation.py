@@ -6,10 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heuristic_core.experiments.heuristic_core.analysis.interpolation import Halves, greedy, interpolation, select_ends
+from heuristic_core.experiments.heuristic_core.analysis.interpolation import (
+    Halves,
+    compute_interpolation,
+    order_greedily,
+    select_ends,
+)
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 GRID = ComponentGrid(2, 4)
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 30}
@@ -57,7 +62,7 @@ def test_every_step_is_the_best_that_is_left():
         return value.setdefault(kept, rng.uniform(0, 100))
 
     start, changes = frozenset({0, 5}), {1, 2, 3, 5}
-    found = list(greedy(start, changes, ood))
+    found = list(order_greedily(start, changes, ood))
     # By brute force: of all orders the one whose values are largest, compared from the first step on.
     orders = {}
     for order in permutations(sorted(changes)):
@@ -71,7 +76,7 @@ def test_every_step_is_the_best_that_is_left():
 
 
 def test_of_steps_alike_the_first_component_is_taken():
-    assert [component for component, _ in greedy(frozenset(), {4, 2, 7}, lambda kept: 50.0)] == [2, 4, 7]
+    assert [component for component, _ in order_greedily(frozenset(), {4, 2, 7}, lambda kept: 50.0)] == [2, 4, 7]
 
 
 def test_of_subnetworks_alike_the_lowest_seed_is_taken():
@@ -93,7 +98,7 @@ def test_what_is_right_on_the_choosing_half_alone_is_chosen_and_not_reported():
             return True
         return pair % 2 == 0 if 2 in components else 3 in components and pair % 10 < 7
 
-    found = interpolation(kept, predictor(right), GRID, ANALYSIS, RUN)
+    found = compute_interpolation(kept, predictor(right), GRID, ANALYSIS, RUN)
     assert set(found["generalising"]) == {2}
     ood = found[(found["group"] == "ood") & found["subset"].isna()].set_index("role")["accuracy"]
     assert ood["M"] == ood["H"] == 0
@@ -138,9 +143,11 @@ def test_a_subnetwork_that_rejects_every_overlap_does_not_generalise():
             return not subset.startswith("verb") and subset != "swap"
         return (subset in ("swap", "verb")) if 2 in components else pair % 20 < 14
 
-    found = interpolation(learned, predictor(right), GRID, ANALYSIS, RUN)
+    found = compute_interpolation(learned, predictor(right), GRID, ANALYSIS, RUN)
     assert set(found["generalising"]) == {3} and set(found["measure"]) == {"j"}
-    ood_alone = interpolation(learned, predictor(right), GRID, Analysis(bootstrap=100, subsets=["swap", "verb"]), RUN)
+    ood_alone = compute_interpolation(
+        learned, predictor(right), GRID, Analysis(bootstrap=100, subsets=["swap", "verb"]), RUN
+    )
     assert set(ood_alone["generalising"]) == {2} and set(ood_alone["measure"]) == {"ood"}
 
 
@@ -151,7 +158,7 @@ def test_a_subnetwork_that_rejects_every_overlap_does_not_generalise():
 def table():
     """H is heads 0, 1 and MLP 8; M is heads 0, 2, 3 and MLP 9. Of ten pairs 2 adds five, and 1 takes one."""
     learned = {1: frozenset({0, 1, 8}), 2: frozenset({0, 2, 3, 9}), 3: frozenset({0, 2, 8})}
-    return interpolation(learned, additive({0: 2, 1: -1, 2: 5, 3: 2, 9: 1}), GRID, ANALYSIS, RUN)
+    return compute_interpolation(learned, additive({0: 2, 1: -1, 2: 5, 3: 2, 9: 1}), GRID, ANALYSIS, RUN)
 
 
 def of_ood(table):
@@ -159,7 +166,7 @@ def of_ood(table):
 
 
 def test_the_path_leads_from_one_subnetwork_to_the_other(table):
-    assert list(table.columns) == schema("interpolation").names
+    assert list(table.columns) == get_schema("interpolation").names
     assert set(table["heuristic"]) == {1} and set(table["generalising"]) == {2} and table["reason"].isna().all()
     path = of_ood(table)
     path = path[path["role"].isin(["H", "path"])]
@@ -192,12 +199,12 @@ def test_groups_j_and_families_have_values_of_the_other_half(table):
 
 def test_ends_that_are_near_have_no_path():
     learned = {1: frozenset({0, 1}), 2: frozenset({0, 2})}
-    found = interpolation(learned, additive({0: 3}), GRID, ANALYSIS, RUN)
+    found = compute_interpolation(learned, additive({0: 3}), GRID, ANALYSIS, RUN)
     assert set(found["role"]) == {"H", "M"} and found["accuracy"].notna().all()
     assert found["reason"].str.fullmatch(r"no path: H and M are \d\.\d points of J apart, and 10 are needed").all()
 
 
 def test_fewer_than_two_subnetworks_are_told():
-    found = interpolation({1: frozenset({0})}, additive({}), GRID, ANALYSIS, RUN)
+    found = compute_interpolation({1: frozenset({0})}, additive({}), GRID, ANALYSIS, RUN)
     assert found["reason"].tolist() == ["sound mid-sparsity subnetworks: 1, and 2 are needed"]
     assert found["accuracy"].isna().all() and found["heuristic"].isna().all()

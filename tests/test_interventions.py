@@ -8,9 +8,9 @@ from families import CASES, make_model
 from heuristic_core.common.errors import InputError
 from heuristic_core.models.ablation import Ablation, component_means, gates_without
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.hooked import HookedModel, inputs_for
-from heuristic_core.models.implementation import view_of
-from heuristic_core.models.interventions import Part, Patch, Recorder, constants
+from heuristic_core.models.hooked import HookedModel, model_inputs
+from heuristic_core.models.implementation import wrap_model
+from heuristic_core.models.interventions import Patch, Recorder, Replacement, mean_source
 from heuristic_core.models.model import PROJECTIONS
 
 PAIRS = 16
@@ -24,7 +24,7 @@ class Setting:
 
     def __init__(self, case: str):
         self.case, self.bare = case, make_model(case)
-        self.hooked, self.view = HookedModel(self.bare), view_of(self.bare)
+        self.hooked, self.view = HookedModel(self.bare), wrap_model(self.bare)
         self.pairs = PairTensors(make_encoded(PAIRS, seed=5), self.hooked.pad)
         self.batch, self.grid = self.pairs.batch(torch.arange(PAIRS)), self.hooked.grid
         self.means = component_means(self.hooked, self.pairs, torch.arange(PAIRS).split(8))
@@ -53,7 +53,7 @@ def test_identity_patches_change_nothing(setting, every_row):
     for model in (setting.hooked, setting.view):
         clean = Recorder(EVERY)
         logits = model.logits(setting.batch, clean, every_row=every_row)
-        own = [Part(setting.heads, clean.seen, kind) for kind in EVERY]
+        own = [Replacement(setting.heads, clean.seen, kind) for kind in EVERY]
         again = model.logits(setting.batch, Patch(setting.grid, *own), every_row=every_row)
         assert torch.equal(logits, again)
         close(logits, model.logits(setting.batch))
@@ -99,7 +99,7 @@ def test_other_queries_keys_and_values_are_what_other_weights_give(setting):
             return x * (1 + (torch.arange(count) == head)[:, None]) if (seen, at) == (kind, layer) else x
 
         doubled.projections = True
-        expected = other(**inputs_for(other, setting.batch)).logits
+        expected = other(**model_inputs(other, setting.batch)).logits
         for model in (setting.hooked, setting.view):
             found = model.logits(setting.batch, doubled)
             assert not torch.allclose(found, model.logits(setting.batch), atol=1e-4)
@@ -115,7 +115,7 @@ def test_recorded_projections_are_the_outputs_of_hugging_faces_modules(bert):
         for number, layer in enumerate(bert.bare.bert.encoder.layer)
         for kind in PROJECTIONS
     ]
-    bert.bare(**inputs_for(bert.bare, bert.batch))
+    bert.bare(**model_inputs(bert.bare, bert.batch))
     for handle in handles:
         handle.remove()
     for model in (bert.hooked, bert.view):
@@ -130,14 +130,14 @@ def test_patching_means_is_mean_ablation(setting):
     removed = [1, 6]
     for model in (setting.hooked, setting.view):
         edit = Ablation(gates_without(removed, setting.grid), setting.means, setting.grid)
-        patch = Patch(setting.grid, Part(removed, constants(setting.means)))
+        patch = Patch(setting.grid, Replacement(removed, mean_source(setting.means)))
         assert torch.equal(model.logits(setting.batch, edit), model.logits(setting.batch, patch))
 
 
 def test_a_later_part_overrides_an_earlier_one(bert):
     clean = Recorder(("head",))
     logits = bert.view.logits(bert.batch, clean)
-    ablate, restore = Part([0, 5], constants(bert.means)), Part([0, 5], clean.seen)
+    ablate, restore = Replacement([0, 5], mean_source(bert.means)), Replacement([0, 5], clean.seen)
     assert torch.equal(bert.view.logits(bert.batch, Patch(bert.grid, ablate, restore)), logits)
     assert not torch.allclose(bert.view.logits(bert.batch, Patch(bert.grid, restore, ablate)), logits)
 
@@ -148,7 +148,7 @@ def test_attention_is_observed_under_an_edit(bert, kind):
     clean, observed, changed = Recorder(EVERY), {}, {}
     bert.view.logits(bert.batch, clean, every_row=True)
     other = {key: value.flip(0) for key, value in clean.seen.items()}
-    frozen = Part(bert.heads, clean.seen), Part([5], other, kind)
+    frozen = Replacement(bert.heads, clean.seen), Replacement([5], other, kind)
     for model in (bert.view, bert.hooked):
         model.observe_attention(bert.batch, observed.__setitem__)
         model.observe_attention(bert.batch, changed.__setitem__, Patch(bert.grid, *frozen))

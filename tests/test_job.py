@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel
 
-from heuristic_core.common.errors import Diverged
+from heuristic_core.common.errors import DivergenceError
 from heuristic_core.common.roles import Fields, Folder, Input, Output, Read, Role, Unfinished
 from heuristic_core.jobs.job import job
 from heuristic_core.jobs.signature import parameters_of, summary_of
@@ -60,7 +60,7 @@ def count(
     CALLS.append(dict(locals()))
     (unfinished / "state").write_text("half")
     if factor > 2:
-        raise Diverged("it diverged")
+        raise DivergenceError("it diverged")
     if factor > 1.6:
         raise RuntimeError("it was killed")
     Path(table).write_text(Path(words).read_text())
@@ -139,7 +139,7 @@ def test_the_same_job_finds_its_unfinished_work_and_another_one_does_not(line, t
 
 
 def test_what_a_diverged_job_left_is_set_aside(line, tmp_path):
-    with pytest.raises(Diverged, match="diverged"):
+    with pytest.raises(DivergenceError, match="diverged"):
         line("--factor", "3")
     assert (tmp_path / "diverged" / "state").is_file()
 

@@ -141,7 +141,7 @@ MIXED = {
 def test_names_and_numbers_of_one_label_list_are_refused_before_anything_runs(task, kind):
     made = task(*MIXED[kind])
     raises(made, "train.parquet: row 1: label = ", "is a label's name, but ", "is a number", "`labels`", "`merge`")
-    (fault,) = preview.faults(made)
+    (fault,) = preview.find_task_errors(made)
     assert fault.startswith("task.evaluation.") and "is a label's name, but " in fault
 
 
@@ -154,12 +154,12 @@ def test_a_list_of_its_own_may_be_given_in_another_way(task):
             "more": (pairs("neutral"), {"group": "ood"}),
         },
     )
-    assert preview.faults(made) == [] and len(read_task(made).evaluation) == 7
+    assert preview.find_task_errors(made) == [] and len(read_task(made).evaluation) == 7
 
 
 def test_numbers_that_name_no_last_class_are_doubted(task, caplog):
     made = task(pairs(0, 1, 2), {"hans": (pairs(0, 1), {"group": "ood"}), "dev": (pairs(0, 2), {"group": "id"})})
-    assert preview.faults(made) == []
+    assert preview.find_task_errors(made) == []
     (message,) = (message for message in caplog.messages if "`merge`" in message)
     assert "hans.parquet has the labels 0 and 1, read as 'entailment' and 'neutral'" in message
 
@@ -178,7 +178,7 @@ def test_a_class_that_counts_as_another_label_although_the_file_has_its_own_is_d
 ):
     rows = pairs(*range(len(labels)))
     made = task(evaluation={"dev": (rows, {"group": "ood", "labels": labels, "merge": merge})})
-    assert preview.faults(made) == []
+    assert preview.find_task_errors(made) == []
     doubts = [message for message in caplog.messages if "merge counts" in message]
     assert len(doubts) == (doubted is not None) and all(doubted in message for message in doubts)
 
@@ -209,9 +209,9 @@ def row(first="sentence1", second="sentence2", label="label", **more):
 def test_json_lines_of_another_kind_are_named_before_anything_runs(tmp_path, other, lacking, first):
     rows = [row(), row(), other] if not first else [other, row(), row()]
     made = lines(tmp_path / "a.jsonl", *rows)
-    for fault in preview.faults(made):
+    for fault in preview.find_task_errors(made):
         assert f"{tmp_path}/a.jsonl: line {1 if first else 3} has no {lacking}, as other rows have; its keys" in fault
-    assert len(preview.faults(made)) == 2  # training and evaluation read it
+    assert len(preview.find_task_errors(made)) == 2  # training and evaluation read it
 
 
 def test_json_lines_without_a_label_or_not_chosen_may_lack_keys(tmp_path):
@@ -248,12 +248,12 @@ def test_keys_that_labelled_rows_lack_are_a_fault_only_if_one_may_be_the_label(t
         key = list(more[0])[-1]
         with pytest.raises(DataError, match=f"line 1 has no 'label'.* '{key}' may be 'label'"):
             read_task(made)
-        assert len(preview.faults(made)) == 2
+        assert len(preview.find_task_errors(made)) == 2
         return
     found = read_task(made)
     assert [account.reasons["unlabelled"] for account in found.accounts] == [2, 2]
     assert sum("2 without a label" in warning for warning in found.warnings) == 2
-    assert preview.faults(made) == []
+    assert preview.find_task_errors(made) == []
 
 
 def test_rows_that_are_not_chosen_say_nothing_of_the_label(tmp_path):
@@ -272,6 +272,6 @@ def test_rows_that_are_not_chosen_say_nothing_of_the_label(tmp_path):
 def test_a_long_file_without_labels_at_its_head_is_no_fault(tmp_path, monkeypatch):
     unlabelled = {"sentence1": "a", "sentence2": "b", "pool": 1}
     made = lines(tmp_path / "a.jsonl", unlabelled, row(), row(pool=2))
-    monkeypatch.setattr(preview, "ROWS", 2)
-    assert preview.faults(made) == []
+    monkeypatch.setattr(preview, "PREVIEW_ROWS", 2)
+    assert preview.find_task_errors(made) == []
     assert [one.label for one in read_rows(made, made.train[0], NLI)[0]] == [None, 1, 1]

@@ -10,9 +10,9 @@ import pytest
 from heuristic_core.config.tasks import GENERATED_SUBSETS
 from heuristic_core.tables.parquet import read_table, write_table
 from heuristic_core.tasks import grammar, vocabulary
-from heuristic_core.tasks.draw import Draw, held_out
+from heuristic_core.tasks.draw import Draw, is_held_out_combination
 from heuristic_core.tasks.labelled import CONTRADICTION, ENTAILMENT, NEUTRAL
-from heuristic_core.tasks.language import SUBSETS, VOCABULARY, generate_evaluation_pairs, training_pairs
+from heuristic_core.tasks.language import SUBSETS, VOCABULARY, generate_evaluation_pairs, generate_training_pairs
 from heuristic_core.tasks.vocabulary import INTRANSITIVE, NOUNS, TRANSITIVE
 
 N = 20_000
@@ -24,7 +24,7 @@ MIRRORS = [name for name, (group, _) in SUBSETS.items() if group == "ood-entailm
 
 @pytest.fixture(scope="module")
 def train():
-    return training_pairs(N, SHARE, WEIGHTS, seed=0)
+    return generate_training_pairs(N, SHARE, WEIGHTS, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def facts(sentence):
 def is_held_out(clause):
     """Whether a simple clause, active or passive, is one of the held-out combinations."""
     ((subject, verb, other),) = facts(clause)
-    return held_out(subject, verb, other)
+    return is_held_out_combination(subject, verb, other)
 
 
 def main_clause(premise):
@@ -134,15 +134,15 @@ def test_one_neutral_pair_in_ten_has_the_premise_of_a_counter_example(train):
 
 
 def test_a_zero_weight_or_share_leaves_a_rule_out():
-    only_swap = training_pairs(300, 1.0, [1] + [0] * 10, seed=0)
+    only_swap = generate_training_pairs(300, 1.0, [1] + [0] * 10, seed=0)
     assert {row["template"] for row in only_swap} == {"ln_so_swap"}
-    assert not counter_examples(training_pairs(300, 0.0, WEIGHTS, seed=0))
+    assert not counter_examples(generate_training_pairs(300, 0.0, WEIGHTS, seed=0))
 
 
 @pytest.mark.parametrize("weights", [[], [1.0] * 10, [1.0] * 12])
 def test_weights_of_the_wrong_length_are_refused(weights):
     with pytest.raises(ValueError, match=f"{len(weights)} weights; .*ln_so_swap"):
-        training_pairs(1, SHARE, weights, seed=0)
+        generate_training_pairs(1, SHARE, weights, seed=0)
 
 
 def test_subsets_come_in_order_with_their_size_group_family_and_labels(evaluation):
@@ -233,8 +233,8 @@ def test_constituents_stand_under_the_cue_word_that_decides(evaluation):
 
 def test_a_fifth_of_all_combinations_is_held_out_whichever_noun_comes_first():
     combinations = [(a, v, b) for a in NOUNS for b in NOUNS if a < b for v in TRANSITIVE]
-    assert_share(sum(held_out(*c) for c in combinations), len(combinations), 0.2)
-    assert all(held_out(a, v, b) == held_out(b, v, a) for a, v, b in combinations)
+    assert_share(sum(is_held_out_combination(*c) for c in combinations), len(combinations), 0.2)
+    assert all(is_held_out_combination(a, v, b) == is_held_out_combination(b, v, a) for a, v, b in combinations)
 
 
 def test_training_clauses_are_never_held_out_and_evaluation_clauses_always(train, evaluation):
@@ -271,8 +271,8 @@ def test_pairs_fit_the_models_positions(train, evaluation):
 
 
 def test_the_same_seed_gives_the_same_rows_and_another_seed_others():
-    assert training_pairs(500, SHARE, WEIGHTS, 1) == training_pairs(500, SHARE, WEIGHTS, 1)
-    assert training_pairs(500, SHARE, WEIGHTS, 1) != training_pairs(500, SHARE, WEIGHTS, 2)
+    assert generate_training_pairs(500, SHARE, WEIGHTS, 1) == generate_training_pairs(500, SHARE, WEIGHTS, 1)
+    assert generate_training_pairs(500, SHARE, WEIGHTS, 1) != generate_training_pairs(500, SHARE, WEIGHTS, 2)
     first, again, other = (generate_evaluation_pairs(30, 20, seed) for seed in (1, 1, 2))
     assert first == again
     for name in SUBSETS:
@@ -286,7 +286,7 @@ def test_a_subset_does_not_depend_on_what_is_drawn_before_it():
 
 
 def test_rows_are_a_sentences_table(tmp_path):
-    for rows in (training_pairs(20, SHARE, WEIGHTS, 0), generate_evaluation_pairs(3, 2, 0)):
+    for rows in (generate_training_pairs(20, SHARE, WEIGHTS, 0), generate_evaluation_pairs(3, 2, 0)):
         write_table("sentences", rows, tmp_path / "rows.parquet")
         back = read_table(tmp_path / "rows.parquet")
         assert list(back["sentence2"]) == [row["sentence2"] for row in rows]

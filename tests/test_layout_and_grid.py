@@ -12,20 +12,20 @@ from heuristic_core.experiments.heuristic_core.config import load_study, parse_s
 from heuristic_core.experiments.heuristic_core.config.analysis import Counterpart
 from heuristic_core.experiments.heuristic_core.config.cells import (
     Cell,
-    cells,
     closed_blocks,
-    early,
-    entry,
-    repeats,
+    curve_cells,
+    early_cells,
+    entry_cells,
+    list_cells,
+    repeated_cells,
     seed_blocks,
-    spread,
-    surface,
+    spread_cells,
 )
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.config.mechanism import CoreFree, Entry, Mechanism
 from heuristic_core.experiments.heuristic_core.config.paths import Layout
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet
-from heuristic_core.figures.targets import outputs
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, missing_requirement
+from heuristic_core.figures.targets import target_files
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.schemas import SCHEMAS
 
@@ -52,18 +52,25 @@ def study(**grid):
 
 
 def test_spread_is_every_seed_at_both_sparsities_of_the_last_checkpoint():
-    assert spread(study()) == [(40, 0.35, 5), (40, 0.35, 6), (40, 0.35, 7), (40, 0.5, 5), (40, 0.5, 6), (40, 0.5, 7)]
+    assert spread_cells(study()) == [
+        (40, 0.35, 5),
+        (40, 0.35, 6),
+        (40, 0.35, 7),
+        (40, 0.5, 5),
+        (40, 0.5, 6),
+        (40, 0.5, 7),
+    ]
 
 
 def test_surface_is_the_curve_seeds_at_every_sparsity_of_every_checkpoint():
-    found = surface(study())
+    found = curve_cells(study())
     assert len(found) == 12
     assert set(found) == {Cell(step, s, seed) for step in (10, 40) for s in (0.2, 0.35, 0.5) for seed in (5, 9)}
 
 
 def test_early_subnetworks_are_at_the_high_sparsity():
-    assert early(study()) == [(20, 0.5, 6), (20, 0.5, 8)]
-    assert early(study(early=None)) == []
+    assert early_cells(study()) == [(20, 0.5, 6), (20, 0.5, 8)]
+    assert early_cells(study(early=None)) == []
 
 
 def test_seeds_share_a_job_only_with_those_wanted_at_the_same_cells():
@@ -81,18 +88,21 @@ def test_seeds_share_a_job_only_with_those_wanted_at_the_same_cells():
 
 
 def test_cells_are_all_of_them_once_in_order():
-    found = cells(study())
+    found = list_cells(study())
     assert found == sorted(set(found))
-    assert set(found) == {*spread(study()), *surface(study()), *early(study())}
+    assert set(found) == {*spread_cells(study()), *curve_cells(study()), *early_cells(study())}
     assert len(found) == 6 + 12 + 2 - 2  # seed 5 at 0.35 and 0.5 of step 40 is in the spread and in the surface
-    assert cells(study(seeds=[5, 9], curve_seeds=[5, 9], early=None)) == sorted(surface(study()))
+    assert list_cells(study(seeds=[5, 9], curve_seeds=[5, 9], early=None)) == sorted(curve_cells(study()))
 
 
 def test_entry_adds_fresh_seeds_at_the_mid_sparsity_and_moves_no_other_block():
     part = Entry(checkpoints=[10, 20], seeds=[91, 92])
     one = with_parts(entry=part)
-    assert entry(one) == [(10, 0.35, 91), (10, 0.35, 92), (20, 0.35, 91), (20, 0.35, 92)] and entry(study()) == []
-    assert set(cells(one)) == {*cells(study()), *entry(one)}
+    assert (
+        entry_cells(one) == [(10, 0.35, 91), (10, 0.35, 92), (20, 0.35, 91), (20, 0.35, 92)]
+        and entry_cells(study()) == []
+    )
+    assert set(list_cells(one)) == {*list_cells(study()), *entry_cells(one)}
     assert seed_blocks(one)[: len(seed_blocks(study()))] == seed_blocks(study())
     context = Context.of(one)
     assert (context.entry, context.entry_seeds, context.parts) == ((10, 20), (91, 92), ("entry",))
@@ -111,7 +121,7 @@ def with_parts(**parts):
 
 def test_a_wider_grid_keeps_the_cells_there_were():
     wider = study(seeds=[5, 6, 7, 1], sparsities=[0.2, 0.35, 0.5, 0.6])
-    assert set(cells(study())) < set(cells(wider))
+    assert set(list_cells(study())) < set(list_cells(wider))
 
 
 def test_context_is_what_analysis_needs():
@@ -145,12 +155,13 @@ def test_results_lie_by_study_model_task_and_run():
 @pytest.mark.parametrize("config", FILES)
 def test_every_cell_has_a_path_of_its_own_that_the_workflow_reads_back(config):
     found = load_study(ROOT / config)
-    texts = [f"{cell.sparsity:g}" for cell in cells(found)]
+    texts = [f"{cell.sparsity:g}" for cell in list_cells(found)]
     assert all(SPARSITY.fullmatch(text) for text in texts)
-    assert [float(text) for text in texts] == [cell.sparsity for cell in cells(found)]
+    assert [float(text) for text in texts] == [cell.sparsity for cell in list_cells(found)]
     where = Layout.of(found).cell
     paths = {
-        where.format(ft_seed=1, step=c.step, sparsity=t, seed=c.seed) for c, t in zip(cells(found), texts, strict=True)
+        where.format(ft_seed=1, step=c.step, sparsity=t, seed=c.seed)
+        for c, t in zip(list_cells(found), texts, strict=True)
     }
     assert len(paths) == len(texts)
 
@@ -169,7 +180,7 @@ def test_a_cell_with_its_run_is_an_identity():
 
 def test_targets_read_tables_that_exist_and_write_files_of_their_own():
     assert {table for target in TARGETS.values() for table in target.tables} <= set(SCHEMAS)
-    written = [path for name in TARGETS for path in outputs("out/s", name)]
+    written = [path for name in TARGETS for path in target_files("out/s", name)]
     assert len(set(written)) == len(written)
     assert not set(written) & {Layout.of(study()).table(name) for name in SCHEMAS}
 
@@ -179,8 +190,12 @@ def test_every_target_has_its_settings_and_they_are_all_used():
 
 
 def test_outputs_of_a_figure_and_of_a_table():
-    assert outputs("out/s", "figure02") == [f"out/s/figures/figure02.{kind}" for kind in ("pdf", "svg", "png", "csv")]
-    assert outputs("out/s", "table3") == [f"out/s/tables/table3.{kind}" for kind in ("parquet", "csv", "md", "tex")]
+    assert target_files("out/s", "figure02") == [
+        f"out/s/figures/figure02.{kind}" for kind in ("pdf", "svg", "png", "csv")
+    ]
+    assert target_files("out/s", "table3") == [
+        f"out/s/tables/table3.{kind}" for kind in ("parquet", "csv", "md", "tex")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +213,7 @@ def test_outputs_of_a_figure_and_of_a_table():
     ],
 )
 def test_a_target_that_a_study_cannot_have_says_which_setting_is_missing(name, reason):
-    assert unmet(name, Context.of(study())) == reason
+    assert missing_requirement(name, Context.of(study())) == reason
 
 
 def test_every_target_of_the_paper_has_a_name_and_every_study_its_own():
@@ -211,19 +226,21 @@ def test_every_target_of_the_paper_has_a_name_and_every_study_its_own():
     reachable = set()
     for model, task in product(("bert", "roberta", "gpt2"), ("mnli", "qqp")):
         counterpart = Counterpart(model=model, task=task)
-        reachable |= {n for n in TARGETS if unmet(n, base.model_copy(update={"counterpart": counterpart})) is None}
+        reachable |= {
+            n for n in TARGETS if missing_requirement(n, base.model_copy(update={"counterpart": counterpart})) is None
+        }
     assert reachable == set(TARGETS)
 
 
 def test_a_target_names_the_tables_that_a_study_lacks():
-    assert unmet("figure09", Context.of(study()), tables=["core"]) == (
+    assert missing_requirement("figure09", Context.of(study()), tables=["core"]) == (
         "figure09 is drawn from attention, which this study does not have"
     )
 
 
 def test_repeats_are_cells_of_the_spread():
-    assert repeats(study(repeats=[7])) == [(40, 0.35, 7), (40, 0.5, 7)]
-    assert repeats(study()) == []
+    assert repeated_cells(study(repeats=[7])) == [(40, 0.35, 7), (40, 0.5, 7)]
+    assert repeated_cells(study()) == []
 
 
 @pytest.mark.parametrize("name", ["mnli-bert", "mnli-roberta", "mnli-gpt2", "qqp-bert"])
@@ -231,7 +248,7 @@ def test_the_papers_studies_have_early_subnetworks_that_are_runs_of_effective_si
     """The second checkpoint, before generalisation (figure 10): no run is added."""
     study = load_study(ROOT / "config" / f"paper-{name}.yaml")
     assert study.grid.early.checkpoint == study.grid.checkpoints[1]
-    assert set(early(study)) <= set(surface(study)) and len(early(study)) == 3
+    assert set(early_cells(study)) <= set(curve_cells(study)) and len(early_cells(study)) == 3
 
 
 @pytest.mark.parametrize("name", ["config.yaml", *(f"config/miniature-{name}.yaml" for name in ("full", "tied"))])

@@ -11,10 +11,10 @@ from heuristic_core.evaluation.attention import overlap_rows, uniform_attention
 from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.config.lesion import Lesion
-from heuristic_core.experiments.heuristic_core.training.lesions import LesionUnavailable, lesioned
+from heuristic_core.experiments.heuristic_core.training.lesions import LesionUnavailable, select_lesion_heads
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.models.implementation import view_of
+from heuristic_core.models.implementation import wrap_model
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_table
 
@@ -56,7 +56,7 @@ def test_uniform_attention_is_over_what_the_layer_lets_a_query_see():
 
 @pytest.mark.parametrize(("case", "seen"), [("bert", "all"), ("gpt2", "earlier")])
 def test_a_decoder_sees_what_came_before(case, seen):
-    model, found = view_of(make_model(case)), []
+    model, found = wrap_model(make_model(case)), []
     model.observe_attention(
         PairTensors(make_encoded(1), model.pad).batch(torch.arange(1)), lambda _, p: found.append(p)
     )
@@ -84,23 +84,23 @@ def per_layer(components, heads=4):
 def test_random_sets_are_others_of_the_same_layers_and_differ():
     overlap = [0, 5, 6]
     rows = head_rows(*overlap)
-    assert lesioned("overlap", rows, 0, 1) == overlap
-    sets = [lesioned(f"random{k}", rows, 0, 1) for k in range(1, 4)]
+    assert select_lesion_heads("overlap", rows, 0, 1) == overlap
+    sets = [select_lesion_heads(f"random{k}", rows, 0, 1) for k in range(1, 4)]
     for one in sets:
         assert per_layer(one) == per_layer(overlap) == [1, 2, 0] and not set(one) & set(overlap)
         assert one == sorted(one)
     assert len({*map(tuple, sets)}) == 3
-    assert lesioned("random3", rows, 0, 1) == sets[-1]
-    others = [[lesioned(f"random{k}", rows, *seeds) for k in range(1, 4)] for seeds in ((1, 1), (0, 2))]
+    assert select_lesion_heads("random3", rows, 0, 1) == sets[-1]
+    others = [[select_lesion_heads(f"random{k}", rows, *seeds) for k in range(1, 4)] for seeds in ((1, 1), (0, 2))]
     assert sets not in others
 
 
 def test_a_layer_with_too_few_others_gives_all_that_it_has():
     rows = head_rows(0, 1, 2, 4)
-    assert {tuple(lesioned(f"random{k}", rows, 0, 1)) for k in (1, 2, 3)} == {(3, 5), (3, 6), (3, 7)}
+    assert {tuple(select_lesion_heads(f"random{k}", rows, 0, 1)) for k in (1, 2, 3)} == {(3, 5), (3, 6), (3, 7)}
     with pytest.raises(LesionUnavailable, match="there are 3 random sets"):
-        lesioned("random4", rows, 0, 1)
-    assert lesioned("random1", head_rows(0, 1, 2, 3, 4), 0, 1)[0] > 4  # layer 0 has no other at all
+        select_lesion_heads("random4", rows, 0, 1)
+    assert select_lesion_heads("random1", head_rows(0, 1, 2, 3, 4), 0, 1)[0] > 4  # layer 0 has no other at all
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_layer_with_too_few_others_gives_all_that_it_has():
 )
 def test_where_no_lesion_makes_sense_it_says_why(overlap, name, message):
     with pytest.raises(LesionUnavailable, match=message):
-        lesioned(name, head_rows(*overlap), 0, 1)
+        select_lesion_heads(name, head_rows(*overlap), 0, 1)
 
 
 def test_lesions_have_names_and_numbers():

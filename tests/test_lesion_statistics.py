@@ -6,30 +6,30 @@ from families import CASES, make_model
 from scipy import stats
 from test_lesion import CONTEXT, RUN, head_rows
 
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns
+from heuristic_core.analysis.estimates import DoesNotApply, FailedRuns, NotComputable
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis import statistics_overlap
 from heuristic_core.experiments.heuristic_core.analysis.core import count_common_heads
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run
-from heuristic_core.experiments.heuristic_core.analysis.lesions import lesion_accuracy
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, select_run
+from heuristic_core.experiments.heuristic_core.analysis.lesions import compute_lesion_accuracy
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.figures import draw
 from heuristic_core.experiments.heuristic_core.figures.table_overlap import sheets
-from heuristic_core.experiments.heuristic_core.training.lesions import lesioned
+from heuristic_core.experiments.heuristic_core.training.lesions import select_lesion_heads
 from heuristic_core.models.close_heads import close_heads
 from heuristic_core.tables.parquet import as_frame, as_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 
 def table(name, rows):
     """Rows of a table, columns they lack null."""
-    empty = dict.fromkeys(schema(name).names)
+    empty = dict.fromkeys(get_schema(name).names)
     return as_frame(as_table(name, [empty | RUN | row for row in rows]))
 
 
 def evidence(**tables):
-    return Evidence(CONTEXT, of_run({name: table(name, rows) for name, rows in tables.items()}, RUN))
+    return Evidence(CONTEXT, select_run({name: table(name, rows) for name, rows in tables.items()}, RUN))
 
 
 def heads_tables(overlap, core):
@@ -47,13 +47,13 @@ def test_core_heads_among_overlap_heads_against_chance_within_layers():
     by_hand = stats.hypergeom.pmf(2, 4, 2, 2)
     assert found.value == pytest.approx(by_hand)
     for overlap, core, reason, message in (
-        ([0], [], CannotSay, "no core head"),
+        ([0], [], NotComputable, "no core head"),
         ([], [0], DoesNotApply, "no head attends"),
         (range(12), [0], DoesNotApply, "every head attends"),
     ):
         with pytest.raises(reason, match=message):
             statistics_overlap.overlap_core(evidence(**heads_tables(overlap, core)))
-    with pytest.raises(CannotSay, match="no table overlap_heads"):
+    with pytest.raises(NotComputable, match="no table overlap_heads"):
         statistics_overlap.overlap_core(evidence(core=heads_tables([0], [0])["core"]))
 
 
@@ -109,7 +109,7 @@ def test_what_a_lesion_costs_is_judged_against_one_more_random_set():
         "OOD 60.0/20.0/50.0/58.0; entailment unknown/unknown/unknown/unknown; "
         "J unknown/unknown/unknown/unknown %"
     )
-    with pytest.raises(CannotSay, match="no j subset was evaluated"):
+    with pytest.raises(NotComputable, match="no j subset was evaluated"):
         statistics_overlap.lesion_cost(evidence(**lesions()), "j", 0.95)
     one = statistics_overlap.lesion_cost(evidence(**lesions(names=("overlap", "random1"))), "ood", 0.95)
     assert (one.value, one.low, one.high, one.n) == (-30, None, None, 1)
@@ -168,12 +168,12 @@ def test_a_delay_needs_a_goal_that_something_reaches(ood, message):
     ],
 )
 def test_lesions_that_there_are_not_are_named_with_their_reason(sizes, reasons, message):
-    with pytest.raises(CannotSay, match=message):
+    with pytest.raises(NotComputable, match=message):
         statistics_overlap.lesion_cost(evidence(**lesions(sizes=sizes, reasons=reasons)), "ood", 0.95)
 
 
 def test_a_study_without_lesions_cannot_say():
-    with pytest.raises(CannotSay, match="nothing was fine-tuned without heads; set lesion"):
+    with pytest.raises(NotComputable, match="nothing was fine-tuned without heads; set lesion"):
         statistics_overlap.lesion_cost(evidence(finetune_accuracy=curve(OOD["none"])), "ood", 0.95)
 
 
@@ -182,13 +182,13 @@ def test_groups_that_are_not_evaluated_decide_nothing():
         tables = lesions().items()
         return evidence(**{name: [row for row in rows if row.get("group") != group] for name, rows in tables})
 
-    with pytest.raises(CannotSay, match="no out-of-domain subset"):
+    with pytest.raises(NotComputable, match="no out-of-domain subset"):
         statistics_overlap.lesion_cost(without("ood"), "ood", 0.95)
-    with pytest.raises(CannotSay, match="no in-domain subset"):
+    with pytest.raises(NotComputable, match="no in-domain subset"):
         statistics_overlap.lesion_delay(without("id"), share=0.95)
-    with pytest.raises(CannotSay, match="no in-domain subset"):
+    with pytest.raises(NotComputable, match="no in-domain subset"):
         statistics_overlap.lesion_cost(without("id"), "ood", 0.95)
-    with pytest.raises(CannotSay, match="no id subset"):
+    with pytest.raises(NotComputable, match="no id subset"):
         statistics_overlap.lesion_cost(without("id"), "id", 0.95)
 
 
@@ -209,14 +209,14 @@ def test_a_model_that_never_learns_the_task_generalises_neither():
 def test_tables_of_another_origin_may_lack_accuracies():
     tables = lesions()
     del tables["lesion_accuracy"]
-    with pytest.raises(CannotSay, match="no table lesion_accuracy"):
+    with pytest.raises(NotComputable, match="no table lesion_accuracy"):
         statistics_overlap.lesion_cost(evidence(**tables), "ood", 0.95)
 
 
 @pytest.mark.parametrize("name", ["banana", "random0", "random-1"])
 def test_an_unknown_lesion_is_named(name):
     with pytest.raises(InputError, match=f"lesion = '{name}'.*overlap, random1"):
-        lesioned(name, [], 0, 1)
+        select_lesion_heads(name, [], 0, 1)
 
 
 def test_heads_that_are_not_there_are_named():
@@ -226,8 +226,8 @@ def test_heads_that_are_not_there_are_named():
 
 def test_a_run_without_a_lesion_has_an_empty_table():
     empty = as_frame(as_table("finetune_predictions", []))
-    found = lesion_accuracy(empty, {"lesion": "overlap", "heads": [], "size": 0}, Analysis())
-    assert found.empty and list(found.columns) == schema("lesion_accuracy").names
+    found = compute_lesion_accuracy(empty, {"lesion": "overlap", "heads": [], "size": 0}, Analysis())
+    assert found.empty and list(found.columns) == get_schema("lesion_accuracy").names
 
 
 def test_the_figure_has_a_line_for_every_model_and_says_how_many_heads_are_out():

@@ -10,8 +10,8 @@ from heuristic_core.models import linear as module
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
-from heuristic_core.models.hooked import inputs_for
-from heuristic_core.models.implementation import view_of
+from heuristic_core.models.hooked import model_inputs
+from heuristic_core.models.implementation import wrap_model
 from heuristic_core.models.linear import MIN_WEIGHTS, Linear
 from heuristic_core.pruning.gated_model import GatedModel
 
@@ -106,7 +106,7 @@ def test_a_second_derivative_is_an_error_not_zero():
         slope.sum().backward()
 
 
-FUSED = [case for case in CASES if isinstance(view_of(make_model(case)), FusedModel)]
+FUSED = [case for case in CASES if isinstance(wrap_model(make_model(case)), FusedModel)]
 
 
 @pytest.mark.parametrize("case", FUSED)
@@ -114,21 +114,21 @@ def test_whole_models_are_hugging_faces_with_every_map_laid_out(case, monkeypatc
     """Logits, and gradients of gates that are open, closed and between, of every family that is fused."""
     plain = make_model(case)
     encoded, draws = make_encoded(12, seed=3), torch.Generator().manual_seed(4)
-    pairs = PairTensors(encoded, view_of(plain).pad)
+    pairs = PairTensors(encoded, wrap_model(plain).pad)
     batch, own = pairs.batch(torch.arange(12)), torch.arange(12) % 2
-    means = component_means(view_of(plain), pairs, torch.arange(12).split(4))
-    z = (2 * torch.rand(2, len(view_of(plain).grid), generator=draws) - 0.5).clamp(0, 1)
+    means = component_means(wrap_model(plain), pairs, torch.arange(12).split(4))
+    z = (2 * torch.rand(2, len(wrap_model(plain).grid), generator=draws) - 0.5).clamp(0, 1)
 
     def gated() -> tuple[torch.Tensor, torch.Tensor]:
-        model = GatedModel(view_of(plain), z, means)
+        model = GatedModel(wrap_model(plain), z, means)
         logits = model.logits(batch, own)
         logits.square().sum().backward()
         return logits.detach(), model.gradient()
 
     expected = gated()
     monkeypatch.setattr(module, "MIN_WEIGHTS", 1)
-    model = view_of(plain)
-    torch.testing.assert_close(model.logits(batch), plain(**inputs_for(plain, batch)).logits, atol=1e-5, rtol=0)
+    model = wrap_model(plain)
+    torch.testing.assert_close(model.logits(batch), plain(**model_inputs(plain, batch)).logits, atol=1e-5, rtol=0)
     assert all("forward_layout" in vars(layer.output) for layer in model._layers)
     for found, right in zip(gated(), expected, strict=True):
         torch.testing.assert_close(found, right, atol=1e-4, rtol=1e-4)

@@ -7,16 +7,21 @@ import torch
 from list_sorting import Plain, random_parameters, study
 
 from heuristic_core.experiments.list_sorting import ablation
-from heuristic_core.experiments.list_sorting.ablation import ablations, calibration_error, measures, without
-from heuristic_core.experiments.list_sorting.data import lists, sequences
-from heuristic_core.experiments.list_sorting.model import logits, run
+from heuristic_core.experiments.list_sorting.ablation import (
+    ablate_heads,
+    calibration_error,
+    compute_measures,
+    measure_ablations,
+)
+from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
+from heuristic_core.experiments.list_sorting.model import compute_logits, run_models
 
 
 @pytest.fixture(scope="module")
 def some():
     """Parameters of two models, held-out sequences and training sequences."""
     made = study()
-    train, held_out = (sequences(part, made.data) for part in lists(made.data))
+    train, held_out = (make_sequences(part, made.data) for part in draw_lists(made.data))
     return random_parameters(made.data, made.model), held_out, train
 
 
@@ -26,29 +31,29 @@ def of_model(parameters, m):
 
 def test_there_is_a_row_for_every_head_both_heads_and_every_kind(some):
     parameters, tokens, training = some
-    rows = ablations(parameters, tokens, training, 0)
+    rows = measure_ablations(parameters, tokens, training, 0)
     kinds = [("none", [])] + [(kind, heads) for kind in ("zero", "mean", "resample") for heads in ([0], [1], [0, 1])]
     assert [(row["model"], row["kind"], row["ablated"]) for row in rows] == [(m, *one) for m in (0, 1) for one in kinds]
-    assert rows == ablations(parameters, tokens, training, 0)
-    other = ablations(parameters, tokens, training, 1)
+    assert rows == measure_ablations(parameters, tokens, training, 0)
+    other = measure_ablations(parameters, tokens, training, 1)
     assert {a["kind"] for a, b in zip(rows, other, strict=True) if a != b} == {"resample"}
 
 
 def test_rows_are_the_measures_of_a_plain_model_without_the_heads(some):
     parameters, tokens, training = some
-    rows = ablations(parameters, tokens, training, 0)
+    rows = measure_ablations(parameters, tokens, training, 0)
     for row in rows:
         if row["kind"] in ("none", "zero"):
-            plain = measures(Plain(parameters, row["model"])(tokens, tuple(row["ablated"])).detach(), tokens)
+            plain = compute_measures(Plain(parameters, row["model"])(tokens, tuple(row["ablated"])).detach(), tokens)
             assert {name: row[name] for name in plain} == pytest.approx(plain, abs=1e-5)
 
 
 def test_the_mean_is_over_training_lists_at_every_position(some):
     parameters, tokens, training = some
     model = of_model(parameters, 1)
-    mean = run(model, training).contexts[0].double().mean(0).float()
-    expected = measures(without(model, tokens, [0], mean)[0], tokens)
-    row = next(r for r in ablations(parameters, tokens, training, 0) if (r["model"], r["kind"]) == (1, "mean"))
+    mean = run_models(model, training).contexts[0].double().mean(0).float()
+    expected = compute_measures(ablate_heads(model, tokens, [0], mean)[0], tokens)
+    row = next(r for r in measure_ablations(parameters, tokens, training, 0) if (r["model"], r["kind"]) == (1, "mean"))
     assert {name: row[name] for name in expected} == pytest.approx(expected, abs=1e-6)
 
 
@@ -56,7 +61,7 @@ def test_a_head_without_list_of_its_own_loses_nothing_by_its_mean(some):
     """Its values are the same of all tokens at a position: what it writes is a constant of the position."""
     parameters, tokens, training = some
     constant = parameters | {"token": parameters["token"][:, :1].expand_as(parameters["token"])}
-    rows = [row for row in ablations(constant, tokens, training, 0) if row["model"] == 0]
+    rows = [row for row in measure_ablations(constant, tokens, training, 0) if row["model"] == 0]
     whole, zero, mean = (next(row["loss"] for row in rows if row["kind"] == kind) for kind in ("none", "zero", "mean"))
     assert mean == pytest.approx(whole, abs=1e-6) and abs(zero - whole) > 1e-3
 
@@ -64,11 +69,11 @@ def test_a_head_without_list_of_its_own_loses_nothing_by_its_mean(some):
 def test_donors_that_are_the_lists_themselves_change_nothing(some, monkeypatch):
     parameters, tokens, _ = some
     model = of_model(parameters, 0)
-    torch.testing.assert_close(without(model, tokens, [0, 1], tokens), logits(model, tokens))
-    assert (without(model, tokens, [1], tokens.flip(0)) - logits(model, tokens)).abs().max() > 0.01
-    whole = without(model, tokens, [1], tokens.flip(0))
+    torch.testing.assert_close(ablate_heads(model, tokens, [0, 1], tokens), compute_logits(model, tokens))
+    assert (ablate_heads(model, tokens, [1], tokens.flip(0)) - compute_logits(model, tokens)).abs().max() > 0.01
+    whole = ablate_heads(model, tokens, [1], tokens.flip(0))
     monkeypatch.setattr(ablation, "BATCH", 7)
-    torch.testing.assert_close(without(model, tokens, [1], tokens.flip(0)), whole)
+    torch.testing.assert_close(ablate_heads(model, tokens, [1], tokens.flip(0)), whole)
 
 
 def test_measures_by_hand():
@@ -81,7 +86,7 @@ def test_measures_by_hand():
         ]
     )
     logits = torch.cat([p.clamp(min=1e-6).log(), torch.full((2, 2, 1), -100.0)], -1)
-    found = measures(logits, tokens)
+    found = compute_measures(logits, tokens)
     assert found["token_accuracy"] == 0.75 and found["list_accuracy"] == 0.5
     assert found["loss"] == pytest.approx((2 * math.log(2) + 6 * math.log(10)) / 4, abs=1e-4)
     assert found["entropy"] == pytest.approx(2 * 1.5 * math.log(2) / 4, abs=1e-4)

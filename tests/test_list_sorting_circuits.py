@@ -5,8 +5,8 @@ import torch
 from list_sorting import random_parameters, study
 
 from heuristic_core.experiments.list_sorting import circuits as c
-from heuristic_core.experiments.list_sorting.data import lists, sequences
-from heuristic_core.experiments.list_sorting.model import run
+from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
+from heuristic_core.experiments.list_sorting.model import run_models
 
 OV = torch.tensor(
     [
@@ -22,18 +22,18 @@ def test_the_diagonal_is_relative_to_the_row_and_leaves_the_separator_out():
 
 
 def test_copying_and_suppression_are_the_largest_and_the_smallest_of_a_row():
-    assert c.copies(OV).tolist() == [[[True, False, False], [False, True, True]]]
-    assert c.suppresses(OV).tolist() == [[[False, False, False], [True, False, False]]]
+    assert c.copying_mask(OV).tolist() == [[[True, False, False], [False, True, True]]]
+    assert c.suppression_mask(OV).tolist() == [[[False, False, False], [True, False, False]]]
     lower = OV.clone()
     lower[0, 0, 2, 2] = -1
-    assert c.suppresses(lower)[0, 0].tolist() == [False, False, True]
+    assert c.suppression_mask(lower)[0, 0].tolist() == [False, False, True]
 
 
 def test_ranges_are_runs_of_copied_numbers():
     copied = [True, True, False, True, False, False, True]
-    assert c.ranges(torch.tensor(copied)) == [(0, 1), (3, 3), (6, 6)]
-    assert c.ranges(torch.zeros(3, dtype=torch.bool)) == []
-    assert c.ranges(torch.ones(3, dtype=torch.bool)) == [(0, 2)]
+    assert c.copied_ranges(torch.tensor(copied)) == [(0, 1), (3, 3), (6, 6)]
+    assert c.copied_ranges(torch.zeros(3, dtype=torch.bool)) == []
+    assert c.copied_ranges(torch.ones(3, dtype=torch.bool)) == [(0, 2)]
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_attention_by_distance():
 
 def test_attention_by_distance_counts_no_key_after_its_query():
     made = study()
-    tokens = sequences(lists(made.data).held_out, made.data)
-    attention = run(random_parameters(made.data, made.model), tokens).attention
+    tokens = make_sequences(draw_lists(made.data).held_out, made.data)
+    attention = run_models(random_parameters(made.data, made.model), tokens).attention
     found = c.average_attention_by_distance(attention, tokens, 12)
     assert int(found.pairs[0].sum()) == 40 * 3 * 4 and int(found.pairs[1].sum()) == 40 * (1 + 2 + 3)
     assert not found.pairs[1, 12:].any()  # among the sorted numbers so far none is larger

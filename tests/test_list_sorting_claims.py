@@ -7,13 +7,13 @@ from conftest import ROOT
 from list_sorting_claims import LAST, SEEDS, evidence, models, statistic
 from scipy import stats
 
-from heuristic_core.analysis.bootstrap import unseen
-from heuristic_core.analysis.estimates import STATISTICS, CannotSay, DoesNotApply
+from heuristic_core.analysis.bootstrap import wilson_zero_bound
+from heuristic_core.analysis.estimates import STATISTICS, DoesNotApply, NotComputable
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, extreme_mean, over_seeds
+from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, extreme_mean, mean_over_seeds
 from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments import list_sorting
-from heuristic_core.experiments.list_sorting.claims import claims
+from heuristic_core.experiments.list_sorting.claims import judge_claims
 from heuristic_core.tables.schemas import SCHEMAS
 
 CLAIMS = ROOT / "src" / "heuristic_core" / "experiments" / "list_sorting" / "claims.yaml"
@@ -34,7 +34,7 @@ def test_a_measure_at_the_end_is_of_the_condition_that_decides():
     assert lowest.high == 100 and lowest.detail == "lowest: l2; splitting: l2 93, bare 99"
     without = statistic("at_end", given, measure="splitting", which="lowest", decay="without")
     assert (without.value, without.low) == (pytest.approx(99), pytest.approx(mean_interval([98, 99, 100])[1]))
-    with pytest.raises(CannotSay, match="no table sorting_heads"):
+    with pytest.raises(NotComputable, match="no table sorting_heads"):
         statistic("at_end", given, measure="suppression", which="highest")
 
 
@@ -48,13 +48,13 @@ def test_conditions_that_do_not_sort_count_by_their_accuracy_alone():
     assert lowest.value == pytest.approx(96) and lowest.detail == "lowest: small; token accuracy: l2 98.7, small 96"
     assert statistic("accuracy", given, which="highest").value == pytest.approx(296 / 3)
     perfect = evidence(["l2"], models=models("token_accuracy", l2=(1, 1, 1)))
-    assert statistic("accuracy", perfect, which="lowest").low == pytest.approx(100 - unseen(3 * 300))
+    assert statistic("accuracy", perfect, which="lowest").low == pytest.approx(100 - wilson_zero_bound(3 * 300))
     beside = "; left out, as a model sorts at most 95 %: small 90 %"
     found = statistic("at_end", given, measure="splitting", which="highest")
     assert found.value == pytest.approx(20) and found.detail == "splitting: l2 20" + beside
-    with pytest.raises(CannotSay, match=f"no condition without weight decay sorts{beside}"):
+    with pytest.raises(NotComputable, match=f"no condition without weight decay sorts{beside}"):
         statistic("at_end", given, measure="splitting", which="highest", decay="without")
-    with pytest.raises(CannotSay, match="in no condition all models sort"):
+    with pytest.raises(NotComputable, match="in no condition all models sort"):
         evidence(["l2"], models=models("token_accuracy", l2=(0.95, 0.99, 0.99))).conditions()
 
 
@@ -70,11 +70,11 @@ def test_of_heads_the_one_that_suppresses_most_counts():
 
 def test_what_a_study_lacks_is_said():
     nothing = models("splitting", l2=(None, None, None))  # one head
-    with pytest.raises(CannotSay, match="no model with weight decay has a splitting"):
+    with pytest.raises(NotComputable, match="no model with weight decay has a splitting"):
         statistic("at_end", evidence(models=nothing), measure="splitting", which="highest", decay="with")
-    with pytest.raises(CannotSay, match="no condition without weight decay sorts"):
+    with pytest.raises(NotComputable, match="no condition without weight decay sorts"):
         evidence(["l2", "small"]).conditions("without")
-    with pytest.raises(CannotSay, match="no two conditions differ in weight decay alone"):
+    with pytest.raises(NotComputable, match="no two conditions differ in weight decay alone"):
         given = evidence(models=models("splitting", bare=(0.1, 0.2, 0.3), small=(0.1, 0.2, 0.3)))
         statistic("without_less_with_decay", given, measure="splitting")
 
@@ -108,7 +108,7 @@ def test_a_trend_is_over_doublings_of_the_gap():
     assert found.value == pytest.approx(stats.ttest_1samp(slopes, 0).pvalue) and found.opposite is None
     assert found.detail.startswith("+18.3 points per doubling of the mean gap, of l2, small, large, p = ")
     two = evidence(["l2", "bare", "small"], models=given)
-    with pytest.raises(CannotSay, match="2 mean gaps among conditions that share but_data, and a trend needs 3"):
+    with pytest.raises(NotComputable, match="2 mean gaps among conditions that share but_data, and a trend needs 3"):
         statistic("gap_trend", two, **pooled)
 
 
@@ -119,7 +119,7 @@ def test_the_gap_alone_is_told_from_numbers():
     found = statistic("gap_trend", evidence(["small", "l2", "near"], models=given), **alone)
     assert found.value == pytest.approx(stats.ttest_1samp([0, -10, 10], 0).pvalue)
     assert "of l2, near, p" in found.detail
-    with pytest.raises(CannotSay, match="1 mean gaps among conditions that share but_gap"):
+    with pytest.raises(NotComputable, match="1 mean gaps among conditions that share but_gap"):
         statistic("gap_trend", evidence(["small", "l2"], models=given), **alone)
 
 
@@ -159,7 +159,7 @@ def test_the_suppression_of_the_head_that_suppresses_most_is_ablated():
     found = statistic("without_suppression", given, measure="loss", kind="mean", **SUPPRESSING)
     assert (found.value, found.low, found.high) == tuple(map(pytest.approx, mean_interval(SEEDS)))
     assert found.detail == "l2 2"  # head 1 copies more than it suppresses; of condition bare no head suppresses
-    with pytest.raises(CannotSay, match="no suppression was ablated by itself by kind zero"):
+    with pytest.raises(NotComputable, match="no suppression was ablated by itself by kind zero"):
         statistic("without_suppression", given, measure="loss", kind="zero", **SUPPRESSING)
 
 
@@ -189,7 +189,7 @@ def test_a_head_costs_its_own_numbers():
     )
     found = statistic("cost_beyond_range", given, kind="mean", splitting=75)
     assert (found.value, found.low) == tuple(map(pytest.approx, mean_interval([2, 4, 6])[:2]))
-    with pytest.raises(CannotSay, match="in no condition every model splits its vocabulary by more than 90 %"):
+    with pytest.raises(NotComputable, match="in no condition every model splits its vocabulary by more than 90 %"):
         statistic("cost_beyond_range", given, kind="mean", splitting=90)
 
 
@@ -209,23 +209,23 @@ def test_a_head_that_does_nothing_has_no_range():
         statistic("overlap_at_end", evidence(models=overlaps, ablations=dead))
     calibrates = [row | ({"entropy": 0.09} if row["ablated"] == "1" else {}) for row in dead]
     assert statistic("overlap_at_end", evidence(models=overlaps, ablations=calibrates)).value == found.value
-    with pytest.raises(CannotSay, match="no head was ablated by means"):
+    with pytest.raises(NotComputable, match="no head was ablated by means"):
         rows = [row | {"kind": "zero"} for row in works if row["ablated"]]
         statistic("overlap_at_end", evidence(models=overlaps, ablations=rows))
 
 
 def test_seeds_that_agree_have_an_interval_only_at_an_end():
-    agree, at_end = over_seeds([40, 40], "", percent=True), over_seeds([100, 100], "", percent=True)
+    agree, at_end = mean_over_seeds([40, 40], "", percent=True), mean_over_seeds([100, 100], "", percent=True)
     assert (agree.value, agree.low, agree.high) == (40, None, None)
-    assert (at_end.low, at_end.high) == (pytest.approx(100 - unseen(2)), 100)
+    assert (at_end.low, at_end.high) == (pytest.approx(100 - wilson_zero_bound(2)), 100)
     groups = {"a": [0, 0, 0], "b": [0.5, 1.5, 1.0]}
     highest = extreme_mean(groups, HIGHEST, "", percent=True)
-    assert highest.high == pytest.approx(unseen(3)) and highest.low == 0
+    assert highest.high == pytest.approx(wilson_zero_bound(3)) and highest.low == 0
     lists = extreme_mean({"a": [100, 100], "b": [100, 100]}, LOWEST, "", percent=True, units=300)
-    assert (lists.low, lists.high) == (pytest.approx(100 - unseen(600)), 100)
-    assert over_seeds([40], "").low is None
-    with pytest.raises(CannotSay, match="no seed has a value: losses"):
-        over_seeds([np.nan], "losses")
+    assert (lists.low, lists.high) == (pytest.approx(100 - wilson_zero_bound(600)), 100)
+    assert mean_over_seeds([40], "").low is None
+    with pytest.raises(NotComputable, match="no seed has a value: losses"):
+        mean_over_seeds([np.nan], "losses")
 
 
 @pytest.mark.parametrize("which", [LOWEST, HIGHEST])
@@ -241,11 +241,11 @@ def test_intervals_of_the_condition_that_decides_cover_in_95_of_100(which, sprea
 
 def test_a_study_has_a_verdict_for_every_claim():
     sorted_ = models("token_accuracy", l2=(0.99, 0.98, 0.99), bare=(0.99, 0.98, 0.99))
-    rows = claims("s", evidence(["l2", "bare"], models=sorted_).tables, load_claims(CLAIMS))
+    rows = judge_claims("s", evidence(["l2", "bare"], models=sorted_).tables, load_claims(CLAIMS))
     assert list(rows["claim"]) == [claim.claim for claim in load_claims(CLAIMS)] and rows["ft_seed"].isna().all()
     verdicts = rows.set_index("claim")["verdict"]
     assert verdicts["sorts"] == "supported" and set(verdicts.drop("sorts")) == {"not run"}
     fails = models("token_accuracy", l2=(0.5, 0.52, 0.51))
-    rows = claims("s", evidence(["l2"], models=fails).tables, load_claims(CLAIMS))
+    rows = judge_claims("s", evidence(["l2"], models=fails).tables, load_claims(CLAIMS))
     assert set(rows["verdict"]) == {"contradicted", "does not apply"}
     assert (rows["model"] == "one-layer transformer").all() and pd.unique(rows["study"]) == ["s"]

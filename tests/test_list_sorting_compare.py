@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.list_sorting.compare import MEASURES, compare, only_in
+from heuristic_core.experiments.list_sorting.compare import MEASURES, compare, unshared_conditions
 from heuristic_core.experiments.list_sorting.modes import add_suppression
 from heuristic_core.experiments.list_sorting.sides import parse_sides
 from heuristic_core.experiments.list_sorting.tables import SORTING
@@ -63,7 +63,7 @@ def test_suppression_is_that_of_the_head_that_suppresses_most():
 
 def test_conditions_of_one_side_are_named_and_not_compared():
     a, b = models({"l2": [1.0], "x": [1.0]}), models({"l2": [1.0], "y": [1.0]})
-    assert (only_in(a, b), only_in(b, a)) == (["x"], ["y"])
+    assert (unshared_conditions(a, b), unshared_conditions(b, a)) == (["x"], ["y"])
     assert set(compare(a, b)["group_or_subset"]) == {"l2"}
 
 

@@ -5,24 +5,24 @@ import torch
 from list_sorting import TINY, study
 
 from heuristic_core.config.reading import ConfigError
-from heuristic_core.experiments.list_sorting.conditions import BUT, about, digest_without
+from heuristic_core.experiments.list_sorting.conditions import DIGEST_VARIANTS, describe_condition, digest_without
 from heuristic_core.experiments.list_sorting.config import Data, parse
-from heuristic_core.experiments.list_sorting.data import drawn, gaps, lists, sequences
+from heuristic_core.experiments.list_sorting.data import draw_lists, draw_uniform_lists, make_sequences, neighbour_gaps
 
 
 def draw(count: int, **settings):
-    return drawn(Data(held_out_lists=1, **settings), count, torch.Generator().manual_seed(0))
+    return draw_uniform_lists(Data(held_out_lists=1, **settings), count, torch.Generator().manual_seed(0))
 
 
 def test_a_sequence_is_list_separator_and_sorted_list():
-    found = sequences(torch.tensor([[3, 0, 2]]), Data(numbers=5, length=3, held_out_lists=1))
+    found = make_sequences(torch.tensor([[3, 0, 2]]), Data(numbers=5, length=3, held_out_lists=1))
     assert found.tolist() == [[3, 0, 2, 5, 0, 2, 3]]
-    assert gaps(torch.tensor([[3, 0, 2]])).tolist() == [[2, 1]]
+    assert neighbour_gaps(torch.tensor([[3, 0, 2]])).tolist() == [[2, 1]]
 
 
 def test_lists_hold_distinct_numbers_and_held_out_ones_are_no_training_lists():
     data = Data(numbers=5, length=3, train_lists=500, held_out_lists=30)  # of 60 possible ones
-    found = lists(data)
+    found = draw_lists(data)
     train, held_out = ({tuple(row) for row in part.tolist()} for part in found)
     assert found.train.shape == (500, 3) and found.held_out.shape == (30, 3)
     assert all(len(set(row)) == 3 and set(row) <= set(range(5)) for row in train | held_out)
@@ -32,8 +32,8 @@ def test_lists_hold_distinct_numbers_and_held_out_ones_are_no_training_lists():
 
 def test_lists_are_a_function_of_the_seed():
     data = study().data
-    assert all(torch.equal(a, b) for a, b in zip(lists(data), lists(data), strict=True))
-    assert not torch.equal(lists(data).train, lists(data.model_copy(update={"seed": 1})).train)
+    assert all(torch.equal(a, b) for a, b in zip(draw_lists(data), draw_lists(data), strict=True))
+    assert not torch.equal(draw_lists(data).train, draw_lists(data.model_copy(update={"seed": 1})).train)
 
 
 def test_every_list_is_equally_likely():
@@ -48,8 +48,8 @@ def test_every_list_is_equally_likely():
 def test_the_mean_gap_is_what_the_setting_says(mean_gap, expected):
     found = draw(20_000, numbers=51, length=10, mean_gap=mean_gap)
     assert int(found.min()) >= 0 and int(found.max()) <= 50
-    assert float(gaps(found).double().mean()) == pytest.approx(expected, abs=0.02)
-    assert int(gaps(found).min()) >= 1
+    assert float(neighbour_gaps(found).double().mean()) == pytest.approx(expected, abs=0.02)
+    assert int(neighbour_gaps(found).min()) >= 1
 
 
 def test_the_nominal_gap_is_what_lists_are_drawn_for():
@@ -60,7 +60,7 @@ def test_the_nominal_gap_is_what_lists_are_drawn_for():
 def test_digests_tell_conditions_that_differ_in_one_thing_alone():
     without = {"optimiser": "adam", "weight_decay": 0}
     digests = {
-        name: {column: digest_without(one, *left_out) for column, left_out in BUT.items()}
+        name: {column: digest_without(one, *left_out) for column, left_out in DIGEST_VARIANTS.items()}
         for name, one in {
             "base": study(),
             "without": study(training=without),
@@ -72,17 +72,19 @@ def test_digests_tell_conditions_that_differ_in_one_thing_alone():
         }.items()
     }
     base = digests.pop("base")
-    same = {name: [column for column in BUT if one[column] == base[column]] for name, one in digests.items()}
+    same = {
+        name: [column for column in DIGEST_VARIANTS if one[column] == base[column]] for name, one in digests.items()
+    }
     assert same == {
         "without": ["but_decay"],
         "without, other rate": [],
         "near": ["but_data", "but_gap"],
         "more numbers": ["but_data"],
-        "other seeds and steps kept": list(BUT),
+        "other seeds and steps kept": list(DIGEST_VARIANTS),
         "wider": [],
     }
-    row = about(study(), lists(study().data).held_out)
-    assert {column: row[column] for column in BUT} == base and row["nominal_gap"] == pytest.approx(13 / 5)
+    row = describe_condition(study(), draw_lists(study().data).held_out)
+    assert {column: row[column] for column in DIGEST_VARIANTS} == base and row["nominal_gap"] == pytest.approx(13 / 5)
 
 
 def test_a_gap_of_one_draws_neighbours_from_anywhere():

@@ -14,11 +14,11 @@ from matplotlib.text import Text
 
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.experiments.list_sorting.figures import draw, sheets_of
-from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, unmet
+from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, missing_requirement
 from heuristic_core.experiments.list_sorting.study import SortingFigures
 from heuristic_core.figures import style
 from heuristic_core.figures.save import save
-from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.targets import target_files
 
 SETTINGS = SortingFigures()
 
@@ -51,7 +51,7 @@ def whole(figure):
     """Whether nothing of a figure is cut off."""
     if figure is None:
         return True
-    with style.applied():  # ticks that are made now have its sizes
+    with style.use_style():  # ticks that are made now have its sizes
         figure.draw_without_rendering()  # saving has left extents of another resolution
         drawn_on, page = figure.get_tightbbox(), figure.bbox_inches
     inside = drawn_on.x1 <= page.width + 0.01 and drawn_on.y1 <= page.height + 0.01
@@ -62,7 +62,7 @@ def whole(figure):
 def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(name, tmp_path, recwarn):
     saved(tmp_path / "one", name, *DRAWN[name])
     saved(tmp_path / "two", name, *draw(name, TABLES, SETTINGS))
-    firsts, seconds = ([tmp_path / run / path for path in outputs(".", name)] for run in ("one", "two"))
+    firsts, seconds = ([tmp_path / run / path for path in target_files(".", name)] for run in ("one", "two"))
     for first, second in zip(firsts, seconds, strict=True):
         assert first.read_bytes() == second.read_bytes(), first.name
     assert sorted((tmp_path / "one").rglob("*.*")) == sorted(firsts)
@@ -275,12 +275,12 @@ def test_what_is_absent_is_named(name):
         draw(name, {table: rows for table, rows in TABLES.items() if table != first}, SETTINGS)
     with pytest.raises(ValueError, match=f"^{name}: no rows in table "):
         draw(name, {table: rows.head(0) for table, rows in TABLES.items()}, SETTINGS)
-    assert unmet(name, TABLES, 3) is None
-    assert unmet(name, [], 3).startswith(f"{name} is drawn from {first}")
+    assert missing_requirement(name, TABLES, 3) is None
+    assert missing_requirement(name, [], 3).startswith(f"{name} is drawn from {first}")
 
 
 def test_modes_need_two_conditions():
-    assert unmet("figure_modes", TABLES, 1) == (
+    assert missing_requirement("figure_modes", TABLES, 1) == (
         "figure_modes needs at least 2 conditions, this study has 1; add to `conditions`"
     )
 

@@ -11,7 +11,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.common.roles import Role
 from heuristic_core.experiments.list_sorting.config_llc import Stages
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
-from heuristic_core.experiments.list_sorting.data import lists
+from heuristic_core.experiments.list_sorting.data import draw_lists
 from heuristic_core.experiments.list_sorting.jobs import train as train_job
 from heuristic_core.experiments.list_sorting.jobs.core import find_needed_halves
 from heuristic_core.experiments.list_sorting.jobs.llc import sample_llc
@@ -19,7 +19,7 @@ from heuristic_core.experiments.list_sorting.jobs.measure import measure_models
 from heuristic_core.experiments.list_sorting.jobs.prune import prune_halves
 from heuristic_core.experiments.list_sorting.jobs.stages import find_stages
 from heuristic_core.experiments.list_sorting.jobs.train import train_models
-from heuristic_core.experiments.list_sorting.results import MEASURED, PRUNED
+from heuristic_core.experiments.list_sorting.results import CHECKPOINT_TABLES, PRUNING_TABLES
 from heuristic_core.experiments.list_sorting.study import LlcRuns, Measure
 from heuristic_core.experiments.list_sorting.training import train
 from heuristic_core.jobs.job import job
@@ -51,7 +51,7 @@ def test_training_writes_weights_losses_and_the_condition(tmp_path):
     sorting, kept = study(), {}
     outputs = paths(tmp_path / "l2", sorting.training.kept)
     train_models(sorting, **NAMES, **outputs, unfinished=tmp_path)
-    expected = train(sorting, lists(sorting.data).train, lambda step, parameters: kept.update({step: parameters}))
+    expected = train(sorting, draw_lists(sorting.data).train, lambda step, parameters: kept.update({step: parameters}))
     for parameters, path in zip(kept.values(), outputs["checkpoints"], strict=True):
         assert all(torch.equal(value, parameters[name]) for name, value in load_file(path).items())
     trace = read_table(outputs["trace"]).set_index(["study", "condition", "seed", "step"])["loss"]
@@ -98,7 +98,7 @@ def test_as_many_paths_as_kept_steps_are_asked_for(function, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("function", "tables"), [(measure_models, MEASURED), (prune_halves, PRUNED)])
+@pytest.mark.parametrize(("function", "tables"), [(measure_models, CHECKPOINT_TABLES), (prune_halves, PRUNING_TABLES)])
 def test_the_outputs_are_the_tables_that_the_workflow_names(function, tables):
     assert [p.name for p in parameters_of(function) if p.role is Role.OUTPUT] == list(tables)
 
@@ -112,7 +112,7 @@ def test_a_study_can_be_made_by_functions(tmp_path):
     checkpoints = outputs["checkpoints"]
     train_models(sorting, **NAMES, **outputs, unfinished=tmp_path / "state")
     measure = Measure(lists=20, mean_lists=20, folded_lists=5, matrices=1)
-    measure_models(checkpoints, sorting, measure, **NAMES, **{name: table(name) for name in MEASURED})
+    measure_models(checkpoints, sorting, measure, **NAMES, **{name: table(name) for name in CHECKPOINT_TABLES})
     models = read_table(table("models")).set_index(["seed", "step"])
     assert list(models.index) == [(1, 0), (2, 0), (1, 4), (2, 4)]
     assert set(read_table(table("matrices"))["step"]) == {4}

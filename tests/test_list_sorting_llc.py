@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from heuristic_core.experiments.list_sorting.config_llc import Checks, Langevin, LocalLearning
 from heuristic_core.experiments.list_sorting.llc import estimate_llc
-from heuristic_core.experiments.list_sorting.llc_chains import Chain, chain_rows, row
+from heuristic_core.experiments.list_sorting.llc_chains import Chain, chain_rows, summarise_chains
 
 SIZE, PRIOR, N_BETA, DRAWS = 1e-3, 100.0, 50.0, 600
 CURVES = torch.logspace(-2, 1.3, 60)  # eigenvalues of the Hessian
@@ -217,19 +217,19 @@ def chain(values, distance=0.5, norm=10.0):
 
 def test_diagnostics_of_chains_by_hand():
     full = [chain([9, 11, 10, 12]), chain([10, 8, 8, 10], 0.6)]
-    found = row(full, [chain([9, 9, 9, 9])], Checks())
+    found = summarise_chains(full, [chain([9, 9, 9, 9])], Checks())
     assert found["value"] == pytest.approx((10.5 + 9) / 2) and found["standard_error"] == pytest.approx(0.75)
     assert found["drift"] == 1 and found["distance"] == pytest.approx(0.6)
     assert found["displacement"] == pytest.approx(0.06) and found["step_effect"] == pytest.approx(9 - 9.75)
     # halves (9, 11), (10, 12), (10, 8), (8, 10): within 2, means 10, 11, 9, 9 of variance 11/12
     assert found["r_hat"] == pytest.approx(math.sqrt(1 / 2 + 11 / 12 / 2))
     assert [one["step_size"] for one in chain_rows(full, full[:1])] == ["full", "full", "half"]
-    failed = row(full, [chain([90, 90, 90, 90])._replace(ended=3)], Checks())
+    failed = summarise_chains(full, [chain([90, 90, 90, 90])._replace(ended=3)], Checks())
     assert failed["reason"] == "a chain at half the step size diverged" and failed["stable"] is False
 
 
 def test_opposite_drifts_do_not_cancel():
-    found = row([chain([12, 12, 10, 10]), chain([8, 8, 13, 13])], [], Checks(largest_r_hat=99))
+    found = summarise_chains([chain([12, 12, 10, 10]), chain([8, 8, 13, 13])], [], Checks(largest_r_hat=99))
     assert found["drift"] == 5 and found["value"] is None and found["converged"] is False
     assert found["reason"] == "a chain drifts: its halves differ by 0.47 of the LLC, at most 0.25 may be"
 

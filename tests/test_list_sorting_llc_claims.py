@@ -5,10 +5,10 @@ import pytest
 from list_sorting_claims import LAST, SEEDS, evidence, statistic
 from scipy import stats
 
-from heuristic_core.analysis.bootstrap import unseen
-from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.bootstrap import wilson_zero_bound
+from heuristic_core.analysis.estimates import NotComputable
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.experiments.list_sorting.llc_stages import bracket
+from heuristic_core.experiments.list_sorting.llc_stages import bracket_stage
 
 MEASURED = (0, 10, 20, 30, 60, LAST)
 SAMPLED = (10, 30, LAST)
@@ -56,18 +56,18 @@ SPECIAL = {"stage": "specialisation", "which": "highest", "overlap": 10, "estima
     [((30, 60), (30, 100)), ((60, 60), (30, 100)), ((30, 100), (30, 100)), ((10, 20), (10, 30))],
 )
 def test_the_llc_is_compared_between_sampled_steps_next_to_the_stage(stage, expected):
-    assert bracket(*stage, SAMPLED, MEASURED) == expected
+    assert bracket_stage(*stage, SAMPLED, MEASURED) == expected
 
 
 def test_sampled_steps_far_from_a_stage_do_not_tell_of_it():
-    with pytest.raises(CannotSay, match="the stage, 60 to 60, are 10 and 100: more than 1 measured step outside"):
-        bracket(60, 60, (10, LAST), MEASURED)
-    with pytest.raises(CannotSay, match="the stage, 10 to 20, are 10 and 100: more than 1 measured step outside"):
-        bracket(10, 20, (10, LAST), MEASURED)
-    with pytest.raises(CannotSay, match="no step after the stage, 30 to 100, is sampled"):
-        bracket(30, LAST, (10, 30, 60), MEASURED)
-    with pytest.raises(CannotSay, match="no step before the stage, 10 to 20, is sampled"):
-        bracket(10, 20, (30, 60), MEASURED)
+    with pytest.raises(NotComputable, match="the stage, 60 to 60, are 10 and 100: more than 1 measured step outside"):
+        bracket_stage(60, 60, (10, LAST), MEASURED)
+    with pytest.raises(NotComputable, match="the stage, 10 to 20, are 10 and 100: more than 1 measured step outside"):
+        bracket_stage(10, 20, (10, LAST), MEASURED)
+    with pytest.raises(NotComputable, match="no step after the stage, 30 to 100, is sampled"):
+        bracket_stage(30, LAST, (10, 30, 60), MEASURED)
+    with pytest.raises(NotComputable, match="no step before the stage, 10 to 20, is sampled"):
+        bracket_stage(10, 20, (30, 60), MEASURED)
 
 
 def test_the_llc_changes_by_every_estimator_or_not():
@@ -79,10 +79,10 @@ def test_the_llc_changes_by_every_estimator_or_not():
     assert found.low == pytest.approx(-20 - stats.t.ppf(1 - 0.025 / 2, 2) * 2 / 3**0.5)  # of two estimators
     assert found.detail == "highest: tilted of l2; raw of l2 -50, tilted of l2 -20"
     one = evidence(models=OVERLAPS, seed_stages=rows, llc=llc("l2", raw=(10, 20, 10)))
-    with pytest.raises(CannotSay, match="no condition has a change of the LLC in the stage by estimator tilted"):
+    with pytest.raises(NotComputable, match="no condition has a change of the LLC in the stage by estimator tilted"):
         statistic("llc_change", one, **SPECIAL)
     gone = evidence(models=OVERLAPS, seed_stages=stages("l2", special=None), llc=llc("l2", raw=(1, 2, 3)))
-    with pytest.raises(CannotSay, match="by estimator raw with 2 seeds; l2, seed 1: no specialisation; l2, seed 2"):
+    with pytest.raises(NotComputable, match="by estimator raw with 2 seeds; l2, seed 1: no specialisation; l2, seed 2"):
         statistic("llc_change", gone, **SPECIAL)
 
 
@@ -104,7 +104,7 @@ def test_a_seed_without_a_value_is_named_and_two_are_needed():
     assert found.n == 2 and found.detail.endswith("; l2, seed 3: no raw value at step 30 or 100")
     for row in values:
         row["value"] = None if (row["seed"], row["estimator"]) == (2, "raw") else row["value"]
-    with pytest.raises(CannotSay, match="by estimator raw with 2 seeds; l2, seed 2: no raw value"):
+    with pytest.raises(NotComputable, match="by estimator raw with 2 seeds; l2, seed 2: no raw value"):
         statistic("llc_change", evidence(models=OVERLAPS, seed_stages=stages("l2"), llc=values), **SPECIAL)
 
 
@@ -115,7 +115,7 @@ def test_specialisation_begins_where_the_loss_has_fallen():
     found = statistic("llc_change", evidence(models=OVERLAPS, seed_stages=early, llc=values), **SPECIAL)
     assert found.value == pytest.approx(-10)
     over = stages("l2", learning=(10, 60), special=(10, 60))
-    with pytest.raises(CannotSay, match="the overlap's fall ends at step 60, and the loss's fall at step 60"):
+    with pytest.raises(NotComputable, match="the overlap's fall ends at step 60, and the loss's fall at step 60"):
         statistic("llc_change", evidence(models=OVERLAPS, seed_stages=over, llc=values), **SPECIAL)
 
 
@@ -129,7 +129,7 @@ def test_a_control_that_falls_as_much_takes_the_fall_away():
     each = [-20 + 2 * (seed - 2) - (-30 + 2 * (seed - 2 + (seed == 1))) for seed in SEEDS]
     assert (found.value, found.high) == (pytest.approx(np.mean(each)), pytest.approx(mean_interval(each)[2]))
     assert found.detail.startswith("highest: tilted of l2 less bare; raw of l2 less bare -5")
-    with pytest.raises(CannotSay, match="no control: no two conditions that differ in weight decay alone"):
+    with pytest.raises(NotComputable, match="no control: no two conditions that differ in weight decay alone"):
         alone = evidence(models=OVERLAPS, seed_stages=rows, llc=own)
         statistic("llc_change_beyond_control", alone, **SPECIAL)
 
@@ -149,6 +149,6 @@ def test_of_models_whose_heads_specialise_those_with_a_stage_are_counted():
     none = statistic(
         "models_with_stage", evidence(models=OVERLAPS, seed_stages=stages("l2")), stage="head overlap", overlap=10
     )
-    assert (none.value, none.low, none.high) == (0, 0, pytest.approx(unseen(3)))
-    with pytest.raises(CannotSay, match="no model's soft overlap ends below 1 %"):
+    assert (none.value, none.low, none.high) == (0, 0, pytest.approx(wilson_zero_bound(3)))
+    with pytest.raises(NotComputable, match="no model's soft overlap ends below 1 %"):
         statistic("models_with_stage", given, stage="head overlap", overlap=1)

@@ -7,12 +7,17 @@ from list_sorting import random_parameters, study
 from list_sorting_tables import LAST, SEEDS, TABLES
 
 from heuristic_core.experiments.list_sorting import mode_ablation
-from heuristic_core.experiments.list_sorting.ablation import ablations, draw_donors, measures, without
-from heuristic_core.experiments.list_sorting.circuits import circuits, copies, suppresses
-from heuristic_core.experiments.list_sorting.data import lists, sequences
+from heuristic_core.experiments.list_sorting.ablation import (
+    ablate_heads,
+    compute_measures,
+    draw_donors,
+    measure_ablations,
+)
+from heuristic_core.experiments.list_sorting.circuits import copying_mask, fold_circuits, suppression_mask
+from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
 from heuristic_core.experiments.list_sorting.figures import draw
-from heuristic_core.experiments.list_sorting.mode_ablation import ablate_numbers, mode_ablations
-from heuristic_core.experiments.list_sorting.model import read_out, run
+from heuristic_core.experiments.list_sorting.mode_ablation import ablate_numbers, measure_mode_ablations
+from heuristic_core.experiments.list_sorting.model import read_out, run_models
 from heuristic_core.experiments.list_sorting.study import SortingFigures
 
 
@@ -20,10 +25,10 @@ from heuristic_core.experiments.list_sorting.study import SortingFigures
 def some():
     """Parameters of two models, held-out sequences, training sequences, and numbers by mode."""
     made = study()
-    train, held_out = (sequences(part, made.data) for part in lists(made.data))
+    train, held_out = (make_sequences(part, made.data) for part in draw_lists(made.data))
     parameters = random_parameters(made.data, made.model)
-    ov = circuits(parameters).ov
-    return parameters, held_out, train, {"copying": copies(ov), "suppression": suppresses(ov)}
+    ov = fold_circuits(parameters).ov
+    return parameters, held_out, train, {"copying": copying_mask(ov), "suppression": suppression_mask(ov)}
 
 
 def of_model(parameters, m):
@@ -38,10 +43,10 @@ def test_values_of_the_chosen_numbers_alone_are_replaced(some, kind):
     chosen = numbers["copying"][1] | numbers["suppression"][1]
     assert chosen.any(1).all() and not chosen.all(1).any()
     donors = draw_donors(tokens, training, 0)
-    mean = run(model, training).values[0].mean(0)
+    mean = run_models(model, training).values[0].mean(0)
     reference = {"zero": torch.zeros_like(mean), "mean": mean, "resample": donors}[kind]
     found = ablate_numbers(model, tokens, chosen, reference)
-    own, other = run(model, tokens), run(model, donors).values[0]
+    own, other = run_models(model, tokens), run_models(model, donors).values[0]
     contexts = torch.zeros_like(own.contexts)
     for b, sequence in enumerate(tokens.tolist()):
         for query in range(contexts.shape[2]):
@@ -60,15 +65,15 @@ def test_all_numbers_of_a_head_and_none(some):
     parameters, tokens, _, numbers = some
     model, none = of_model(parameters, 0), torch.zeros_like(numbers["copying"][0])
     zero = torch.zeros(tokens.shape[1] - 1, 1, 1)
-    torch.testing.assert_close(ablate_numbers(model, tokens, none, zero), run(model, tokens).logits[0])
+    torch.testing.assert_close(ablate_numbers(model, tokens, none, zero), run_models(model, tokens).logits[0])
     silent = model | {"value": model["value"] * 0, "value_bias": model["value_bias"] * 0}
     whole = ablate_numbers(silent, tokens, ~none, zero)
-    torch.testing.assert_close(whole, without(silent, tokens, [0, 1], torch.zeros(1, 1, 1, 1, 1))[0])
+    torch.testing.assert_close(whole, ablate_heads(silent, tokens, [0, 1], torch.zeros(1, 1, 1, 1, 1))[0])
 
 
 def test_there_is_a_row_for_every_mode_set_of_heads_and_kind(some, monkeypatch):
     parameters, tokens, training, numbers = some
-    rows = mode_ablations(parameters, tokens, training, numbers, 0)
+    rows = measure_mode_ablations(parameters, tokens, training, numbers, 0)
     identities = [(row["model"], row["mode"], tuple(row["ablated"]), row["kind"]) for row in rows]
     assert len(set(identities)) == len(identities) == 2 * 2 * 3 * 3
     for row in rows:
@@ -78,12 +83,14 @@ def test_there_is_a_row_for_every_mode_set_of_heads_and_kind(some, monkeypatch):
             chosen = torch.zeros_like(of)
             chosen[row["ablated"]] = of[row["ablated"]]
             zero = torch.zeros(tokens.shape[1] - 1, 1, 1)
-            expected = measures(ablate_numbers(of_model(parameters, row["model"]), tokens, chosen, zero), tokens)
+            expected = compute_measures(
+                ablate_numbers(of_model(parameters, row["model"]), tokens, chosen, zero), tokens
+            )
             assert {name: row[name] for name in expected} == expected
     monkeypatch.setattr(mode_ablation, "BATCH", 7)
-    again = mode_ablations(parameters, tokens, training, numbers, 0)
+    again = measure_mode_ablations(parameters, tokens, training, numbers, 0)
     assert [row["loss"] for row in again] == pytest.approx([row["loss"] for row in rows], abs=1e-5)
-    assert ablations(parameters, tokens, training, 0)[0]["loss"] not in [row["loss"] for row in rows]
+    assert measure_ablations(parameters, tokens, training, 0)[0]["loss"] not in [row["loss"] for row in rows]
 
 
 def test_modes_are_ablated_in_all_heads():

@@ -13,8 +13,8 @@ from heuristic_core.experiments.list_sorting.modes import (
     SPLITTING,
     SUPPRESSES_ABOVE,
     SUPPRESSION,
+    assign_roles,
     classify_mode,
-    roles,
 )
 
 
@@ -37,7 +37,7 @@ def test_roles_of_heads_that_are_alike_and_of_more_than_two():
         run = {"condition": "a", "seed": 1, "step": 5}
         rows = zip(copying, suppression, strict=True)
         heads = [run | {"head": k, "copying": c, "suppression": s} for k, (c, s) in enumerate(rows)]
-        return roles(pd.DataFrame(heads)).sort_values("head", kind="stable")["role"].tolist()
+        return assign_roles(pd.DataFrame(heads)).sort_values("head", kind="stable")["role"].tolist()
 
     assert found([0.2, 0.2], [0.1, 0.1]) == ["copies", "suppresses"]
     assert found([0.1, 0.9, 0.3, 0.0], [0.1, 0.0, 0.0, 0.6]) == ["other", "copies", "other", "suppresses"]

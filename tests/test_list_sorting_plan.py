@@ -10,21 +10,28 @@ from amounts import first_fast
 from conftest import ROOT
 from list_sorting import TINY
 
-from heuristic_core.config.reading import read_values
+from heuristic_core.config.reading import read_config
 from heuristic_core.experiments.list_sorting import halves, mode_ablation, model
 from heuristic_core.experiments.list_sorting.config import Data, Model
-from heuristic_core.experiments.list_sorting.data import lists, sequences
+from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
 from heuristic_core.experiments.list_sorting.llc import estimate_llc
-from heuristic_core.experiments.list_sorting.llc_stages import bracket
-from heuristic_core.experiments.list_sorting.measuring import Sample, measured
-from heuristic_core.experiments.list_sorting.plan import report
+from heuristic_core.experiments.list_sorting.llc_stages import bracket_stage
+from heuristic_core.experiments.list_sorting.measuring import Sample, measure_checkpoint
+from heuristic_core.experiments.list_sorting.plan import format_plan
 from heuristic_core.experiments.list_sorting.pruning import mask_rows, subset_rows
-from heuristic_core.experiments.list_sorting.stages import FEWEST
-from heuristic_core.experiments.list_sorting.study import evenly, parse_sorting, trained
+from heuristic_core.experiments.list_sorting.stages import MIN_STEPS
+from heuristic_core.experiments.list_sorting.study import parse_sorting, select_evenly, select_trained_steps
 from heuristic_core.experiments.list_sorting.training import train
-from heuristic_core.experiments.list_sorting.work import MEASURED, Passes, forward, parameters, rate, work_of
+from heuristic_core.experiments.list_sorting.work import (
+    MEASURED_RATE,
+    Passes,
+    count_parameters,
+    count_work,
+    forward_operations,
+    operations_per_second,
+)
 
-STUDY = parse_sorting(read_values(ROOT / "config" / "list-sorting.yaml"))
+STUDY = parse_sorting(read_config(ROOT / "config" / "list-sorting.yaml"))
 
 
 def test_operations_are_those_of_every_product():
@@ -35,20 +42,20 @@ def test_operations_are_those_of_every_product():
         for at in range(3, 6):  # the separator, and the sorted numbers but for the last
             products += 5 * 4 + 2 * (at + 1) * 4 + 4 * 5  # query; scores and their mean of values; what is written
     products += 3 * 5 * 8  # logits of 7 numbers and the separator
-    assert forward(data, model) == 2 * products
+    assert forward_operations(data, model) == 2 * products
 
 
 def test_weights_are_those_of_the_public_model():
     """49,684 with gains (2 x 96), their biases, and the biases of attention and unembedding."""
     biases = 2 * 2 * 96 + 3 * 2 * 48 + 96 + 52
-    assert parameters(Data(), Model()) + biases == 49_684
+    assert count_parameters(Data(), Model()) + biases == 49_684
 
 
 def test_training_takes_the_measured_time():
-    (train,) = [work for work in work_of(STUDY, "l2") if work.rule == "train"]
-    training, (lists, seconds) = STUDY.training, MEASURED
+    (train,) = [work for work in count_work(STUDY, "l2") if work.rule == "train"]
+    training, (lists, seconds) = STUDY.training, MEASURED_RATE
     assert train.lists == len(training.seeds) * training.steps * training.batch_size
-    assert train.operations / rate() == pytest.approx(train.lists / lists * seconds)
+    assert train.operations / operations_per_second() == pytest.approx(train.lists / lists * seconds)
 
 
 class Counted:
@@ -93,48 +100,48 @@ def test_lists_are_those_that_jobs_put_through_models(heads, monkeypatch):
     """7 heads have too many halves for all their subsets to be evaluated."""
     study = parse_sorting(SMALL | {"model": TINY["model"] | {"heads": heads}})
     about, counted, found = study.of("base"), Counted(monkeypatch), {}
-    drawn, kept, seeds = lists(about.data), {}, about.training.seeds
-    held_out, training = (sequences(part, about.data) for part in (drawn.held_out, drawn.train))
+    drawn, kept, seeds = draw_lists(about.data), {}, about.training.seeds
+    held_out, training = (make_sequences(part, about.data) for part in (drawn.held_out, drawn.train))
     train(about, drawn.train, lambda step, parameters: kept.update({step: parameters}) or [])
     found["train"] = counted.taken(len(seeds))
 
     settings = study.measure
-    folded, shown = held_out[: settings.folded_lists], evenly(about.training.kept, settings.matrices)
+    folded, shown = held_out[: settings.folded_lists], select_evenly(about.training.kept, settings.matrices)
     sample = Sample(held_out[: settings.lists], training[: settings.mean_lists], folded, about.data.numbers, 0)
     for step, parameters_ in kept.items():
-        list(measured(parameters_, sample, seeds, step in shown))
+        list(measure_checkpoint(parameters_, sample, seeds, step in shown))
     found["measure"] = counted.taken(len(seeds))
 
     for step in study.sampled("base"):
         batch = lambda count, rng: training[torch.randint(len(training), (count,), generator=rng)]  # noqa: E731
-        estimate_llc(model.losses, kept[step], batch, study.llc, seeds)
+        estimate_llc(model.compute_losses, kept[step], batch, study.llc, seeds)
     found["llc"] = counted.taken(len(seeds))
 
     tokens, pool = held_out[: study.prune.lists], training[: study.prune.training_lists]
     for step, parameters_ in kept.items():
         one = {name: value[:1] for name, value in parameters_.items()}
-        means = halves.half_means(one, pool)
-        corners = halves.corners(one, tokens, means)
+        means = halves.compute_half_means(one, pool)
+        corners = halves.compute_corners(one, tokens, means)
         exact = subset_rows(one, corners, tokens)
-        if step in trained(about.training, study.prune.checkpoints):
-            mask_rows(one, halves.corners(one, pool, means), corners, tokens, exact, study.prune)
+        if step in select_trained_steps(about.training, study.prune.checkpoints):
+            mask_rows(one, halves.compute_corners(one, pool, means), corners, tokens, exact, study.prune)
     found["prune"] = counted.taken(1)
-    assert {work.rule: work.passes for work in work_of(study, "base")} == found
+    assert {work.rule: work.passes for work in count_work(study, "base")} == found
 
 
 def test_the_plan_has_the_memory_of_every_job():
     """A job that draws its lists holds the numbers that each has left; more models need more."""
-    memory = {name: {work.rule: work.memory for work in work_of(STUDY, name)} for name in STUDY.conditions}
+    memory = {name: {work.rule: work.memory for work in count_work(STUDY, name)} for name in STUDY.conditions}
     assert all(peak > 0.4e9 + 8 * 60_000 * 51 for peak in memory["l2"].values())
     more = STUDY.model_copy(update={"training": STUDY.training.model_copy(update={"seeds": list(range(8))})})
-    larger = {work.rule: work.memory for work in work_of(more, "l2")}
+    larger = {work.rule: work.memory for work in count_work(more, "l2")}
     assert larger["measure"] > memory["l2"]["measure"] and larger["llc"] > memory["l2"]["llc"]
-    shown = report(STUDY, Counter(), Counter()).split("memory of a job at its peak")[1]
+    shown = format_plan(STUDY, Counter(), Counter()).split("memory of a job at its peak")[1]
     assert re.findall(r"^(\w+) +~0\.\d+$", shown, re.MULTILINE) == ["train", "measure", "llc", "prune"]
 
 
 def test_conditions_have_the_work_that_they_ask_for():
-    rules = {name: [work.rule for work in work_of(STUDY, name)] for name in STUDY.conditions}
+    rules = {name: [work.rule for work in count_work(STUDY, name)] for name in STUDY.conditions}
     assert {name for name, found in rules.items() if "llc" in found} == {
         name for name in STUDY.conditions if STUDY.sampled(name)
     }
@@ -144,13 +151,13 @@ def test_conditions_have_the_work_that_they_ask_for():
 @pytest.mark.parametrize("config", ["list-sorting", "list-sorting-full"])
 def test_a_sampled_step_is_next_to_every_end_of_a_stage(config):
     """A stage may begin and end at any kept step after step 0; claims look one kept step outside it at most."""
-    study = parse_sorting(read_values(ROOT / "config" / f"{config}.yaml"))
+    study = parse_sorting(read_config(ROOT / "config" / f"{config}.yaml"))
     for name in study.conditions:
         if sampled := study.sampled(name):
             kept = [step for step in study.of(name).training.kept if step]
-            assert len(sampled) >= FEWEST
+            assert len(sampled) >= MIN_STEPS
             for start, end in combinations(kept, 2):
-                low, high = bracket(start, end, sampled, kept)
+                low, high = bracket_stage(start, end, sampled, kept)
                 assert low <= start < end <= high
     assert {"l2", "no-decay"} <= {name for name in study.conditions if study.sampled(name)}  # with its control
 
@@ -158,7 +165,7 @@ def test_a_sampled_step_is_next_to_every_end_of_a_stage(config):
 def test_finished_jobs_are_no_hours_to_do():
     wanted = Counter({f"train_{name}": 1 for name in STUDY.conditions} | {"measure": 4, "llc": 4, "prune": 2})
     missing = wanted - Counter({"train_l2": 1, "measure": 2})
-    rows = [re.split(r"  +", line) for line in report(STUDY, wanted, missing).splitlines()]
+    rows = [re.split(r"  +", line) for line in format_plan(STUDY, wanted, missing).splitlines()]
     of = {(row[0], row[1]): row[-2:] for row in rows if row[0] in ("train", "measure")}
     assert of["train", "l2"][1] == "0" and of["train", "numbers-101"][0] == of["train", "numbers-101"][1] != "0"
     hours, to_do = (float(cell.strip("~")) for cell in of["measure", "l2"])

@@ -10,20 +10,25 @@ from list_sorting import Plain, random_parameters, study
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting import halves, pruning
-from heuristic_core.experiments.list_sorting.ablation import measures
+from heuristic_core.experiments.list_sorting.ablation import compute_measures
 from heuristic_core.experiments.list_sorting.config_prune import HalfGates, PruneRuns
-from heuristic_core.experiments.list_sorting.data import lists, sequences
+from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
 from heuristic_core.experiments.list_sorting.figures import figure_pruning
-from heuristic_core.experiments.list_sorting.halves import corners, gated_logits, half_means, subset_logits
-from heuristic_core.experiments.list_sorting.model import run
+from heuristic_core.experiments.list_sorting.halves import (
+    compute_corners,
+    compute_half_means,
+    gated_logits,
+    subset_logits,
+)
+from heuristic_core.experiments.list_sorting.model import run_models
 from heuristic_core.experiments.list_sorting.needed import core_rows, size_rows
-from heuristic_core.experiments.list_sorting.pruning import mask_rows, ranked, subset_rows
+from heuristic_core.experiments.list_sorting.pruning import mask_rows, rank_subset, subset_rows
 from heuristic_core.figures import style
 from heuristic_core.pruning.learner import PruningRun
-from heuristic_core.pruning.loop import Pruned
+from heuristic_core.pruning.loop import PruningResult
 
 STUDY = study()
-TRAIN, TOKENS = (sequences(part, STUDY.data) for part in lists(STUDY.data))
+TRAIN, TOKENS = (make_sequences(part, STUDY.data) for part in draw_lists(STUDY.data))
 ALL = (0, 1, 2, 3)
 
 
@@ -34,12 +39,12 @@ def model():
 
 
 def prepared(model, tokens=TOKENS):
-    return corners(model, tokens, half_means(model, TRAIN))
+    return compute_corners(model, tokens, compute_half_means(model, TRAIN))
 
 
 def test_means_are_over_lists_alone(model, monkeypatch):
     monkeypatch.setattr(halves, "BATCH", 7)
-    found, whole = half_means(model, TRAIN), run(model, TRAIN)
+    found, whole = compute_half_means(model, TRAIN), run_models(model, TRAIN)
     torch.testing.assert_close(found.attention, whole.attention[0].mean(0))
     torch.testing.assert_close(found.values, whole.values[0].mean(0))
     assert found.attention.shape == (2, 4, 8) and found.values.shape == (8, 2, 6)
@@ -48,15 +53,15 @@ def test_means_are_over_lists_alone(model, monkeypatch):
 
 def test_all_halves_are_the_full_model(model):
     here = prepared(model)
-    torch.testing.assert_close(subset_logits(model, here, ALL), run(model, TOKENS).logits[0], atol=1e-6, rtol=0)
+    torch.testing.assert_close(subset_logits(model, here, ALL), run_models(model, TOKENS).logits[0], atol=1e-6, rtol=0)
     assert (subset_logits(model, here, ALL[1:]) - here.logits).abs().max() > 0.01
 
 
 @pytest.mark.parametrize("gates", [(0, 1, 1, 1), (1, 0, 1, 1), (0, 0, 1, 1), (1, 1, 0, 0.5), (0.3, 0.8, 0.1, 0.6)])
 def test_gates_mix_attention_and_values_of_a_plain_model(model, gates):
-    means = half_means(model, TRAIN)
+    means = compute_half_means(model, TRAIN)
     expected = Plain(model, 0)(TOKENS, gates=[gates[:2], gates[2:]], means=means).detach()
-    found = gated_logits(model, corners(model, TOKENS, means), torch.tensor([gates], dtype=torch.float))
+    found = gated_logits(model, compute_corners(model, TOKENS, means), torch.tensor([gates], dtype=torch.float))
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
 
 
@@ -81,14 +86,14 @@ def test_a_half_that_is_the_same_for_all_lists_can_be_removed(model):
 
 
 def test_subsets_are_those_of_brute_force(model):
-    means = half_means(model, TRAIN)
-    found = {row["kept"]: row for row in subset_rows(model, corners(model, TOKENS, means), TOKENS)}
+    means = compute_half_means(model, TRAIN)
+    found = {row["kept"]: row for row in subset_rows(model, compute_corners(model, TOKENS, means), TOKENS)}
     assert len(found) == 16
     full = F.log_softmax(Plain(model, 0)(TOKENS).detach().double(), -1)
     for gates in product((0, 1), repeat=4):
         logits = Plain(model, 0)(TOKENS, gates=[gates[:2], gates[2:]], means=means).detach()
         name = "+".join(name for name, gate in zip(("qk0", "ov0", "qk1", "ov1"), gates, strict=True) if gate)
-        expected = measures(logits, TOKENS)
+        expected = compute_measures(logits, TOKENS)
         expected["kl"] = float((full.exp() * (full - F.log_softmax(logits.double(), -1))).sum(-1).mean())
         assert {key: found[name][key] for key in expected} == pytest.approx(expected, abs=1e-4)
         assert (found[name]["halves"], found[name]["heads"]) == (sum(gates), any(gates[:2]) + any(gates[2:]))
@@ -100,7 +105,7 @@ def test_too_many_halves_have_a_reason(model):
     (row,) = subset_rows(model, wide, TOKENS)
     assert row["reason"] == "of 16 halves not all subsets are evaluated, but of at most 12"
     assert all(value is None for key, value in row.items() if key != "reason")
-    assert ranked(0.1, 2, [row]) == {"best": None, "rank": None, "of": None, "reason": row["reason"]}
+    assert rank_subset(0.1, 2, [row]) == {"best": None, "rank": None, "of": None, "reason": row["reason"]}
 
 
 def test_gates_learn_the_head_that_alone_does_something(model):
@@ -117,7 +122,7 @@ def test_gates_learn_the_head_that_alone_does_something(model):
 
 def test_a_failed_run_is_missing_with_its_reason(model, monkeypatch):
     def broken(model, pool, runs, settings):
-        return [Pruned(PruningRun(0.5, 7), torch.zeros(4), [], "diverged by step 3: kl nan")]
+        return [PruningResult(PruningRun(0.5, 7), torch.zeros(4), [], "diverged by step 3: kl nan")]
 
     monkeypatch.setattr(pruning, "learn", broken)
     here = prepared(model)
@@ -129,7 +134,7 @@ def test_a_failed_run_is_missing_with_its_reason(model, monkeypatch):
 def test_ranks_by_hand():
     exact = [{"kept": name, "halves": size, "kl": kl, "reason": None} for name, size, kl in
              (("a", 1, 0.0), ("b", 2, 0.3), ("c", 2, 0.1), ("d", 2, 0.3))]  # fmt: skip
-    assert ranked(0.3, 2, exact) == {"best": "c", "rank": 2, "of": 3, "reason": None}
+    assert rank_subset(0.3, 2, exact) == {"best": "c", "rank": 2, "of": 3, "reason": None}
 
 
 # ---- tables
@@ -218,7 +223,7 @@ def figure_tables():
 
 
 def test_the_figure_draws_its_marks():
-    with style.applied():
+    with style.use_style():
         figure, marks = figure_pruning.draw(figure_tables(), Figure())
     values = marks.set_index(["condition", "panel", "curve", "step", "seed"])["value"].sort_index()
     size = values.loc["a", figure_pruning.SIZE, "accuracy"]
@@ -238,6 +243,6 @@ def test_the_figure_draws_its_marks():
 def test_a_study_without_coefficients_still_draws():
     tables = figure_tables()
     del tables["sorting_llc"]
-    with style.applied():
+    with style.use_style():
         figure, marks = figure_pruning.draw(tables, Figure())
     assert set(marks["panel"]) == {figure_pruning.SIZE, figure_pruning.KEPT} and len(figure.get_axes()) == 4

@@ -96,7 +96,7 @@ def test_a_study_without_circuits_has_no_slider(study, tmp_path):
 
 
 def test_values_that_are_many_are_linked(study, monkeypatch):
-    monkeypatch.setattr(exhibits, "LARGEST", 10_000)
+    monkeypatch.setattr(exhibits, "MAX_INLINE_BYTES", 10_000)
     links = {a["download"]: a["href"] for a in check_source(write_report(study, *SHOWN)).all("a") if "download" in a}
     assert links["made-figure_circuits.csv"] == "figures/figure_circuits.csv"
     assert links["made-table_conditions.csv"].startswith("data:text/csv")

@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from heuristic_core.experiments.list_sorting.config_llc import Stages
 from heuristic_core.experiments.list_sorting.stage_tables import (
-    by_seed,
     change_rows,
+    find_all_stages,
     fit_curves,
     movement_rows,
     seed_stage_rows,
@@ -21,8 +21,8 @@ from heuristic_core.experiments.list_sorting.stages import (
     RISE,
     SPECIALISATION,
     Stage,
-    fitted,
-    stages_of,
+    find_stages,
+    fit_curve,
 )
 
 SETTINGS = Stages(bootstrap=200)
@@ -55,7 +55,7 @@ LLC = curve((10, 2.0), (100, 40.0), (400, 40.0), (2500, 15.0), (10000, 15.0))
     ],
 )
 def test_change_points_of_exact_curves_are_found(values, steps, directions):
-    found = fitted(STEPS, values, SETTINGS)
+    found = fit_curve(STEPS, values, SETTINGS)
     if directions is None:  # four change points: three are taken, and the largest runs are right
         assert found.run(RISE)[:2] == pytest.approx((10, 100))
         assert found.run(FALL).end in (2500, 4000)
@@ -67,7 +67,7 @@ def test_change_points_of_exact_curves_are_found(values, steps, directions):
 @pytest.mark.parametrize("seed", range(5))
 def test_noise_moves_change_points_by_a_measured_step_at_most(seed):
     for values, start, end in ((LOSS, 10, 100), (LATE, 400, 2500)):
-        run = fitted(STEPS, noisy(values, seed), SETTINGS).run(FALL)
+        run = fit_curve(STEPS, noisy(values, seed), SETTINGS).run(FALL)
         assert abs(STEPS.index(round(run.start)) - STEPS.index(start)) <= 1
         assert abs(STEPS.index(round(run.end)) - STEPS.index(end)) <= 1
 
@@ -76,21 +76,21 @@ def test_noise_moves_change_points_by_a_measured_step_at_most(seed):
 @pytest.mark.parametrize("count", [9, 12, 16])
 def test_noise_alone_seldom_changes(count):
     draws = np.random.default_rng(count).normal(size=(amount(400), count))
-    changed = [any(fitted(STEPS[:count], values, SETTINGS).directions) for values in draws]
+    changed = [any(fit_curve(STEPS[:count], values, SETTINGS).directions) for values in draws]
     assert np.mean(changed) < 0.14 if len(draws) < 400 else np.mean(changed) < 0.08
 
 
 def test_missing_values_are_left_out():
     holes = LATE.copy()
     holes[[0, 4, 9]] = np.nan
-    assert fitted(STEPS, holes, SETTINGS).run(FALL)[:2] == pytest.approx((400, 2500))
+    assert fit_curve(STEPS, holes, SETTINGS).run(FALL)[:2] == pytest.approx((400, 2500))
     holes[5:] = np.nan
-    assert fitted(STEPS, holes, SETTINGS) is None
+    assert fit_curve(STEPS, holes, SETTINGS) is None
 
 
 def test_the_three_stages():
-    fits = [fitted(STEPS, values, SETTINGS) for values in (LOSS, LATE)]
-    assert stages_of(*fits) == [
+    fits = [fit_curve(STEPS, values, SETTINGS) for values in (LOSS, LATE)]
+    assert find_stages(*fits) == [
         Stage(LEARNING, 10, pytest.approx(100)),
         Stage(OVERLAP, pytest.approx(100), pytest.approx(400)),
         Stage(SPECIALISATION, pytest.approx(400), pytest.approx(2500)),
@@ -99,20 +99,20 @@ def test_the_three_stages():
 
 def test_a_stage_that_is_not_there_has_a_reason():
     loss, late, flat, at_once = (
-        fitted(STEPS, values, SETTINGS)
+        fit_curve(STEPS, values, SETTINGS)
         for values in (LOSS, LATE, noisy(np.full(16, 0.3), 0) + 0, curve((10, 0.5), (1000, 0.05)))
     )
-    learning, overlap, special = stages_of(loss, flat)
+    learning, overlap, special = find_stages(loss, flat)
     assert learning.reason is None and special.start is None
     assert special.reason == overlap.reason == "the overlap does not fall"
-    learning, overlap, special = stages_of(loss, at_once)
+    learning, overlap, special = find_stages(loss, at_once)
     assert special.reason is None and overlap.start is None
     assert overlap.reason == "the overlap falls from step 10 on, and the loss until step 100"
-    learning, overlap, special = stages_of(flat, None)
+    learning, overlap, special = find_stages(flat, None)
     assert learning.reason == "the loss does not fall"
     assert overlap.reason == "the loss does not fall; fewer than 5 values of the overlap are known"
     assert [one.start for one in (learning, overlap, special)] == [None] * 3
-    assert stages_of(flat, late)[2].start == pytest.approx(400)
+    assert find_stages(flat, late)[2].start == pytest.approx(400)
 
 
 def seeds(*ends):
@@ -122,7 +122,7 @@ def seeds(*ends):
 
 def tables(curves):
     fits = fit_curves(STEPS, curves, SETTINGS)
-    stages = by_seed(fits)
+    stages = find_all_stages(fits)
     return (
         {(row["stage"], row["point"]): row for row in stage_rows(STEPS, stages, SETTINGS)},
         {(row["curve"], row["run"], row["point"]): row for row in change_rows(STEPS, fits, SETTINGS)},
@@ -155,7 +155,7 @@ def test_seeds_without_a_stage_are_counted_and_none_is_missing():
     assert (rows[SPECIALISATION, "start"]["seeds"], rows[SPECIALISATION, "start"]["of"]) == (2, 3)
     assert moves["llc", LEARNING]["reason"] == "no seed has the stage and the curve's values at both of its ends"
     assert changes["llc", "fall", "start"]["reason"] == "too few values are known"
-    of_seeds = seed_stage_rows([7, 8, 9], by_seed(fit_curves(STEPS, curves, SETTINGS)))
+    of_seeds = seed_stage_rows([7, 8, 9], find_all_stages(fit_curves(STEPS, curves, SETTINGS)))
     special = [row for row in of_seeds if row["stage"] == SPECIALISATION]
     assert [(row["seed"], row["end"]) for row in special] == [(7, 2500), (8, 2500), (9, None)]
     assert [row["reason"] for row in special] == [None, None, "the overlap does not fall"] and len(of_seeds) == 9

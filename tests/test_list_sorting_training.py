@@ -4,9 +4,9 @@ import pytest
 import torch
 from list_sorting import Plain, study
 
-from heuristic_core.common.errors import Diverged
-from heuristic_core.experiments.list_sorting.data import lists, sequences
-from heuristic_core.experiments.list_sorting.model import initial, losses
+from heuristic_core.common.errors import DivergenceError
+from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
+from heuristic_core.experiments.list_sorting.model import compute_losses, initialise_parameters
 from heuristic_core.experiments.list_sorting.training import learning_rate_at, train
 from heuristic_core.training.finetune import Batches
 
@@ -24,7 +24,7 @@ def trained(made, state=None, cut_at=None, seeds=None):
             raise Cut
         kept[step] = parameters
 
-    return kept, train(made, lists(made.data).train, keep, state, seeds)
+    return kept, train(made, draw_lists(made.data).train, keep, state, seeds)
 
 
 def same(a, b):
@@ -35,7 +35,7 @@ def test_checkpoints_are_kept_from_the_first_weights_on():
     made = study()
     kept, found = trained(made)
     assert list(kept) == [0, 4, 8, 12]
-    assert same(kept[0], initial(made.data, made.model, (1, 2, 3)))
+    assert same(kept[0], initialise_parameters(made.data, made.model, (1, 2, 3)))
     assert same(kept[12], found.parameters)
     assert found.losses.shape == (12, 3)
 
@@ -93,8 +93,8 @@ def test_steps_are_those_of_a_plain_loop(optimiser):
         },
     )
     _, found = trained(made, seeds=[2])
-    settings, tokens = made.training, sequences(lists(made.data).train, made.data)
-    leaves = {name: value.requires_grad_() for name, value in initial(made.data, made.model, [2]).items()}
+    settings, tokens = made.training, make_sequences(draw_lists(made.data).train, made.data)
+    leaves = {name: value.requires_grad_() for name, value in initialise_parameters(made.data, made.model, [2]).items()}
     kind = torch.optim.AdamW if optimiser == "adamw" else torch.optim.Adam
     plain = kind(leaves.values(), lr=1.0, weight_decay=settings.weight_decay)
     batches = Batches(len(tokens), settings.batch_size, 2)
@@ -119,14 +119,14 @@ def test_the_rate_is_linear_from_the_first_to_the_final_one():
 
 def test_a_run_that_diverges_names_seed_and_step():
     made = study(model={"layer_norm": False}, training={"learning_rate": 1e30, "final_learning_rate": 0.0})
-    with pytest.raises(Diverged, match=r"diverged at step \d+ with seed 1: .* Lower training\.learning_rate"):
+    with pytest.raises(DivergenceError, match=r"diverged at step \d+ with seed 1: .* Lower training\.learning_rate"):
         trained(made)
 
 
 def test_losses_are_means_over_the_sorted_numbers_of_a_list():
     made = study()
-    tokens = sequences(lists(made.data).held_out, made.data)
-    parameters = initial(made.data, made.model, (1,))
+    tokens = make_sequences(draw_lists(made.data).held_out, made.data)
+    parameters = initialise_parameters(made.data, made.model, (1,))
     plain = Plain(parameters, 0)(tokens).log_softmax(-1)
     expected = -torch.stack([plain[:, i].gather(1, tokens[:, 5 + i, None])[:, 0] for i in range(4)], 1).mean(1)
-    torch.testing.assert_close(losses(parameters, tokens)[0], expected)
+    torch.testing.assert_close(compute_losses(parameters, tokens)[0], expected)

@@ -14,13 +14,13 @@ from pages import check_source
 from reduced import planned, snakemake
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.reading import read_values
+from heuristic_core.config.reading import read_config
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.layout import Layout
 from heuristic_core.experiments.list_sorting.results import members
-from heuristic_core.experiments.list_sorting.study import OTHERS, evenly, parse_sorting
+from heuristic_core.experiments.list_sorting.study import RESERVED_NAMES, parse_sorting, select_evenly
 from heuristic_core.experiments.list_sorting.tables import SORTING
-from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.targets import target_files
 from heuristic_core.provenance.record import record_path
 from heuristic_core.tables.parquet import read_table
 
@@ -34,12 +34,12 @@ def test_from_nothing_to_figures(tmp_path):
     tables = {path.stem: path for path in (tmp_path / ROOT_OF_RESULTS / "tables").glob("sorting_*.parquet")}
     assert tables.keys() == SORTING.keys()
     tables = {name: read_table(path) for name, path in tables.items()}
-    for path in (path for name in TARGETS for path in outputs(tmp_path / ROOT_OF_RESULTS, name)):
+    for path in (path for name in TARGETS for path in target_files(tmp_path / ROOT_OF_RESULTS, name)):
         assert Path(path).stat().st_size, path
     accuracy = pd.read_csv(tmp_path / ROOT_OF_RESULTS / "tables" / "table_conditions.csv")["token_accuracy"]
     at_end = tables["sorting_models"].query("step == 40").groupby("condition", sort=False)["token_accuracy"].mean()
     assert accuracy.tolist() == pytest.approx(at_end.tolist())
-    study = parse_sorting(read_values(CONFIG))
+    study = parse_sorting(read_config(CONFIG))
     models = tables["sorting_models"]
     assert len(models) == 2 * 2 * len(study.training.kept)  # conditions, seeds
     assert models["lists"].eq(study.measure.lists).all()
@@ -63,8 +63,8 @@ def test_from_nothing_to_figures(tmp_path):
     records = list((tmp_path / ROOT_OF_RESULTS / "provenance").rglob("*.json"))
     assert any("step40.safetensors" in path.name for path in records)
 
-    second = {"study": "second", "training": read_values(CONFIG)["training"] | {"seeds": [3, 4]}}
-    few = {key: value for key, value in read_values(CONFIG).items() if key not in ("llc", "prune")}
+    second = {"study": "second", "training": read_config(CONFIG)["training"] | {"seeds": [3, 4]}}
+    few = {key: value for key, value in read_config(CONFIG).items() if key not in ("llc", "prune")}
     (tmp_path / "second.yaml").write_text(yaml.safe_dump(few | second))
     snakemake(tmp_path, config=tmp_path / "second.yaml")
     asked = "compare=results/sorting results/second"
@@ -85,7 +85,7 @@ def test_from_nothing_to_figures(tmp_path):
 
 
 def test_one_condition_without_llc_has_all_but_the_figure_of_modes(tmp_path):
-    values = {key: value for key, value in read_values(CONFIG).items() if key not in ("conditions", "llc")}
+    values = {key: value for key, value in read_config(CONFIG).items() if key not in ("conditions", "llc")}
     config = tmp_path / "one.yaml"
     config.write_text(yaml.safe_dump(values))
     jobs = planned(tmp_path, config)
@@ -125,13 +125,13 @@ def test_an_impossible_study_has_one_message(changes, said):
 
 
 def test_no_condition_can_be_named_as_a_result_of_the_whole_study():
-    study = parse_sorting(read_values(CONFIG))
+    study = parse_sorting(read_config(CONFIG))
     record = record_path(Path(study.root, "report.html"), Path(study.root))
     paths = [*members(study), *(os.path.relpath(path, study.root) for path in (Layout.of(study).log("claims"), record))]
-    assert {path.split("/")[0] for path in paths} == set(OTHERS)
+    assert {path.split("/")[0] for path in paths} == set(RESERVED_NAMES)
 
 
 def test_checkpoints_are_spread_evenly():
-    assert evenly(list(range(11)), 3) == [0, 5, 10]
-    assert evenly([1, 2], 5) == [1, 2]
-    assert evenly([1, 2, 9], 1) == [9]
+    assert select_evenly(list(range(11)), 3) == [0, 5, 10]
+    assert select_evenly([1, 2], 5) == [1, 2]
+    assert select_evenly([1, 2, 9], 1) == [9]

@@ -8,7 +8,7 @@ from small_tokenizers import KINDS
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
-from heuristic_core.models.special_tokens import find_length_problem, special_tokens
+from heuristic_core.models.special_tokens import count_special_tokens, find_length_problem
 from heuristic_core.tables.parquet import as_table
 from heuristic_core.tasks.counts import count_rows
 from heuristic_core.tasks.encode import tokenise
@@ -48,7 +48,7 @@ def test_a_length_without_room_for_both_sentences_is_refused_and_known_from_file
     tokenizer.save_pretrained(tmp_path)
     (tmp_path / "config.json").write_text("{}")
     model = PretrainedModel.model_validate({"name": "m", "source": "pretrained", "folder": str(tmp_path)})
-    assert special_tokens(model) == least - 2
+    assert count_special_tokens(model) == least - 2
     assert find_length_problem(model, least) is None and f"give {least} at least" in find_length_problem(
         model, least - 1
     )

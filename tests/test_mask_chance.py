@@ -37,7 +37,7 @@ def test_profiles_of_equal_effects_are_found_different_as_often_as_p_says():
 @pytest.mark.sampled
 def test_heads_without_effect_are_seldom_counter_heuristic():
     rng, count = np.random.default_rng(6), amount(800)
-    found = [masks.counter(*world(rng, [0.0] * 4)).any() for _ in range(count)]
+    found = [masks.find_counter_heuristic(*world(rng, [0.0] * 4)).any() for _ in range(count)]
     assert np.sum(found) <= stats.binom.ppf(0.995, count, 0.05)
 
 
@@ -45,13 +45,17 @@ def test_effects_that_differ_are_found():
     rng = np.random.default_rng(7)
     inside, ood, id_, j = world(rng, [[20, 0, 0, 0], [0, 20, 0, 0], [0, 0, 0, 0]], count=200)
     assert p_of(masks.profile_variance, rng, inside, ood) == 0.01
-    assert masks.counter(inside, ood, id_, j).tolist() == [
+    assert masks.find_counter_heuristic(inside, ood, id_, j).tolist() == [
         [True, *[False] * 3],
         [False, True, False, False],
         [False] * 4,
     ]
     harmful = id_ + 5 * inside[:, [0]]
-    assert masks.counter(inside, ood, harmful, j).tolist() == [[False] * 4, [False, True, False, False], [False] * 4]
+    assert masks.find_counter_heuristic(inside, ood, harmful, j).tolist() == [
+        [False] * 4,
+        [False, True, False, False],
+        [False] * 4,
+    ]
 
 
 @pytest.mark.sampled
@@ -63,7 +67,7 @@ def test_a_head_that_changes_in_domain_accuracy_by_the_margin_is_seldom_counter_
         for _ in range(count):
             inside, ood, id_, j = world(rng, [[20.0], [0.0], [0.0]])
             id_ = 95 + error * (id_ - 95) + effect * inside[:, [0]]
-            results.append(masks.counter(inside, ood, id_, j)[0].any())
+            results.append(masks.find_counter_heuristic(inside, ood, id_, j)[0].any())
         passed.append(np.sum(results))
     assert max(passed[:2]) <= stats.binom.ppf(0.995, count, 0.05) and passed[2] > count / 2
 
@@ -73,21 +77,24 @@ def test_a_head_whose_effect_on_the_task_is_not_known_well_is_not_counter_heuris
     rng = np.random.default_rng(13)
     inside, ood, id_, j = world(rng, [[20, 0, 0, 0], [0, 0, 0, 0]], count=200)
     vague = 95 + 15 * (id_ - 95)
-    vague -= inside[:, [0]] * masks.effects(inside, vague).beta[0]
-    assert abs(masks.effects(inside, vague).beta[0, 0]) < 0.01
-    assert masks.counter(inside, ood, id_, j).any() and not masks.counter(inside, ood, vague, j).any()
+    vague -= inside[:, [0]] * masks.estimate_effects(inside, vague).beta[0]
+    assert abs(masks.estimate_effects(inside, vague).beta[0, 0]) < 0.01
+    assert (
+        masks.find_counter_heuristic(inside, ood, id_, j).any()
+        and not masks.find_counter_heuristic(inside, ood, vague, j).any()
+    )
 
 
 def test_a_head_that_only_shifts_the_threshold_is_not_counter_heuristic():
     """It raises OOD accuracy as much as it lowers the entailment class, and leaves J as it is."""
     rng = np.random.default_rng(14)
     inside, ood, id_, j = world(rng, [[20, 20, 20, 20], [0, 0, 0, 0]], count=200)
-    assert masks.counter(inside, ood, id_, j)[0].all()
-    assert not masks.counter(inside, ood, id_, j - 20 * inside[:, [0]]).any()
+    assert masks.find_counter_heuristic(inside, ood, id_, j)[0].all()
+    assert not masks.find_counter_heuristic(inside, ood, id_, j - 20 * inside[:, [0]]).any()
 
 
 def test_only_a_head_of_both_signs_has_opposite_effects():
     rng = np.random.default_rng(8)
     inside, ood, *_ = world(rng, [[20, -20, 0, 0], [20, 20, 0, 0], [0, -20, 0, -20]], count=200)
-    p = masks.opposite(inside, ood)
+    p = masks.compute_opposite_p(inside, ood)
     assert p[0] < 1e-6 and p[1] > 0.2 and p[2] > 0.2

@@ -7,7 +7,7 @@ from reduced import REDUCED, ROOT, RUNS, planned, snakemake
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.parquet import read_table
-from heuristic_core.tasks.sampling import of_subset
+from heuristic_core.tasks.sampling import sample_subset
 
 PARTS = ROOT / "tests" / "studies" / "masks.yaml"
 TABLES = "results/reduced/tables"
@@ -32,7 +32,7 @@ def test_random_masks_and_interpolation_of_a_small_study(tmp_path):
     seed = 43
     predictions = read_table(tmp_path / f"{MID}/seed{seed}/predictions.parquet", without=["logits"])
     of_subnetwork = predictions[(predictions["subset"] == "ln_rel") & (predictions["seed"] == seed)]
-    drawn = of_subnetwork.iloc[of_subset(of_subnetwork["label"], "ln_rel", 5, Analysis().seed)]
+    drawn = of_subnetwork.iloc[sample_subset(of_subnetwork["label"], "ln_rel", 5, Analysis().seed)]
     (row,) = found[(found["kind"] == "learned") & (found["mask"] == seed) & (found["subset"] == "ln_rel")].itertuples()
     assert row.accuracy == pytest.approx(100 * drawn["correct"].mean())
     kept = Subnetwork.load(tmp_path / f"{MID}/seed{seed}/subnetwork.json").kept

@@ -8,17 +8,17 @@ import pytest
 from amounts import first_fast
 from scipy.stats import norm
 
-from heuristic_core.analysis.bootstrap import Resamples, unseen
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.bootstrap import Resamples, wilson_zero_bound
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
     compute_family_scores,
     compute_group_accuracy,
+    compute_group_means,
+    compute_j,
     compute_j_interval,
-    group_means,
-    j_means,
     select_j_rows,
 )
-from heuristic_core.experiments.heuristic_core.analysis.measures import Subset, measures
+from heuristic_core.experiments.heuristic_core.analysis.measures import Subset, compute_measures
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
 
 REPEATS = 200
@@ -97,7 +97,7 @@ def test_changes_are_those_of_the_values_and_paired():
     ].to_numpy()
     _, groups, _ = tables(same)
     # No pair of either side differs: only pairs that were not seen may.
-    reach = np.hypot(unseen(6 + 9 + 4), unseen(7 + 8 + 5))
+    reach = np.hypot(wilson_zero_bound(6 + 9 + 4), wilson_zero_bound(7 + 8 + 5))
     assert value(groups, "j", 42)["change_high"] == pytest.approx(reach)
     assert value(groups, "auc", 42)["change_low"] == pytest.approx(-reach)
 
@@ -137,7 +137,7 @@ def test_accuracies_alone_give_the_same_j():
                 assert value(by_family, "j", seed, family=family)[column] == pytest.approx(expected)
     assert "auc" not in set(alone["group"]) and not (by_family["group"] == "auc").any()
     assert (
-        group_means(accuracy).query("group == 'j'")["accuracy"].tolist()
+        compute_group_means(accuracy).query("group == 'j'")["accuracy"].tolist()
         == alone.query("group == 'j'")["accuracy"].tolist()
     )
 
@@ -153,12 +153,12 @@ def test_a_failed_run_has_no_j():
 
 
 def test_the_interval_of_j_from_those_of_its_subsets():
-    rows = frame("finetune_accuracy", [
+    rows = make_frame("finetune_accuracy", [
         RUN | {"subset": name, "group": group, "family": family, "accuracy": 60.0, "low": 57.0, "high": 64.0}
         for name, (group, family, _) in SUBSETS.items()
     ])  # fmt: skip
     both = select_j_rows(rows, ["step"])
-    assert j_means(rows, ["step"])["accuracy"].tolist() == pytest.approx([20])
+    assert compute_j(rows, ["step"])["accuracy"].tolist() == pytest.approx([20])
     squares = 2 * (2 * 0.25**2 + 0.5**2)  # of either family: two weights of a quarter, one of a half
     assert compute_j_interval(both) == pytest.approx((20 - 3 * np.sqrt(squares), 20 + 4 * np.sqrt(squares)))
 
@@ -200,7 +200,7 @@ def test_intervals_hold_j_and_auc(sides, shift, templates, j, auc):
     rng, held = np.random.default_rng(len(sides[0])), {"j": [], "auc": []}
     truth = {"j": 100 * (2 * norm.cdf(shift / 2) - 1), "auc": 100 * norm.cdf(shift / np.sqrt(2))}
     for _ in range(REPEATS):
-        for one in measures(drawn(rng, sides, shift, templates))[0]:
+        for one in compute_measures(drawn(rng, sides, shift, templates))[0]:
             columns = one.columns()
             held[one.group].append(columns["low"][0] <= truth[one.group] <= columns["high"][0])
     for group, share in {"j": j, "auc": auc}.items():

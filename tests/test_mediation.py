@@ -12,7 +12,7 @@ from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.hooked import HookedModel
-from heuristic_core.models.interventions import constants
+from heuristic_core.models.interventions import mean_source
 from heuristic_core.models.model import PROJECTIONS
 
 PAIRS, HEADS = 20, 4
@@ -68,7 +68,7 @@ def replaced(*changes):
 
 
 def ablation(setting, heads):
-    return [("head", head, constants(setting.means)) for head in heads]
+    return [("head", head, mean_source(setting.means)) for head in heads]
 
 
 def test_mediation_equals_exchanging_outputs_by_hand(setting):
@@ -111,14 +111,14 @@ def test_paths_equal_loops_by_hand(setting, senders, donated):
         setting.donors._ids = torch.where((ids > 4) & (ids < 45), ids + 3, ids)
         donor = donor_from_pairs(setting.model, setting.donors)
     else:
-        donor = lambda index: constants(setting.means)  # noqa: E731
+        donor = lambda index: mean_source(setting.means)  # noqa: E731
     every = range(3 * HEADS)
     receivers = [head for head in every if head // HEADS > min(senders) // HEADS and head not in senders]
     full, (found,) = path_logits(setting.model, setting.pairs, donor, [(senders, receivers)])
     for pair in (0, 11):
         logits, clean = by_hand(setting, pair)
         close(full[pair], logits)
-        values = constants(setting.means)
+        values = mean_source(setting.means)
         if donated == "pairs":
             own, setting.pairs = setting.pairs, setting.donors
             values = by_hand(setting, pair)[1]

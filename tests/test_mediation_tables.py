@@ -6,7 +6,7 @@ import pytest
 from claim_tables import CONTEXT
 from known_predictions import COLUMNS, GRID, PAIRS, RNG, RUN, core_heads, known_levels, values, words
 
-from heuristic_core.analysis.bootstrap import unseen
+from heuristic_core.analysis.bootstrap import wilson_zero_bound
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis import mediation as m
 from heuristic_core.experiments.heuristic_core.analysis.contrasts import Levels
@@ -85,13 +85,13 @@ def test_a_class_of_pairs_that_never_differs_widens_j_and_shares_by_what_unseen_
     (value,), (low,), (high,) = levels.effect(j, drawn, "accuracy")
     (same,), (near,), (far,) = levels.effect(ood, drawn, "accuracy")
     assert value == same == 70 and near < 70 < far
-    assert 70 - low == pytest.approx(np.hypot(70 - near, unseen(40))) and high - 70 == pytest.approx(
-        np.hypot(far - 70, unseen(40))
+    assert 70 - low == pytest.approx(np.hypot(70 - near, wilson_zero_bound(40))) and high - 70 == pytest.approx(
+        np.hypot(far - 70, wilson_zero_bound(40))
     )
     share, low, high = levels.ratio(j, drawn, drawn, "accuracy")
-    reach = np.hypot(unseen(80), unseen(40)) / 70
+    reach = np.hypot(wilson_zero_bound(80), wilson_zero_bound(40)) / 70
     assert share == 1 and low == pytest.approx(1 - reach) and high == pytest.approx(1 + reach)
-    assert levels.ratio(ood, drawn, drawn, "accuracy")[1] == pytest.approx(1 - unseen(80) / 70)
+    assert levels.ratio(ood, drawn, drawn, "accuracy")[1] == pytest.approx(1 - wilson_zero_bound(80) / 70)
     assert levels.ratio(ood, drawn, drawn, "log_odds")[1] == 1
 
 
@@ -138,7 +138,7 @@ def patched_set(name, role):
 def mediation(levels):
     """A set that restores half of a, one that restores everything, one that restores nothing, and random ones."""
     half = values(in_domain=90, a=45, b=0, c=90)
-    sets = [patched_set("half", m.LAYER), patched_set("all", m.ALL), patched_set("none", m.COUNTER)]
+    sets = [patched_set("half", m.LAYER), patched_set("all", m.ALL_LATER), patched_set("none", m.COUNTER_HEURISTIC)]
     sets += [patched_set(f"random {k}", m.RANDOM) for k in range(20)]
     restored = together([half, FULL, ABLATED, *[values(in_domain=90, a=11 + k, b=0, c=90) for k in range(20)]])
     transmitted = together([half, ABLATED, ABLATED, *[FULL] * 20])

@@ -9,14 +9,14 @@ from reduced import ROOT, STUDY
 
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tasks import grammar
-from heuristic_core.tasks.counterparts import counterpart, generated
+from heuristic_core.tasks.counterparts import build_minimal_pairs, make_counterpart
 from heuristic_core.tasks.draw import Draw
 from heuristic_core.tasks.encode import encode
 from heuristic_core.tasks.encoded import Encoded, Subset, pack_lists
 from heuristic_core.tasks.language import generate_evaluation_pairs
-from heuristic_core.tasks.minimal_pairs import SWAPPED, count_changed_tokens, nearest, paired
+from heuristic_core.tasks.minimal_pairs import SWAP_SUBSET, count_changed_tokens, find_nearest_pairs, select_paired
 from heuristic_core.tasks.pairs import SubsetRule
-from heuristic_core.tasks.vocabulary import CONTENT
+from heuristic_core.tasks.vocabulary import CONTENT_WORDS
 
 # Pairs, each with its label's other side: "premise => hypothesis", then what of it is exchanged for what.
 BY_HAND = {
@@ -74,13 +74,13 @@ def form(pair):
     """A pair with its content words numbered in the order in which they occur."""
     numbers = {}
     words = [word for part in pair for word in (*part, "=>")]
-    return tuple(numbers.setdefault(word, f"{len(numbers)}") if word in CONTENT else word for word in words)
+    return tuple(numbers.setdefault(word, f"{len(numbers)}") if word in CONTENT_WORDS else word for word in words)
 
 
 @pytest.mark.parametrize("rule", BY_HAND)
 def test_a_counterpart_turns_the_label_by_the_words_that_make_it(rule):
     pair, other = map(pair_of, BY_HAND[rule])
-    assert counterpart(rule, *pair) == other
+    assert make_counterpart(rule, *pair) == other
 
 
 def test_every_rule_of_the_evaluation_set_is_tried_by_hand():
@@ -96,17 +96,17 @@ def test_counterparts_are_pairs_that_the_other_rule_makes(rule):
         return [getattr(grammar, name)(Draw(rng, held_out=True)) for _ in range(count)]
 
     possible = {form(pair) for pair in drawn(OTHER_SIDE[rule], 5000)}
-    assert all(form(counterpart(rule, *pair)) in possible for pair in drawn(rule, 30))
+    assert all(form(make_counterpart(rule, *pair)) in possible for pair in drawn(rule, 30))
 
 
 @pytest.mark.parametrize("text", WITHOUT)
 def test_where_no_exchange_turns_the_label_there_is_no_counterpart(text):
-    assert counterpart("se_modified", *pair_of(text)) is None
+    assert make_counterpart("se_modified", *pair_of(text)) is None
 
 
 def test_a_transitive_clause_outside_the_scope_has_no_counterpart():
     pair = pair_of("judges saw kings and perhaps poets slept => judges saw kings")
-    assert counterpart("ce_scope", *pair) is None
+    assert make_counterpart("ce_scope", *pair) is None
 
 
 def encoded_rows(rows, **more):
@@ -114,7 +114,7 @@ def encoded_rows(rows, **more):
     rules = [SubsetRule(*name, (0, 1, 2) if name[1] == "id" else (0, 1, 1)) for name in names]
     tokenizer = make_tokenizer(STUDY.model, STUDY.task)
     evaluation = encode(rows, tokenizer, STUDY.task.max_length, rules)
-    return evaluation, generated(rows, evaluation, tokenizer, STUDY.task.max_length)
+    return evaluation, build_minimal_pairs(rows, evaluation, tokenizer, STUDY.task.max_length)
 
 
 def test_minimal_pairs_of_the_language_are_as_long_and_differ_in_one_or_two_words():
@@ -132,15 +132,15 @@ def test_minimal_pairs_of_the_language_are_as_long_and_differ_in_one_or_two_word
 
 def test_pairs_and_their_minimal_pairs_are_thinned_and_chosen_alike():
     evaluation, minimal = encoded_rows(generate_evaluation_pairs(30, 20, seed=1))
-    both = paired(evaluation.thinned(7, seed=3), minimal.thinned(7, seed=3))
+    both = select_paired(evaluation.thinned(7, seed=3), minimal.thinned(7, seed=3))
     names = [subset.name for subset in both.pairs.subsets]
     assert "in_domain" not in names and set(names) == set(BY_HAND)
     assert (count_changed_tokens(both.pairs, both.minimal) > 0).all() and len(both.places) == len(both.pairs)
     thinned = evaluation.thinned(7, seed=3)
     assert (thinned.take(both.places).ids == both.pairs.ids).all()
     assert both.pairs.subsets[-1].stop == len(both.pairs) and both.minimal.subsets == both.pairs.subsets
-    swapped = paired(evaluation, minimal, [SWAPPED])
-    assert [subset.name for subset in swapped.pairs.subsets] == [SWAPPED] and len(swapped.pairs) == 20
+    swapped = select_paired(evaluation, minimal, [SWAP_SUBSET])
+    assert [subset.name for subset in swapped.pairs.subsets] == [SWAP_SUBSET] and len(swapped.pairs) == 20
     for ids, types, special in zip(
         *(swapped.minimal.split(getattr(swapped.minimal, name)) for name in ("ids", "types", "special")), strict=True
     ):
@@ -150,7 +150,7 @@ def test_pairs_and_their_minimal_pairs_are_thinned_and_chosen_alike():
 
 def test_without_minimal_pairs_there_is_nothing_to_choose():
     evaluation, minimal = encoded_rows(generate_evaluation_pairs(12, 3, seed=1))
-    assert paired(evaluation, minimal, ["in_domain"]) is None
+    assert select_paired(evaluation, minimal, ["in_domain"]) is None
 
 
 def files_set(*subsets):
@@ -178,12 +178,12 @@ def test_the_nearest_pair_is_of_the_family_the_other_group_and_the_same_lengths(
         ("in", "id", "x", closer), ("o", "ood", "x", ood), ("e", "ood-entailment", "x", entailed),
         ("y", "ood-entailment", "y", closer), ("no", "ood", None, closer), ("ne", "ood-entailment", None, [ood[0]]),
     )  # fmt: skip
-    minimal = nearest(evaluation)
+    minimal = find_nearest_pairs(evaluation)
     found = [part.tolist() for part in minimal.split(minimal.ids)]
     assert found[1] == [1, 9, 6, 7, 2, 7, 6, 5, 2]
     assert count_changed_tokens(evaluation, minimal).tolist() == [0, 1, 0, 0, 1, 1, 2, 0, 0, 0, 0]
     assert {tuple(found[k]) for k in (4, 5, 6)} == {(1, 5, 6, 7, 2, 7, 6, 5, 2)}
-    both = paired(evaluation, minimal)
+    both = select_paired(evaluation, minimal)
     assert both.places.tolist() == [1, 4, 5, 6] and [s.name for s in both.pairs.subsets] == ["o", "e"]
 
 
@@ -194,7 +194,7 @@ def test_the_step_takes_the_nearest_pairs_of_files_and_logs_how_near_they_are(tm
     given = {name: str(tmp_path / name) for name in ("evaluation", "sentences", "tokenizer", "minimal", "log")}
     given["task"] = str(ROOT / "config" / "paper-mnli-bert.yaml")  # of files
     script("minimal_pairs").main([part for name, value in given.items() for part in (f"--{name}", value)])
-    assert (Encoded.load(tmp_path / "minimal").ids == nearest(evaluation).ids).all()
+    assert (Encoded.load(tmp_path / "minimal").ids == find_nearest_pairs(evaluation).ids).all()
     log = (tmp_path / "log").read_text()
     assert "o: 1 of 1 pairs have a minimal pair; tokens that differ: median 2, at most 2" in log
     assert "e: 1 of 2 pairs have a minimal pair" in log
@@ -208,7 +208,7 @@ def test_the_nearest_pair_of_many_is_that_of_every_comparison():
 
     evaluation = files_set(("o", "ood", "x", drawn(300)), ("e", "ood-entailment", "x", drawn(40)))
     ids = np.stack(evaluation.split(evaluation.ids))
-    minimal = np.stack(evaluation.split(nearest(evaluation).ids))
+    minimal = np.stack(evaluation.split(find_nearest_pairs(evaluation).ids))
     for k, row in enumerate(ids):
         others = ids[300:] if k < 300 else ids[:300]
         apart = (others != row).sum(axis=1)

@@ -10,16 +10,16 @@ import pytest
 from figure_tables import CONTEXT
 from matplotlib.figure import Figure as Canvas
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.experiment import _missing_glyphs
 from heuristic_core.experiments.heuristic_core.figures import draw
 from heuristic_core.figures import glyphs, style
-from heuristic_core.figures.panels import panels
+from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.save import save
 from heuristic_core.figures.sheets import MarkdownCell, Sheet, to_latex, to_markdown
 from heuristic_core.tables.parquet import write_table
-from heuristic_core.tasks.files import MOST_SUBSETS, check_subset_name
+from heuristic_core.tasks.files import MAX_SUBSETS, check_subset_name
 from heuristic_core.tasks.readers import DataError
 
 LACKING = ["漢字", "한국어", "ไทย"]
@@ -37,7 +37,7 @@ LACKING = ["漢字", "한국어", "ไทย"]
 def test_dollars_in_names_begin_no_formula(tables, target, name, tmp_path):
     named = {key: frame.replace({"subset": {"ln_prep": name}}) for key, frame in tables.items() if "subset" in frame}
     figure, _ = draw(target, tables | named, Figure(dpi=40), CONTEXT)
-    with style.applied(formulas=False):
+    with style.use_style(formulas=False):
         figure.draw_without_rendering()
     shown = [text for text in figure.findobj(lambda one: hasattr(one, "get_parse_math")) if name in text.get_text()]
     assert shown and not any(text.get_parse_math() for text in shown)
@@ -60,11 +60,11 @@ def test_a_font_of_the_machine_is_used_where_it_has_what_ours_lacks(monkeypatch)
     canvas = Canvas()
     ax = canvas.subplots()
     ax.set(title="漢", xlabel="plain", ylabel="größer − ≤ ا")
-    assert glyphs.complete(canvas)
+    assert glyphs.add_fallback_fonts(canvas)
     assert ax.title.get_fontfamily() == ["DejaVu Sans", "STIXGeneral"]
     assert ax.xaxis.label.get_fontfamily() == ax.yaxis.label.get_fontfamily() != ax.title.get_fontfamily()
     ax.set_title("")
-    assert not glyphs.complete(canvas)
+    assert not glyphs.add_fallback_fonts(canvas)
 
 
 def test_the_end_of_a_run_names_characters_of_subsets(tmp_path, monkeypatch):
@@ -72,14 +72,14 @@ def test_the_end_of_a_run_names_characters_of_subsets(tmp_path, monkeypatch):
     path = tmp_path / "splits.parquet"
     assert _missing_glyphs(path) == []
     for names, said in ((["train", "dev"], 0), (["train", "näive"], 0), (["train", "漢", "字"], 1)):
-        write_table("splits", frame("splits", [{"subset": name} for name in names]), path)
+        write_table("splits", make_frame("splits", [{"subset": name} for name in names]), path)
         assert len(_missing_glyphs(path)) == said
 
 
 @pytest.mark.parametrize("backend", ["nonsense", "module://matplotlib_inline.backend_inline"])
 def test_the_end_of_a_run_needs_no_backend_of_the_environment(tmp_path, backend):
     path = tmp_path / "splits.parquet"
-    write_table("splits", frame("splits", [{"subset": "漢"}]), path)
+    write_table("splits", make_frame("splits", [{"subset": "漢"}]), path)
     module = "heuristic_core.experiments.heuristic_core.experiment"
     code = f"from {module} import _missing_glyphs as said, Path; said(Path({str(path)!r}))"
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"MPLBACKEND": backend})
@@ -104,7 +104,7 @@ def test_cells_are_plain_text(cell, markdown, latex):
 
 
 def test_a_column_of_identifiers_is_refused_and_many_kinds_are_not():
-    names = [f"kind{k}" for k in range(MOST_SUBSETS)]
+    names = [f"kind{k}" for k in range(MAX_SUBSETS)]
     check_subset_name("dev", "last", names[1:])
     with pytest.raises(DataError, match=r"task.evaluation.dev: .*'more'.* more than 500 subsets.*split_by"):
         check_subset_name("dev", "more", names)
@@ -112,5 +112,5 @@ def test_a_column_of_identifiers_is_refused_and_many_kinds_are_not():
 
 @pytest.mark.parametrize("dpi", [100, 600])
 def test_figures_are_no_taller_than_matplotlib_draws(dpi):
-    figure, _ = panels(Figure(dpi=dpi), 1, 1, 2000)
+    figure, _ = make_panels(Figure(dpi=dpi), 1, 1, 2000)
     assert figure.get_size_inches()[1] * dpi < 2**16

@@ -24,7 +24,7 @@ def test_a_step_is_the_plain_objective(inputs, draws):
     log_alpha, lambdas = (t.detach()[0].clone().requires_grad_() for t in (learner.log_alpha, learner.lambdas))
     loss, kls, removed = 0.0, [], []
     for group, uniform in zip(draw.index[0].chunk(draws), draw.noise[0], strict=True):
-        z = hard_concrete.sample(log_alpha, uniform)
+        z = hard_concrete.sample_gates(log_alpha, uniform)
         edit = Ablation(z, inputs.means, inputs.model.grid)
         gated = inputs.model.logits(inputs.pairs.batch(group), edit).log_softmax(-1)
         full = inputs.full_logits[group].log_softmax(-1)
@@ -59,7 +59,7 @@ def test_gradients_of_the_objective_against_finite_differences(inputs):
         with torch.no_grad():
             learner.log_alpha.copy_(alphas)
         kl, _, target = objective.descend(learner, draw)[0, :3].double().tolist()
-        gaps = target - (1 - hard_concrete.sample(alphas[0], draw.noise[0]).mean(-1)).double()
+        gaps = target - (1 - hard_concrete.sample_gates(alphas[0], draw.noise[0]).mean(-1)).double()
         return kl + float((0.5 * gaps + 0.7 * gaps**2).mean())
 
     for direction in torch.eye(len(inputs.model.grid))[::3]:

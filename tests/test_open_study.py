@@ -17,7 +17,7 @@ from scipy.special import softmax
 
 import heuristic_core
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.reading import ConfigError, read_values
+from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.experiments import list_sorting  # noqa: F401 (its schemas)
 from heuristic_core.experiments.heuristic_core.archive.members import members
 from heuristic_core.provenance.digests import PACKAGE, code_files
@@ -224,7 +224,7 @@ def test_a_wrong_question_is_answered_by_what_there_is(study, ask, answer):
 
 
 def test_an_unpacked_archive_has_tables_and_subnetworks_and_no_models(study, tmp_path):
-    export(study.folder, read_values(REDUCED), tmp_path / "reduced.crate.zip")
+    export(study.folder, read_config(REDUCED), tmp_path / "reduced.crate.zip")
     with zipfile.ZipFile(tmp_path / "reduced.crate.zip") as file:
         file.extractall(tmp_path / "there")
     there = heuristic_core.open_study(tmp_path / "there")

@@ -13,12 +13,12 @@ from conftest import ROOT
 from pair_files import paws_of_the_paper
 from reduced import REDUCED, planned, snakemake
 
-from heuristic_core.config.reading import ConfigError, read_merged_configs, read_values
+from heuristic_core.config.reading import ConfigError, read_config, read_merged_configs
 from heuristic_core.config.tasks import FilesTask
 from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
-from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
+from heuristic_core.experiments.heuristic_core.config.cells import list_cells, repeated_cells
 from heuristic_core.experiments.studies import parse_studies
-from heuristic_core.plan.jobs import of_study
+from heuristic_core.plan.jobs import select_study
 from heuristic_core.tasks.files import read_task
 
 CONFIG = ROOT / "config"
@@ -75,7 +75,7 @@ def papers_runs(name):
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_grid_is_the_papers_run_by_run(name):
     study = load_study(file(name))
-    ours = Counter((c.step, round(100 * c.sparsity), c.seed) for c in cells(study) + repeats(study))
+    ours = Counter((c.step, round(100 * c.sparsity), c.seed) for c in list_cells(study) + repeated_cells(study))
     assert ours == Counter(papers_runs(name))
     assert ours.total() == PAPER[name]
 
@@ -108,7 +108,7 @@ def test_as_published_changes_what_the_code_did_otherwise_and_nothing_else(name)
     changed = {key for key in before if before[key] != after[key]}
     assert changed == {"prune", "analysis"} | ({"finetune"} if name == "qqp-bert" else set())
     assert before["analysis"] | {"size_order": "per-seed", "mixed": "subsets"} == after["analysis"]
-    preset = read_values(CONFIG / "pruning" / "as-published.yaml")["prune"]
+    preset = read_config(CONFIG / "pruning" / "as-published.yaml")["prune"]
     assert {key: getattr(published.prune, key) for key in preset} == preset
     others = after["prune"].keys() - preset.keys()
     assert {key for key in others if before["prune"][key] != after["prune"][key]} == {"mean_examples"}
@@ -155,7 +155,7 @@ def test_the_subsets_that_are_named_are_those_of_hans():
 
 def test_each_label_of_paws_is_a_subset_of_its_own(tmp_path):
     """It has no column that splits it, and its label decides whether word overlap is right."""
-    values = read_values(file("qqp-bert"))["task"]
+    values = read_config(file("qqp-bert"))["task"]
     pairs = pa.table({"sentence1": ["a", "c", "e"], "sentence2": ["b", "d", "f"], "label": [0, 1, 0]})
     pq.write_table(pairs, tmp_path / "pairs.parquet")
     local = {"file": "pairs.parquet", "sentences": ["sentence1", "sentence2"]}
@@ -210,7 +210,7 @@ def test_one_dry_run_of_all_four_studies(tmp_path):
     jobs = Counter(planned(tmp_path, CONFIG / "paper.yaml"))
     prefixes = {f"paper_{name.replace('-', '_')}_": name for name in STUDIES}
     for prefix, name in prefixes.items():
-        found, counts = expected(name, of_study(prefix, prefixes, jobs))
+        found, counts = expected(name, select_study(prefix, prefixes, jobs))
         assert found == counts, name
 
 
@@ -220,7 +220,7 @@ def test_one_dry_run_of_all_four_studies(tmp_path):
 @pytest.fixture
 def both(tmp_path):
     """A file that names the reduced study, and another with a smaller grid; and those two."""
-    values = read_values(REDUCED)
+    values = read_config(REDUCED)
     smaller = values | {"study": "b-2", "grid": values["grid"] | {"seeds": [42, 43], "early": None, "repeats": []}}
     paths = []
     for name, study in (("a", values), ("b", smaller)):
@@ -235,7 +235,7 @@ def both(tmp_path):
 def test_each_study_of_several_has_the_jobs_that_it_has_alone(both, tmp_path):
     path, alone = both
     jobs, prefixes = Counter(planned(tmp_path / "x", path)), ("reduced_", "b_2_")
-    found = [of_study(prefix, prefixes, jobs) for prefix in prefixes]
+    found = [select_study(prefix, prefixes, jobs) for prefix in prefixes]
     assert found == [planned(tmp_path / "x", one) for one in alone]
     assert found[0] != found[1]
 

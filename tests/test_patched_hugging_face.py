@@ -11,7 +11,7 @@ from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.hooked import HookedModel
-from heuristic_core.models.interventions import constants
+from heuristic_core.models.interventions import mean_source
 
 PAIRS, LAYERS, HEADS, SIZE = 12, 3, 4, 8
 CORE, SET, RECEIVER = (1, 6), (4, 9), 9  # heads 0.1 and 1.2; heads 1.0 and 2.1
@@ -80,7 +80,7 @@ class ByHand:
 
 
 def ablation(means, heads):
-    values = {("head", layer): constants(means)["head", layer].reshape(-1) for layer in range(LAYERS)}
+    values = {("head", layer): mean_source(means)["head", layer].reshape(-1) for layer in range(LAYERS)}
     return [("head", head, values) for head in heads]
 
 
@@ -108,7 +108,7 @@ def test_restored_and_transmitted_logits(model, bare, encoded, means, pair):
 @pytest.mark.parametrize("pair", [0, 7])
 def test_direct_effects_on_logits_and_through_queries_and_values_of_a_head(model, bare, encoded, means, pair):
     full, (found,) = path_logits(
-        model, PairTensors(encoded, model.pad), lambda index: constants(means), [(CORE, [RECEIVER])]
+        model, PairTensors(encoded, model.pad), lambda index: mean_source(means), [(CORE, [RECEIVER])]
     )
     hand = ByHand(bare, encoded, pair)
     _, clean = hand.run()

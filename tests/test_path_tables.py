@@ -17,7 +17,7 @@ def levels():
 
 
 def test_senders_have_receivers_above_them_and_random_ones_are_outside_the_core():
-    first, second, together_ = p.senders([1, 6], GRID, 2, 0)
+    first, second, together_ = p.list_senders([1, 6], GRID, 2, 0)
     assert first[0] == ("0.1", "core", (1,), tuple(range(4, 12)))
     assert second[0] == ("1.2", "core", (6,), (8, 9, 10, 11))
     assert together_[0] == ("core", "core", (1, 6), (4, 5, 7, 8, 9, 10, 11))
@@ -26,18 +26,18 @@ def test_senders_have_receivers_above_them_and_random_ones_are_outside_the_core(
         for one in others:
             assert not set(one.heads) & {1, 6} and [h // 4 for h in one.heads] == [h // 4 for h in own.heads]
             assert set(one.receivers) == set(own.receivers) - set(one.heads)
-    assert len(p.senders([5], GRID, 2, 0)) == 1  # a core of one is no other sender
+    assert len(p.list_senders([5], GRID, 2, 0)) == 1  # a core of one is no other sender
 
 
 @pytest.fixture(scope="module")
 def paths(levels):
     """Head 0.1 lowers OOD log odds through the values of head 1.0 by 1 nat; random senders do nothing but noise."""
-    family = p.senders([1], GRID, 2, 0)[0]
-    about = p.targets(family[0], GRID)
+    family = p.list_senders([1], GRID, 2, 0)[0]
+    about = p.list_targets(family[0], GRID)
     ood = np.isin(COLUMNS["group"], ["ood"])
 
     def effects(sender, sends):
-        shape = len(COLUMNS["subset"]), len(p.targets(sender, GRID))
+        shape = len(COLUMNS["subset"]), len(p.list_targets(sender, GRID))
         odds, accuracy = RNG.normal(0, 0.1, shape), np.zeros(shape)
         if sends:
             odds[ood, about.index(("1.0", 4, "value"))] -= 1
@@ -101,8 +101,8 @@ def test_attention_moves_by_queries_and_keys_alone(paths):
 
 
 def test_without_random_senders_an_effect_stands_alone(levels):
-    family = p.senders([1], GRID, 2, 0)[0][:1]
-    shape = len(COLUMNS["subset"]), len(p.targets(family[0], GRID))
+    family = p.list_senders([1], GRID, 2, 0)[0][:1]
+    shape = len(COLUMNS["subset"]), len(p.list_targets(family[0], GRID))
     effect = p.Effects({name: np.ones(shape) for name in ("accuracy", "log_odds")}, np.zeros(shape))
     found = p.paths(RUN, family, GRID, "mean", [effect], levels)
     both = found["group"] == "j"  # J is the sum of two classes

@@ -14,10 +14,10 @@ from heuristic_core.config.tasks import EvaluationSplit, Split
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, count_pairs
 from heuristic_core.experiments.heuristic_core.plan.report import plan
-from heuristic_core.experiments.heuristic_core.plan.space import disk
-from heuristic_core.experiments.heuristic_core.plan.work import work_of
-from heuristic_core.plan.devices import device
-from heuristic_core.plan.jobs import jobs, of_study
+from heuristic_core.experiments.heuristic_core.plan.space import estimate_disk
+from heuristic_core.experiments.heuristic_core.plan.work import estimate_work
+from heuristic_core.plan.devices import get_device
+from heuristic_core.plan.jobs import count_jobs, select_study
 from heuristic_core.plan.shapes import read_shape
 
 # ---- pairs
@@ -105,7 +105,7 @@ def test_jobs_are_read_from_a_dry_runs_table():
 
 def test_a_refused_configuration_is_told_with_its_reason(changed):
     with pytest.raises(InputError, match=r"mid = 1\.2"):
-        jobs(ROOT / "Snakefile", [str(changed(grid__mid=1.2))], everything=True)
+        count_jobs(ROOT / "Snakefile", [str(changed(grid__mid=1.2))], everything=True)
 
 
 # ---- against what a run made
@@ -119,7 +119,7 @@ def results_of(folder):
 def test_the_plan_of_a_finished_study_is_what_it_made(finished, tmp_path, monkeypatch):
     """Jobs exactly; pairs exactly, tokens to a tenth; disk within a factor of two."""
     monkeypatch.chdir(finished)
-    everything, missing = (jobs(ROOT / "Snakefile", [str(REDUCED)], all_of_them) for all_of_them in (True, False))
+    everything, missing = (count_jobs(ROOT / "Snakefile", [str(REDUCED)], all_of_them) for all_of_them in (True, False))
     assert everything == planned(tmp_path, REDUCED) | {"provenance": 1}
     assert missing == {}
     shape, found = read_shape(STUDY.model), count_pairs(STUDY)
@@ -129,7 +129,7 @@ def test_the_plan_of_a_finished_study_is_what_it_made(finished, tmp_path, monkey
     for one, other in ((found.train, assumed.train), (found.evaluation, assumed.evaluation)):
         assert one.pairs == other.pairs
         assert one.tokens == pytest.approx(other.tokens, rel=0.1)
-    *kept, _ = disk(STUDY, shape, found, work_of(STUDY, shape, found)).values()
+    *kept, _ = estimate_disk(STUDY, shape, found, estimate_work(STUDY, shape, found)).values()
     assert 0.5 < sum(kept) / results_of(finished) < 2
 
 
@@ -137,8 +137,8 @@ def test_the_plan_of_a_finished_study_is_what_it_made(finished, tmp_path, monkey
 def test_a_plan_on_the_terminal_counts_what_exists(finished, monkeypatch, changed):
     monkeypatch.chdir(finished)
     wider = str(changed(grid__seeds=[42, 43, 44, 45]))
-    wanted, missing = (jobs(ROOT / "Snakefile", [wider], everything) for everything in (True, False))
-    text = plan(load_study(wider), "cpu", device("cpu"), wanted, missing)
+    wanted, missing = (count_jobs(ROOT / "Snakefile", [wider], everything) for everything in (True, False))
+    text = plan(load_study(wider), "cpu", get_device("cpu"), wanted, missing)
     rows = {line.split("  ")[0]: line.split()[-3:] for line in text.splitlines()}
     assert rows["prune"] == ["24", "20", "4"]  # one seed more, at two sparsities of two fine-tuning seeds
     assert rows["finetune"] == ["2", "2", "0"]
@@ -146,7 +146,7 @@ def test_a_plan_on_the_terminal_counts_what_exists(finished, monkeypatch, change
 
 @pytest.mark.parametrize("name", ["h100", "a5000", "cpu"])  # a peak, a published time, assumed pairs
 def test_every_number_that_was_not_measured_is_marked(name, elsewhere):
-    text = plan(PAPER, name, device(name), Counter(finetune=1, prune=486), Counter(prune=400))
+    text = plan(PAPER, name, get_device(name), Counter(finetune=1, prune=486), Counter(prune=400))
     table = re.search(r"^work.*?\n\n", text, re.MULTILINE | re.DOTALL)[0].splitlines()[2:-1]
     assert len(table) == 11
     for line in table:
@@ -158,4 +158,4 @@ def test_every_number_that_was_not_measured_is_marked(name, elsewhere):
 def test_a_rule_of_no_study_is_counted_for_none():
     counts = Counter({"a_prune_1_2": 1, "a_b_prune": 2, "table_replicates": 1})
     prefixes = ["a_", "a_b_"]
-    assert [of_study(prefix, prefixes, counts) for prefix in prefixes] == [{"prune_1_2": 1}, {"prune": 2}]
+    assert [select_study(prefix, prefixes, counts) for prefix in prefixes] == [{"prune_1_2": 1}, {"prune": 2}]

@@ -9,12 +9,12 @@ from planning import BERT, PAPER
 from reduced import REDUCED
 
 from heuristic_core.config.pruning import Prune
-from heuristic_core.experiments.heuristic_core.analysis.runs import END, is_off_target
+from heuristic_core.experiments.heuristic_core.analysis.runs import END_SHARE, is_off_target
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.heuristic_core.plan import schedule
-from heuristic_core.experiments.heuristic_core.plan.schedule import RECOMMENDED, warning
+from heuristic_core.experiments.heuristic_core.plan.schedule import RECOMMENDED, warn_of_schedule
 from heuristic_core.plan.shapes import read_shape
-from heuristic_core.pruning.trial import gates_alone
+from heuristic_core.pruning.trial import simulate_schedule
 
 RATES = {
     "batch_size": 16, "log_alpha_mean": 2.0, "learning_rate": 0.2, "controller_learning_rate": 0.1,
@@ -24,7 +24,7 @@ RATES = {
 
 def missed(sparsity, size=36, **schedule):
     """Of twelve runs by themselves, how many miss their target."""
-    ends = gates_alone(Prune(**RATES | schedule), size, sparsity, range(12), END)
+    ends = simulate_schedule(Prune(**RATES | schedule), size, sparsity, range(12), END_SHARE)
     return sum(is_off_target(sparsity - end, size) for end in ends)
 
 
@@ -37,13 +37,13 @@ def test_the_schedule_that_reached_its_targets_does_so_alone_and_the_shorter_doe
 def test_few_steps_close_next_to_no_gate():
     """40 steps: a few percent, whatever the target."""
     for sparsity in (0.1, 0.2, 0.4):
-        ends = gates_alone(Prune(**RATES | {"rise": 27, "hold": 13}), 78, sparsity, (42, 43, 44), END)
+        ends = simulate_schedule(Prune(**RATES | {"rise": 27, "hold": 13}), 78, sparsity, (42, 43, 44), END_SHARE)
         assert max(ends) < 0.1
 
 
 def test_a_trial_has_the_draws_of_its_seed_alone():
     settings = Prune(**RATES | {"rise": 20, "hold": 10, "gate_draws": 4})
-    together, alone = (gates_alone(settings, 10, 0.4, seeds, END) for seeds in ((1, 2), (2,)))
+    together, alone = (simulate_schedule(settings, 10, 0.4, seeds, END_SHARE) for seeds in ((1, 2), (2,)))
     assert alone == pytest.approx(together[1:], abs=1e-6)
 
 
@@ -53,16 +53,16 @@ def with_prune(study, **changes):
 
 def test_the_plan_warns_of_a_schedule_that_misses_and_names_one_that_suits():
     study = load_study(REDUCED)
-    said = " ".join(warning(study, read_shape(study.model)).split())
+    said = " ".join(warn_of_schedule(study, read_shape(study.model)).split())
     assert re.search(r"20 steps towards 20 % end at [\d.]+ to [\d.]+ %; 20 steps towards 40 %", said)
     assert "rise 300, hold 300, log_alpha_mean 2.0" in said and "docs/pruning.md" in said
 
 
 def test_no_schedule_that_suits_is_warned_of_and_none_that_is_not_tried():
     study = load_study(ROOT / "config.yaml")
-    assert warning(study, read_shape(study.model)) is None
-    assert warning(PAPER, BERT) is None  # 6,780 steps and more
-    assert warning(with_prune(load_study(REDUCED), controller="expected"), BERT) is None
+    assert warn_of_schedule(study, read_shape(study.model)) is None
+    assert warn_of_schedule(PAPER, BERT) is None  # 6,780 steps and more
+    assert warn_of_schedule(with_prune(load_study(REDUCED), controller="expected"), BERT) is None
 
 
 def test_the_recommended_schedule_is_never_warned_of_and_everywhere_the_same():
@@ -87,7 +87,7 @@ def test_more_steps_at_the_same_rates_never_turn_a_good_schedule_into_a_bad_one(
         return [sparsity + swing for _ in seeds]
 
     tried = []
-    monkeypatch.setattr("heuristic_core.pruning.trial.gates_alone", ends)
+    monkeypatch.setattr("heuristic_core.pruning.trial.simulate_schedule", ends)
     rates = RATES | {"weight_decay": decays, "controller_weight_decay": decays}
     grid = range(50, 451, 50)
     good = {

@@ -9,17 +9,17 @@ from heuristic_core.config.models import PretrainedModel
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.heuristic_core.config.lesion import Lesion
 from heuristic_core.experiments.heuristic_core.config.mechanism import Interpolation, Masks, Mechanism, Mediation, Paths
-from heuristic_core.experiments.heuristic_core.plan.memory import memory
-from heuristic_core.experiments.heuristic_core.plan.needs import needs
+from heuristic_core.experiments.heuristic_core.plan.memory import estimate_memory
+from heuristic_core.experiments.heuristic_core.plan.needs import estimate_needs
 from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, StudyPairs, count_pairs
-from heuristic_core.experiments.heuristic_core.plan.space import PREDICTION_BYTES, disk
-from heuristic_core.experiments.heuristic_core.plan.work import DONORS, work_of
-from heuristic_core.plan.devices import device, hours
+from heuristic_core.experiments.heuristic_core.plan.space import PREDICTION_BYTES, estimate_disk
+from heuristic_core.experiments.heuristic_core.plan.work import DONOR_PASSES, estimate_work
+from heuristic_core.plan.devices import estimate_hours, get_device
 from heuristic_core.plan.shapes import Shape, read_shape
 
 
 def by_name(study, shape, data):
-    return {part.name: part for part in work_of(study, shape, data)}
+    return {part.name: part for part in estimate_work(study, shape, data)}
 
 
 # ---- shapes
@@ -74,7 +74,7 @@ def test_a_pruning_step_of_bert_takes_the_operations_that_its_products_have():
 
 def test_every_fine_tuning_seed_does_the_same_work():
     more = PAPER.model_copy(update={"finetune": PAPER.finetune.model_copy(update={"seeds": [1, 2, 3]})})
-    for one, three in zip(work_of(PAPER, BERT, HUNDRED), work_of(more, BERT, HUNDRED), strict=True):
+    for one, three in zip(estimate_work(PAPER, BERT, HUNDRED), estimate_work(more, BERT, HUNDRED), strict=True):
         assert (three.times, three.pairs, three.flops) == (3 * one.times, 3 * one.pairs, pytest.approx(3 * one.flops))
 
 
@@ -86,8 +86,10 @@ def test_a_lesioned_run_does_the_work_of_fine_tuning():
         assert after[name] == before[name]
         assert after[f"lesioned {name}"].rules == ("lesion",)
         assert after[f"lesioned {name}"].flops == pytest.approx(3 * before[name].flops)
-    assert needs(lesioned)["lesion"] == needs(PAPER)["finetune"] == needs(lesioned)["finetune"]
-    disks = [disk(study, BERT, HUNDRED, work_of(study, BERT, HUNDRED)) for study in (PAPER, lesioned)]
+    assert (
+        estimate_needs(lesioned)["lesion"] == estimate_needs(PAPER)["finetune"] == estimate_needs(lesioned)["finetune"]
+    )
+    disks = [estimate_disk(study, BERT, HUNDRED, estimate_work(study, BERT, HUNDRED)) for study in (PAPER, lesioned)]
     passing = after["lesioned evaluation in passing"].pairs
     assert disks[1]["predictions"] - disks[0]["predictions"] == pytest.approx(passing * PREDICTION_BYTES)
 
@@ -102,7 +104,7 @@ def test_few_pruning_seeds_are_taken_to_share_more_heads_and_so_more_pairs():
     twelve, three = ablations().times, ablations(seeds=[1, 2, 3], **few).times
     core = 9 + 135 * 0.6**3  # a sixteenth of 144 heads, and of the others those that three seeds share by chance
     assert three - twelve > core * (core - 1) / 2 - 36
-    assert needs(PAPER)["ablate"].runtime > 3
+    assert estimate_needs(PAPER)["ablate"].runtime > 3
 
 
 def test_ablations_with_activations_on_other_pairs_pass_these_pairs_too():
@@ -110,15 +112,17 @@ def test_ablations_with_activations_on_other_pairs_pass_these_pairs_too():
         analysis = PAPER.analysis.model_copy(update={"ablation_kinds": list(kinds)})
         return by_name(PAPER.model_copy(update={"analysis": analysis}), BERT, HUNDRED)
 
-    assert DONORS not in parts("mean", "zero")
+    assert DONOR_PASSES not in parts("mean", "zero")
     three = parts("mean", "resample", "counterfactual")
     exchanged = parts("mean", "counterfactual")
-    assert three[DONORS].times > exchanged[DONORS].times > 0
+    assert three[DONOR_PASSES].times > exchanged[DONOR_PASSES].times > 0
     of_kind, outside = exchanged["counterfactual ablations"], HUNDRED.evaluation.pairs - sum(HUNDRED.in_domain)
-    assert of_kind.pairs == of_kind.times * outside and of_kind.times == exchanged[DONORS].times
+    assert of_kind.pairs == of_kind.times * outside and of_kind.times == exchanged[DONOR_PASSES].times
     both, alone = parts("mean", "resample"), parts("mean")
-    assert both[DONORS].times == both["ablations"].times - alone["ablations"].times - 1  # without "none"
-    assert both[DONORS].tokens == both[DONORS].pairs * HUNDRED.train.mean and both[DONORS].rules == ("ablate",)
+    assert both[DONOR_PASSES].times == both["ablations"].times - alone["ablations"].times - 1  # without "none"
+    assert both[DONOR_PASSES].tokens == both[DONOR_PASSES].pairs * HUNDRED.train.mean and both[DONOR_PASSES].rules == (
+        "ablate",
+    )
 
 
 def test_random_masks_and_what_is_between_subnetworks_are_counted():
@@ -131,8 +135,8 @@ def test_random_masks_and_what_is_between_subnetworks_are_counted():
     apart = round(PAPER.grid.mid * (1 - PAPER.grid.mid) * 12 * 13)
     # All learned ones, every component out of the one that generalises, and both halves of the greedy path.
     assert after["interpolation"].times == 12 + apart + 2 * sum(range(1, apart + 1))
-    assert needs(study)["interpolation"].mem_mb > needs(PAPER)["interpolation"].mem_mb
-    assert needs(study)["masks"].runtime > needs(PAPER)["masks"].runtime
+    assert estimate_needs(study)["interpolation"].mem_mb > estimate_needs(PAPER)["interpolation"].mem_mb
+    assert estimate_needs(study)["masks"].runtime > estimate_needs(PAPER)["masks"].runtime
 
 
 def test_random_masks_see_their_own_number_of_in_domain_pairs():
@@ -154,7 +158,9 @@ def test_random_masks_see_their_own_number_of_in_domain_pairs():
 def test_analyses_of_the_mechanism_keep_no_predictions():
     parts = Mechanism(masks=Masks(), interpolation=Interpolation(), mediation=Mediation(), paths=Paths())
     more = PAPER.model_copy(update={"mechanism": parts})
-    disks = [disk(one, BERT, HUNDRED, work_of(one, BERT, HUNDRED))["predictions"] for one in (PAPER, more)]
+    disks = [
+        estimate_disk(one, BERT, HUNDRED, estimate_work(one, BERT, HUNDRED))["predictions"] for one in (PAPER, more)
+    ]
     assert disks[0] == disks[1]
 
 
@@ -170,7 +176,9 @@ def test_patched_models_are_counted_where_a_study_has_these_parts():
     assert found["mediation"].pairs == found["mediation"].times * HUNDRED.evaluation.pairs
     receivers = 5 * [144 - 12 * (1 + k * 16 // 12) for k in range(9)]
     assert found["paths"].times == pytest.approx(runs * (4 * 50 + 3 * (sum(receivers) + 5 * later)), rel=0.01)
-    assert {"mediation", "paths"} <= needs(more).keys() and needs(more)["paths"].runtime > needs(PAPER)["paths"].runtime
+    assert {"mediation", "paths"} <= estimate_needs(more).keys() and estimate_needs(more)[
+        "paths"
+    ].runtime > estimate_needs(PAPER)["paths"].runtime
 
 
 # ---- hours
@@ -179,50 +187,58 @@ def test_patched_models_are_counted_where_a_study_has_these_parts():
 def test_a_timed_piece_of_work_takes_the_time_that_it_took():
     """The published one: 486 runs at 90 minutes are 729 hours; their steps are 8,662 on average, not 9,300."""
     pruning = by_name(PAPER, BERT, HUNDRED._replace(train=Pairs(1, 39)))["pruning"]
-    took = hours(pruning, BERT, device("a5000"), "float32")
+    took = estimate_hours(pruning, BERT, get_device("a5000"), "float32")
     assert took.kind == "published"
     assert took.hours == pytest.approx(486 * 1.5 * (pruning.times / 486 / 9300), rel=0.01)
 
 
 def test_what_was_not_timed_is_an_estimate():
     found = by_name(PAPER, BERT, HUNDRED)
-    assert hours(found["fine-tuning"], BERT, device("a5000"), "float32").kind == "estimate"
-    assert hours(found["pruning"], BERT, device("h100"), "float32").kind == "estimate"
-    assert hours(found["pruning"], BERT, device("cpu"), "float32").kind == "measured"
+    assert estimate_hours(found["fine-tuning"], BERT, get_device("a5000"), "float32").kind == "estimate"
+    assert estimate_hours(found["pruning"], BERT, get_device("h100"), "float32").kind == "estimate"
+    assert estimate_hours(found["pruning"], BERT, get_device("cpu"), "float32").kind == "measured"
     wider = BERT.model_copy(update={"hidden": 1024})
-    assert hours(found["pruning"], wider, device("cpu"), "float32").kind == "estimate"
+    assert estimate_hours(found["pruning"], wider, get_device("cpu"), "float32").kind == "estimate"
 
 
 def test_a_throughput_holds_for_its_precision():
     """MiniLM; devices.yaml has 8,660 and 16,300 evaluated tokens a second."""
     shape = Shape(layers=6, heads=12, hidden=384, feed_forward=1536, vocabulary=30522, positions=512)
     found = by_name(PAPER, shape, HUNDRED._replace(train=Pairs(1, 37.6), evaluation=Pairs(10, 376)))
-    took = {p: hours(found["full models"], shape, device("cpu"), p) for p in ("float32", "bfloat16", "float16")}
+    took = {
+        p: estimate_hours(found["full models"], shape, get_device("cpu"), p) for p in ("float32", "bfloat16", "float16")
+    }
     for precision, rate in (("float32", 8660), ("bfloat16", 16300)):
         assert took[precision].kind == "measured"
         assert took[precision].hours == pytest.approx(found["full models"].tokens / rate / 3600, rel=0.01)
     assert took["float16"].kind == "estimate"
-    step = hours(found["fine-tuning"], shape, device("cpu"), "bfloat16").hours * 3600 / PAPER.finetune.steps
+    step = (
+        estimate_hours(found["fine-tuning"], shape, get_device("cpu"), "bfloat16").hours * 3600 / PAPER.finetune.steps
+    )
     assert step == pytest.approx(0.42)
-    assert hours(found["pruning"], shape, device("cpu"), "float16").kind == "estimate"
+    assert estimate_hours(found["pruning"], shape, get_device("cpu"), "float16").kind == "estimate"
 
 
 def test_auto_is_planned_in_bfloat16_on_a_gpu_and_in_float32_on_a_core():
     pruning = by_name(PAPER, BERT, HUNDRED)["pruning"]
     for on, precision in (("h100", "bfloat16"), ("cpu", "float32")):
-        assert hours(pruning, BERT, device(on), "auto") == hours(pruning, BERT, device(on), precision)
+        assert estimate_hours(pruning, BERT, get_device(on), "auto") == estimate_hours(
+            pruning, BERT, get_device(on), precision
+        )
 
 
 def test_a_device_without_throughputs_follows_its_peak():
     pruning = by_name(PAPER, BERT, HUNDRED)["pruning"]
-    single, half = (hours(pruning, BERT, device("h100"), precision).hours for precision in ("float32", "bfloat16"))
+    single, half = (
+        estimate_hours(pruning, BERT, get_device("h100"), precision).hours for precision in ("float32", "bfloat16")
+    )
     assert single / half == pytest.approx(989 / 67)
     assert single == pytest.approx(pruning.flops / (0.3 * 67e12) / 3600)
 
 
 def test_an_unknown_device_is_named_with_those_there_are():
     with pytest.raises(InputError, match=r"DEVICE = 'abacus'.*cpu, a5000"):
-        device("abacus")
+        get_device("abacus")
 
 
 # ---- memory
@@ -230,7 +246,7 @@ def test_an_unknown_device_is_named_with_those_there_are():
 
 def test_memory_grows_with_what_a_job_holds():
     def peak(study, name):
-        return {m.name: m.host + m.device for m in memory(study, BERT, HUNDRED)}[name]
+        return {m.name: m.host + m.device for m in estimate_memory(study, BERT, HUNDRED)}[name]
 
     larger = PAPER.model_copy(update={"finetune": PAPER.finetune.model_copy(update={"batch_size": 64})})
     assert peak(larger, "fine-tuning") > 1.3 * peak(PAPER, "fine-tuning")
@@ -245,7 +261,9 @@ def test_memory_is_what_was_measured_of_minilm():
 
     def peaks(**finetune):
         changed = study.finetune.model_copy(update=finetune)
-        return {m.name: m.host / 1e9 for m in memory(study.model_copy(update={"finetune": changed}), shape, data)}
+        return {
+            m.name: m.host / 1e9 for m in estimate_memory(study.model_copy(update={"finetune": changed}), shape, data)
+        }
 
     assert peaks()["fine-tuning"] == pytest.approx(3.17, rel=0.1)
     assert peaks(precision="float32", pass_tokens=512)["fine-tuning"] == pytest.approx(1.24, rel=0.1)
@@ -254,5 +272,5 @@ def test_memory_is_what_was_measured_of_minilm():
     assert peaks()["encode"] == pytest.approx(0.808, rel=0.1)
     assert peaks(steps=2700)["finetune_accuracy"] == pytest.approx(0.521, rel=0.1)  # ten evaluations
     few = study.model_copy(update={"grid": study.grid.model_copy(update={"seeds": [42, 43, 44, 45]})})
-    gathered = {m.name: m.host / 1e9 for m in memory(few, shape, data)}["gather"]
+    gathered = {m.name: m.host / 1e9 for m in estimate_memory(few, shape, data)}["gather"]
     assert gathered == pytest.approx(0.560, rel=0.1)  # eight subnetworks and the full model

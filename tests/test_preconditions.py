@@ -5,16 +5,16 @@ from claim_tables import CONTEXT, evidence, table
 from conftest import CLAIMS
 from test_degenerate import full_rows
 
-from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.config.claims import Need, load_claims
 from heuristic_core.experiments.heuristic_core.analysis import statistics_needs
-from heuristic_core.experiments.heuristic_core.analysis.claims import claims
+from heuristic_core.experiments.heuristic_core.analysis.claims import judge_claims
 
 
 def judged(needs, **tables):
     (claim,) = [claim for claim in load_claims(CLAIMS) if claim.claim == "generalises"]
     rows = {name: table(name, rows) for name, rows in tables.items()}
-    whole = claims(CONTEXT, rows, [claim.model_copy(update={"needs": needs})]).iloc[0]
+    whole = judge_claims(CONTEXT, rows, [claim.model_copy(update={"needs": needs})]).iloc[0]
     return whole["verdict"], whole["detail"]
 
 
@@ -45,7 +45,7 @@ def test_why_a_claim_does_not_apply_is_said():
 def test_j_decides_where_a_study_has_it():
     """Of a model that rejects every pair OOD accuracy is 100 %, and J 0."""
     found = statistics_needs.generalisation(evidence(group_accuracy=full_rows(ood=100.0, j=0.0)))
-    assert (found.value, verdict(found, "> 0 points")) == (-3, "contradicted")
+    assert (found.value, decide_verdict(found, "> 0 points")) == (-3, "contradicted")
     found = statistics_needs.generalisation(evidence(group_accuracy=full_rows(ood=100.0)))
     assert (found.value, found.low, found.high) == (97, 94, 100)
 
@@ -54,4 +54,4 @@ def test_published_values_are_taken_as_they_are():
     """Only of preconditions: they have no interval."""
     printed = [row | {"low": None, "high": None} for row in full_rows(ood=30.0)]
     found = statistics_needs.generalisation(evidence(group_accuracy=printed))
-    assert found.exact and verdict(found, "> 0 points") == "supported"
+    assert found.exact and decide_verdict(found, "> 0 points") == "supported"

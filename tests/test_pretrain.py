@@ -10,12 +10,12 @@ from reduced import REDUCED, snakemake
 from safetensors.torch import load_file
 from transformers import BertTokenizer
 
-from heuristic_core.common.errors import Diverged
+from heuristic_core.common.errors import DivergenceError
 from heuristic_core.config.models import Architecture, Initialisation, NewModel, Pretraining
-from heuristic_core.models.pretrained import build_classifier, masked_language_model
+from heuristic_core.models.pretrained import build_classifier, build_masked_language_model
 from heuristic_core.tasks import vocabulary
 from heuristic_core.tasks.language import VOCABULARY
-from heuristic_core.tasks.masking import find_shared_words, masked
+from heuristic_core.tasks.masking import find_shared_words, mask_tokens
 from heuristic_core.tasks.unlabelled import generate_unlabelled_pairs
 from heuristic_core.training.pretrain import Corpus, MaskedStepper, accuracies, predict_masked, pretrain
 
@@ -43,7 +43,7 @@ def corpus(settings=SETTINGS):
 
 def run(state, settings=SETTINGS, cut_at=None):
     """Pre-train a tiny model; at the measured step `cut_at` the run is cut off."""
-    model = masked_language_model(MODEL, len(TOKENIZER))
+    model = build_masked_language_model(MODEL, len(TOKENIZER))
 
     def measured(step):
         if step == cut_at:
@@ -62,7 +62,7 @@ def shares(**changes):
     torch.manual_seed(0)
     ids = torch.randint(5, 10, (200, 50))
     settings = SETTINGS.model_copy(update=changes)
-    seen, chosen = masked(ids, range(5), MASK, 10, settings, torch.Generator().manual_seed(1))
+    seen, chosen = mask_tokens(ids, range(5), MASK, 10, settings, torch.Generator().manual_seed(1))
     return ids, seen, chosen
 
 
@@ -80,7 +80,7 @@ def test_the_stated_shares_of_words_are_masked_replaced_and_kept():
 def test_special_tokens_are_neither_chosen_nor_put_in_a_words_place():
     ids = torch.tensor([[CLS, 7, SEP, 8, SEP, PAD]]).repeat(200, 1)
     settings = SETTINGS.model_copy(update={"chosen": 1.0, "replaced": 1.0, "kept": 0.0})
-    seen, chosen = masked(ids, TOKENIZER.all_special_ids, MASK, len(TOKENIZER), settings, torch.Generator())
+    seen, chosen = mask_tokens(ids, TOKENIZER.all_special_ids, MASK, len(TOKENIZER), settings, torch.Generator())
     assert chosen[0].tolist() == [False, True, False, True, False, False]
     assert not set(seen[:, [1, 3]].flatten().tolist()) & set(TOKENIZER.all_special_ids)
     assert torch.equal(seen[:, [0, 2, 4, 5]], ids[:, [0, 2, 4, 5]])
@@ -88,7 +88,7 @@ def test_special_tokens_are_neither_chosen_nor_put_in_a_words_place():
 
 def test_at_least_one_word_is_to_be_restored():
     ids, settings = torch.tensor([[CLS, 7, SEP, 8, SEP]]), SETTINGS.model_copy(update={"chosen": 1e-9})
-    _, chosen = masked(ids, TOKENIZER.all_special_ids, MASK, len(TOKENIZER), settings, torch.Generator())
+    _, chosen = mask_tokens(ids, TOKENIZER.all_special_ids, MASK, len(TOKENIZER), settings, torch.Generator())
     assert chosen[0].tolist() == [False, True, False, False, False]
     with pytest.raises(ValueError, match="chosen"):
         Pretraining(seed=0, steps=1, batch_size=1, learning_rate=1e-3, chosen=0.0)
@@ -96,7 +96,7 @@ def test_at_least_one_word_is_to_be_restored():
 
 def test_a_share_of_no_words_is_undefined():
     unrelated = corpus(SETTINGS.model_copy(update={"chosen": 1e-9}))
-    found = accuracies(masked_language_model(MODEL, len(TOKENIZER)).eval(), unrelated.held_out())
+    found = accuracies(build_masked_language_model(MODEL, len(TOKENIZER)).eval(), unrelated.held_out())
     assert None in found.values() and set(found) == {"copied", "other"}
 
 
@@ -115,7 +115,7 @@ def words_of(row):
 
 
 def content(words):
-    return set(words) & set(vocabulary.CONTENT)
+    return set(words) & set(vocabulary.CONTENT_WORDS)
 
 
 def test_related_sentences_share_their_words_and_unrelated_ones_do_so_by_chance():
@@ -143,7 +143,7 @@ def test_a_batch_depends_on_the_seed_and_its_step_alone():
 
 
 def test_the_loss_is_hugging_faces_own():
-    model, text = masked_language_model(MODEL, len(TOKENIZER)), corpus().batch(0)
+    model, text = build_masked_language_model(MODEL, len(TOKENIZER)), corpus().batch(0)
     labels = torch.where(text.chosen, text.original, -100)
     whole = model(text.seen, attention_mask=text.real.long(), token_type_ids=text.types, labels=labels)
     assert torch.allclose(MaskedStepper(model, SETTINGS)._loss(text, None), whole.loss, atol=1e-6)
@@ -157,7 +157,7 @@ def test_the_loss_is_hugging_faces_own():
 def test_it_learns_words_from_their_sentences(tmp_path):
     settings = SETTINGS.model_copy(update={"steps": 400, "batch_size": 16, "measure_every": 200})
     _, trace = run(tmp_path / "state.safetensors", settings)
-    model = masked_language_model(MODEL, len(TOKENIZER))
+    model = build_masked_language_model(MODEL, len(TOKENIZER))
     assert trace[0] == {"step": 0, "loss": None, **accuracies(model.eval(), corpus().held_out())}
     assert trace[-1]["loss"] < min(trace[1]["loss"], 0.9 * math.log(len(TOKENIZER)))
 
@@ -174,7 +174,7 @@ def test_an_interrupted_run_resumes_to_the_same_weights_and_records(tmp_path):
 
 def test_a_rate_that_is_too_high_names_the_step_and_the_setting(tmp_path):
     settings = SETTINGS.model_copy(update={"learning_rate": 1e30, "warmup_steps": 0, "clip_norm": None})
-    with pytest.raises(Diverged, match=r"pre-training diverged at step \d+.*model\.pretraining\.learning_rate"):
+    with pytest.raises(DivergenceError, match=r"pre-training diverged at step \d+.*model\.pretraining\.learning_rate"):
         run(tmp_path / "state.safetensors", settings)
 
 
@@ -184,7 +184,7 @@ def test_shares_that_exceed_all_chosen_words_are_refused():
 
 
 def test_fine_tuning_starts_from_the_pre_trained_encoder(tmp_path):
-    model = masked_language_model(MODEL, len(TOKENIZER))
+    model = build_masked_language_model(MODEL, len(TOKENIZER))
     model.save_pretrained(tmp_path)
     started = [build_classifier(MODEL, ["a", "b", "c"], len(TOKENIZER), PAD, seed, None, tmp_path) for seed in (1, 2)]
     for name, weight in model.bert.state_dict().items():

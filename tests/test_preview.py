@@ -9,15 +9,15 @@ from conftest import ROOT
 from pair_files import FORMATS, MADE_UP, NLI, task_of
 from task_rows import HANS, HANS_ROWS, pairs
 
-from heuristic_core.config.demands import Demands
+from heuristic_core.config.demands import DataRequirements
 from heuristic_core.config.models import PretrainedModel
-from heuristic_core.config.reading import ConfigError, read_values
+from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.config.tasks import EvaluationSplit
 from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
 from heuristic_core.experiments.heuristic_core.plan.sources import check_sources
-from heuristic_core.models.folder import fault
+from heuristic_core.models.folder import find_problem
 from heuristic_core.tasks import preview
-from heuristic_core.tasks.preview import faults
+from heuristic_core.tasks.preview import find_task_errors
 from heuristic_core.tasks.readers import read_columns
 
 MODEL = {"name": "m", "source": "pretrained"}
@@ -30,7 +30,7 @@ def test_sound_files_of_every_format_have_no_fault_and_say_nothing(tmp_path, kin
     path.parent.mkdir(exist_ok=True)
     write(path, MADE_UP, NLI)
     caplog.set_level(logging.WARNING)
-    assert faults(task_of(tmp_path, name, sentences, label)) == [] and not caplog.messages
+    assert find_task_errors(task_of(tmp_path, name, sentences, label)) == [] and not caplog.messages
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -51,7 +51,7 @@ def test_every_split_with_a_fault_has_a_line(task, tmp_path):
         {"a": (pairs(0), spec | {"label": "gold"}), "b": (pairs("neutral"), spec), "c": (pairs(2), spec)},
     )
     (tmp_path / "c.parquet").unlink()
-    first, second, third = faults(made)
+    first, second, third = find_task_errors(made)
     assert first.startswith("task.train.0: ") and "label = 'entailed' is not one of" in first and "`merge`" in first
     assert second.startswith(f"task.evaluation.a: {tmp_path}/a.parquet: no column 'gold'; it has premise")
     assert third.startswith(f"task.evaluation.c: {tmp_path}/c.parquet: no such file")
@@ -76,29 +76,29 @@ def test_every_split_with_a_fault_has_a_line(task, tmp_path):
     ],
 )
 def test_what_sets_and_subsets_are_called_and_count_as_is_checked(task, evaluation, said):
-    found = faults(task(evaluation=evaluation))
+    found = find_task_errors(task(evaluation=evaluation))
     assert (found == []) if said is None else (len(found) == 1 and said in found[0])
 
 
 def test_a_subset_that_is_asked_for_and_is_not_there_is_named_if_all_rows_were_read(task, monkeypatch):
     made = task(evaluation={"hans": (HANS_ROWS, HANS), "dev": (pairs(0), {"group": "id"})})
     asked = {"analysis.subsets": ["dev", "ln_b-a"], "figures.table3.subsets": ["dev", "cn_y"]}
-    (said,) = faults(made, Demands(subsets=asked))
+    (said,) = find_task_errors(made, DataRequirements(subsets=asked))
     assert said == "figures.table3.subsets: no subset 'cn_y'; there are ce_x, cn_x, ln_b-a, dev"
-    monkeypatch.setattr(preview, "ROWS", 4)  # further rows may have it
-    assert faults(made, Demands(subsets=asked)) == []
+    monkeypatch.setattr(preview, "PREVIEW_ROWS", 4)  # further rows may have it
+    assert find_task_errors(made, DataRequirements(subsets=asked)) == []
 
 
 def test_a_subset_that_is_still_to_be_downloaded_is_known(task, tmp_path):
     later = {"file": "later.tsv", "url": "https://a.b/c", "sha256": "0" * 64, "sentences": ["a", "b"], "group": "id"}
     made = task(evaluation={"hans": (HANS_ROWS, HANS)})
     made = made.model_copy(update={"evaluation": made.evaluation | {"dev": EvaluationSplit.model_validate(later)}})
-    assert faults(made, Demands(subsets={"analysis.subsets": ["dev", "cn_x"]})) == []
-    assert "no subset 'x'" in faults(made, Demands(subsets={"analysis.subsets": ["x"]}))[0]
+    assert find_task_errors(made, DataRequirements(subsets={"analysis.subsets": ["dev", "cn_x"]})) == []
+    assert "no subset 'x'" in find_task_errors(made, DataRequirements(subsets={"analysis.subsets": ["x"]}))[0]
 
 
 def test_a_subset_of_files_that_no_column_names_is_checked_with_the_configuration():
-    values = read_values(ROOT / "config" / "minilm-mnli.yaml")
+    values = read_config(ROOT / "config" / "minilm-mnli.yaml")
     for split in values["task"]["evaluation"].values():
         split.pop("split_by", None)
     names = list(values["task"]["evaluation"])
@@ -109,38 +109,38 @@ def test_a_subset_of_files_that_no_column_names_is_checked_with_the_configuratio
 
 
 def test_only_the_first_rows_are_read_and_torn_lines_among_them_are_none_yet(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(preview, "ROWS", 3)
+    monkeypatch.setattr(preview, "PREVIEW_ROWS", 3)
     header, torn, bad = "sentence1\tsentence2\tlabel\n", "half a question\n", "a\tb\tunknown\n"
     (tmp_path / "a.tsv").write_text(header + torn + 3 * "a\tb\t0\n" + bad)
-    assert faults(task_of(tmp_path, "a.tsv")) == [] and not caplog.messages
+    assert find_task_errors(task_of(tmp_path, "a.tsv")) == [] and not caplog.messages
     (tmp_path / "a.tsv").write_text(header + bad + 3 * "a\tb\t0\n")
-    assert len(faults(task_of(tmp_path, "a.tsv"))) == 2
+    assert len(find_task_errors(task_of(tmp_path, "a.tsv"))) == 2
 
 
 def test_json_lines_are_read_on_until_every_column_was_seen(tmp_path, monkeypatch):
-    monkeypatch.setattr(preview, "ROWS", 1)
+    monkeypatch.setattr(preview, "PREVIEW_ROWS", 1)
     row, unlabelled = '{"sentence1": "a", "sentence2": "b", "label": %d}\n', '{"sentence1": "a", "sentence2": "b"}\n'
     (tmp_path / "a.jsonl").write_text(unlabelled + row % 0 + row % 9)
-    assert faults(task_of(tmp_path, "a.jsonl")) == []
+    assert find_task_errors(task_of(tmp_path, "a.jsonl")) == []
     (tmp_path / "a.jsonl").write_text('{"sentence1": "a"}\n{"label": 0}\n')
-    assert "no column 'sentence2'" in faults(task_of(tmp_path, "a.jsonl"))[0]
+    assert "no column 'sentence2'" in find_task_errors(task_of(tmp_path, "a.jsonl"))[0]
 
 
 def test_a_parquet_file_without_rows_is_read_by_its_schema(tmp_path):
     columns = {name: pa.array([], pa.string()) for name in ("sentence1", "sentence2", "label")}
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
-    (said,) = faults(task_of(tmp_path, "a.parquet"))
+    (said,) = find_task_errors(task_of(tmp_path, "a.parquet"))
     assert said == "task.evaluation.dev: none of 0 rows of a.parquet has a label and two sentences"
-    assert "no column 'gold'" in faults(task_of(tmp_path, "a.parquet", label="gold"))[0]
+    assert "no column 'gold'" in find_task_errors(task_of(tmp_path, "a.parquet", label="gold"))[0]
 
 
 def test_what_is_still_to_be_downloaded_has_no_fault_but_its_configuration_has(tmp_path):
     study = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
     hans = study.task.model_copy(update={"folder": str(tmp_path)})
-    assert faults(hans) == []
+    assert find_task_errors(hans) == []
     (name,) = [name for name, split in hans.evaluation.items() if split.url]
     without = hans.evaluation | {name: hans.evaluation[name].model_copy(update={"merge": None})}
-    assert "merge must map" in faults(hans.model_copy(update={"evaluation": without}))[0]
+    assert "merge must map" in find_task_errors(hans.model_copy(update={"evaluation": without}))[0]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_model_that_is_not_there_or_of_other_classes_is_named(tmp_path, monkey
         (tmp_path / folder).mkdir(parents=True)
     for folder, text in configs.items():
         (tmp_path / folder / "config.json").write_text(text)
-    found = fault(PretrainedModel.model_validate(MODEL | place), NLI)
+    found = find_problem(PretrainedModel.model_validate(MODEL | place), NLI)
     assert said in found
 
 
@@ -178,7 +178,7 @@ SET = {"file": "a.parquet", "sentences": ["a", "b"]}
 
 @pytest.mark.parametrize("group", ["id", "ood"])
 def test_a_study_without_in_domain_or_without_out_of_domain_pairs_is_refused(group):
-    values = read_values(ROOT / "config" / "minilm-mnli.yaml") | {"figures": {}}
+    values = read_config(ROOT / "config" / "minilm-mnli.yaml") | {"figures": {}}
     other = {"id": "ood", "ood": "id"}[group]
     by_label = {"group_by_label": {"neutral": other, "entailment": group}, "only_label": "neutral"}
     for without in (SET | {"group": other}, SET | by_label):

@@ -24,7 +24,7 @@ PROGRAM = (sys.executable, str(ROOT / "tests" / "processors.py"))
 
 def lacking() -> str | None:
     """Why nothing can be compared here; None if it can."""
-    if not arithmetic.available():
+    if not arithmetic.supports_portable():
         return "this processor is no x86-64 with AVX2"
     if shutil.which(QEMU) is None:
         return f"no {QEMU}, with which other processors are emulated; install Debian's package qemu-user"

@@ -5,7 +5,7 @@ import torch
 from conftest import make_encoded
 from pruning_runs import SHORT, Killed, one
 
-from heuristic_core.common.errors import Diverged, InputError
+from heuristic_core.common.errors import DivergenceError, InputError
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.pruning.inputs import PruningInputs, make_pruning_inputs
 from heuristic_core.pruning.learner import Learner, PruningRun
@@ -81,7 +81,7 @@ def test_what_all_runs_share_is_an_error_where_it_is_not_finite(inputs, tmp_path
     with pytest.raises(InputError, match=r"stored logits.* 1 of 60 pairs"):
         make_pruning_inputs(inputs.model, inputs.means, make_encoded(60), logits, SHORT)
     broken = PruningInputs(inputs.model, inputs.means, inputs.pairs, inputs.full_logits * torch.nan)
-    with pytest.raises(Diverged, match=r"at step 0 with every seed \(kl nan.*checkpoint"):
+    with pytest.raises(DivergenceError, match=r"at step 0 with every seed \(kl nan.*checkpoint"):
         prune(broken, [PruningRun(0.4, 0), PruningRun(0.4, 1)], SHORT)
     heads = inputs.means.heads.clone()
     heads[0, 0, 0] = torch.inf

@@ -12,7 +12,7 @@ from test_scripts import script
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.archive.cards import Origin
-from heuristic_core.experiments.heuristic_core.archive.publishing import chosen, infer_licence
+from heuristic_core.experiments.heuristic_core.archive.publishing import infer_licence, select_subnetworks
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.experiments.heuristic_core.jobs import publish as publishing
 from heuristic_core.tables.parquet import read_table, write_table
@@ -124,7 +124,7 @@ def test_publishing_again_touches_nothing_and_mends_what_was_damaged(finished, t
 
 def test_a_job_that_fails_leaves_no_half_of_a_folder(finished, tmp_path, monkeypatch):
     index = tmp_path / "README.md"
-    monkeypatch.setattr(publishing, "card", lambda *_: 1 / 0)
+    monkeypatch.setattr(publishing, "render_card", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         publish(finished, index, CELL)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["README.log"]
@@ -144,8 +144,8 @@ def test_a_run_that_failed_is_named_and_has_no_folder(copy):
 
 
 def test_all_of_the_last_checkpoint_are_chosen_or_some():
-    assert len(chosen(STUDY)) == 2 * 2 * 3
-    ((ft_seed, cell),) = chosen(STUDY, "ft_seed=2 seed=43 sparsity=0.4")
+    assert len(select_subnetworks(STUDY)) == 2 * 2 * 3
+    ((ft_seed, cell),) = select_subnetworks(STUDY, "ft_seed=2 seed=43 sparsity=0.4")
     assert (ft_seed, cell) == (2, (60, 0.4, 43))
 
 
@@ -156,7 +156,7 @@ def test_all_of_the_last_checkpoint_are_chosen_or_some():
 )  # fmt: skip
 def test_a_choice_that_nothing_has_is_refused_with_what_there_is(text, message):
     with pytest.raises(InputError, match=message):
-        chosen(STUDY, text)
+        select_subnetworks(STUDY, text)
 
 
 def test_a_card_knows_licence_origin_and_heuristic_as_far_as_the_study_says():

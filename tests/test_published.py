@@ -9,8 +9,8 @@ from published_files import TABLES, context, imported, sizes
 from reduced import snakemake
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.published.study import studies
-from heuristic_core.experiments.heuristic_core.published.subsets import named
+from heuristic_core.experiments.heuristic_core.published.study import read_studies
+from heuristic_core.experiments.heuristic_core.published.subsets import map_subsets
 from heuristic_core.tables.parquet import read_table
 
 
@@ -99,7 +99,7 @@ def test_groups_can_be_said(qqp, tmp_path):
 )
 def test_groups_that_cannot_be(qqp, groups, message):
     with pytest.raises(InputError, match=message):
-        studies(qqp, groups)
+        read_studies(qqp, groups)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_groups_that_cannot_be(qqp, groups, message):
     ],
 )
 def test_names_and_groups(name, task, expected):
-    assert tuple(named([name], task, {})[name]) == expected
+    assert tuple(map_subsets([name], task, {})[name]) == expected
 
 
 def changed(path, change):
@@ -164,21 +164,21 @@ def changed(path, change):
 def test_malformed_files_are_refused(qqp, file, change, message):
     changed(qqp / f"qqp-{file}.json", change)
     with pytest.raises(InputError, match=message):
-        studies(qqp, {})
+        read_studies(qqp, {})
 
 
 def test_files_that_are_not_there_or_not_json(qqp, tmp_path):
     (qqp / "qqp-acc_over_ft.json").write_text("{")
     with pytest.raises(InputError, match=r"qqp-acc_over_ft.json is not JSON"):
-        studies(qqp, {})
+        read_studies(qqp, {})
     (qqp / "qqp-acc_over_ft.json").unlink()
     with pytest.raises(InputError, match=r"no file qqp-acc_over_ft.json, which qqp needs"):
-        studies(qqp, {})
+        read_studies(qqp, {})
     (qqp / "qqp-sp45.json").write_text("{}")
     with pytest.raises(InputError, match=r"two files qqp-sp<NN>.json, .* found qqp-sp30.json, qqp-sp45.json, qqp-sp60"):
-        studies(qqp, {})
+        read_studies(qqp, {})
     with pytest.raises(InputError, match=r"no files .*mnli-sp<NN>.json, qqp-sp<NN>.json"):
-        studies(tmp_path / "nowhere", {})
+        read_studies(tmp_path / "nowhere", {})
 
 
 def test_the_same_files_in_another_order_give_the_same_tables(qqp, tmp_path):

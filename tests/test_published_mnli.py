@@ -8,11 +8,11 @@ from published_files import FOLDER, context, imported, sizes
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_group_accuracy
-from heuristic_core.experiments.heuristic_core.analysis.claims import claims
+from heuristic_core.experiments.heuristic_core.analysis.claims import judge_claims
 from heuristic_core.experiments.heuristic_core.analysis.core import expected_over_all_heads
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import effective_size, state
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import classify_sizes, compute_effective_size
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
+from heuristic_core.experiments.heuristic_core.figures import build_sheets, draw
 
 of_mnli = pytest.mark.skipif(
     not (FOLDER / "mnli-sp50.json").is_file(), reason=f"the authors' MNLI files are not at {FOLDER}"
@@ -74,7 +74,7 @@ SIZES = {
 def test_the_published_effective_sizes(mnli):
     found = sizes(mnli)
     assert set(found["floor"]) == {30.0} and set(found["step"]) == {*SIZES, 61360}
-    states = state(found)
+    states = classify_sizes(found)
     for step, expected in SIZES.items():
         for group, pair in zip(("id", "ood", "mixed", "mixed-1:1"), expected, strict=True):
             here = found[(found["step"] == step) & (found["group"] == group)].set_index("order")
@@ -141,7 +141,7 @@ def test_the_paper_s_expectation_of_the_core(mnli):
     assert table["n"].to_dict() == {"high": 12, "mid": 12, "mid+high": 24}
     assert table["observed"].dropna().to_dict() == {"mid+high": 9} and table[["expected", "p"]].isna().all(axis=None)
     _, marks = draw("table_core", {"core_null": mnli["core_null"]}, Figure(), context(mnli))
-    (sheet,) = sheets_of("table_core", marks)
+    (sheet,) = build_sheets("table_core", marks)
     assert sheet.rows[0] == ["high", "12", "12", "", "", "7.7e-05", ""] and sheet.rows[2][3] == "9"
 
 
@@ -150,9 +150,11 @@ def test_the_known_oddities_of_the_published_results_surface(mnli):
     """What a careful reader finds in the authors' numbers, found by the claims alone."""
     about, tables = context(mnli), {name: mnli[name] for name in ("accuracy", "finetune_accuracy", "actual_sparsity")}
     groups = compute_group_accuracy(tables["accuracy"], about.subsets)
-    sizes = effective_size(tables["accuracy"], Analysis(subsets=list(about.subsets), effective_size="grid"), about)
+    sizes = compute_effective_size(
+        tables["accuracy"], Analysis(subsets=list(about.subsets), effective_size="grid"), about
+    )
     tables |= {"group_accuracy": groups, "effective_size": sizes, "ablations": mnli["ablations"]}
-    found = claims(about, tables, load_claims(CLAIMS))
+    found = judge_claims(about, tables, load_claims(CLAIMS))
     verdicts = found[found["ft_seed"].isna()].set_index("claim")[["verdict", "detail"]].T.to_dict("list")
     verdict, detail = verdicts["sparsity-explains-spread"]
     assert verdict == "supported" and detail.startswith("rho -0.60, actual sparsity 45.5 to 53.2 %")

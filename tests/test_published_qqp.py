@@ -7,10 +7,10 @@ import pytest
 from published_files import FOLDER, context, imported
 
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_group_accuracy
-from heuristic_core.experiments.heuristic_core.published.files import NOT_THERE, RUN_FAILED, Value
+from heuristic_core.experiments.heuristic_core.published.files import RUN_FAILED, VALUE_MISSING, PublishedValue
 from heuristic_core.experiments.heuristic_core.published.paws import PAWS, derive_rest
-from heuristic_core.experiments.heuristic_core.published.study import studies
-from heuristic_core.experiments.heuristic_core.report.missing import gaps
+from heuristic_core.experiments.heuristic_core.published.study import read_studies
+from heuristic_core.experiments.heuristic_core.report.missing import collect_gaps
 
 PAIRS = {"qqp": 40_430, "paws-qqp": 12_663, "paws-qqp_0": 8_696}
 # Pairs right of qqp-sp30.json and qqp-sp60.json (github.com/princeton-nlp/Heuristic-Core, data/eval, MIT licence):
@@ -78,13 +78,13 @@ def test_a_subset_that_a_run_lacks_is_a_missing_value_that_is_listed(folder, tmp
     missing = found["accuracy"][found["accuracy"]["accuracy"].isna()]
     assert missing[["step", "sparsity", "seed"]].drop_duplicates().values.tolist() == [[2000, 0.3, 42]]
     assert missing.set_index("subset")["reason"].to_dict() == {
-        "qqp_validation": RUN_FAILED, "paws_duplicates": RUN_FAILED, "paws_adversarial": NOT_THERE
+        "qqp_validation": RUN_FAILED, "paws_duplicates": RUN_FAILED, "paws_adversarial": VALUE_MISSING
     }  # fmt: skip
-    assert [(gap.what, gap.reason) for gap in gaps(found["accuracy"], None)] == [
-        ("qqp_validation, paws_duplicates", RUN_FAILED), ("paws_adversarial", NOT_THERE)
+    assert [(gap.what, gap.reason) for gap in collect_gaps(found["accuracy"], None)] == [
+        ("qqp_validation, paws_duplicates", RUN_FAILED), ("paws_adversarial", VALUE_MISSING)
     ]  # fmt: skip
     log = (tmp_path / "import.log").read_text()
-    assert f"missing: step 2000, sparsity 0.3, seed 42, repeat 1: {NOT_THERE}, 1 subsets" in log
+    assert f"missing: step 2000, sparsity 0.3, seed 42, repeat 1: {VALUE_MISSING}, 1 subsets" in log
     groups = compute_group_accuracy(found["accuracy"], context(found).subsets)
     assert groups[groups["accuracy"].isna()].groupby(["step", "sparsity"]).size().to_dict() == {
         (2000, 0.3): 4
@@ -92,7 +92,7 @@ def test_a_subset_that_a_run_lacks_is_a_missing_value_that_is_listed(folder, tmp
 
 
 def test_a_whole_and_its_part_are_not_both_ood(folder):
-    (study,) = studies(folder, {})
+    (study,) = read_studies(folder, {})
     assert {one.subset: one.group for one in study.subsets.values()} == {
         "qqp_validation": "id", "paws_adversarial": "ood", "paws_duplicates": "ood-entailment"
     }  # fmt: skip
@@ -108,7 +108,7 @@ def test_the_import_states_how_the_duplicates_were_derived(folder, tmp_path):
 def test_a_whole_without_its_part_stays(folder):
     for path in folder.iterdir():
         path.write_text(path.read_text().replace('"paws-qqp_0"', '"paws-other"'))
-    (study,) = studies(folder, {})
+    (study,) = read_studies(folder, {})
     assert {name: one.group for name, one in study.subsets.items()} == {
         "qqp": "id", "paws-qqp": "ood", "paws-other": "ood"
     }  # fmt: skip
@@ -121,7 +121,7 @@ def test_a_whole_without_its_part_stays(folder):
         (np.float32(5040 / 12663), 1287 / 8696, (3753 / 39.67, None)),
         (8696 / 12663, 1.0, (0.0, None)),
         (None, 0.5, (None, RUN_FAILED)),
-        (0.5, None, (None, NOT_THERE)),
+        (0.5, None, (None, VALUE_MISSING)),
         (0.39804, 1287 / 8696, (None, "paws-qqp and paws-qqp_0 are no counts of 12663 pairs and 8696 of them")),
         (0.0, 1287 / 8696, (None, "paws-qqp and paws-qqp_0 are no counts of 12663 pairs and 8696 of them")),
     ],
@@ -129,9 +129,9 @@ def test_a_whole_without_its_part_stays(folder):
 def test_the_duplicates_follow_exactly_or_are_missing(all_pairs, part, expected):
     def value(name, share, reason):
         accuracy = None if share is None else 100 * float(share)
-        return Value(500, 0.3, 42, 1, name, accuracy, reason if share is None else None)
+        return PublishedValue(500, 0.3, 42, 1, name, accuracy, reason if share is None else None)
 
-    rest = derive_rest(value(PAWS.whole, all_pairs, RUN_FAILED), value(PAWS.part, part, NOT_THERE))
+    rest = derive_rest(value(PAWS.whole, all_pairs, RUN_FAILED), value(PAWS.part, part, VALUE_MISSING))
     accuracy, reason = expected
     assert rest[:5] == (500, 0.3, 42, 1, "paws-qqp_1")
     assert (rest.accuracy, rest.reason) == (None if accuracy is None else pytest.approx(accuracy), reason)
@@ -146,6 +146,6 @@ def test_the_authors_own_files(tmp_path):
     expected = {(percent / 100, name): pair for percent, cell in SPREAD.items() for name, pair in cell.items()}
     assert values.mean().to_dict() == pytest.approx({key: mean for key, (mean, _) in expected.items()}, abs=0.0005)
     assert values.std().to_dict() == pytest.approx({key: sd for key, (_, sd) in expected.items()}, abs=0.0005)
-    lacking = rows[rows["reason"] == NOT_THERE]
+    lacking = rows[rows["reason"] == VALUE_MISSING]
     assert len(lacking) == 7 and set(lacking["subset"]) == {"paws_adversarial"}
     assert rows["step"].nunique() == 11

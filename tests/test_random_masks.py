@@ -8,12 +8,17 @@ import pytest
 from amounts import amount
 from scipy import stats
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.experiments.heuristic_core.analysis import counter_heads as heads
 from heuristic_core.experiments.heuristic_core.analysis import mask_effects as masks
-from heuristic_core.experiments.heuristic_core.analysis.levels import levels
+from heuristic_core.experiments.heuristic_core.analysis.levels import append_means
 from heuristic_core.experiments.heuristic_core.analysis.mask_fit import mask_fit
-from heuristic_core.experiments.heuristic_core.analysis.random_masks import Pool, build_pool, drawn, learned
+from heuristic_core.experiments.heuristic_core.analysis.random_masks import (
+    Pool,
+    build_pool,
+    draw_masks,
+    list_learned_masks,
+)
 from heuristic_core.models.components import ComponentGrid
 
 GRID = ComponentGrid(2, 4)
@@ -34,12 +39,12 @@ def components(**kept_by_seed):
         | {"kind": c.kind, "layer": c.layer, "head": c.head, "kept": c.index in kept}
         for seed, kept in kept_by_seed.items() for c in GRID
     ]  # fmt: skip
-    return frame("components", rows)
+    return make_frame("components", rows)
 
 
 def core(*in_core):
     rows = [RUN | {"component": c.index, "kind": c.kind, "layer": c.layer, "in_core": c.index in in_core} for c in GRID]
-    return frame("core", rows)
+    return make_frame("core", rows)
 
 
 # ---- the pool, and draws from it
@@ -51,7 +56,7 @@ def test_the_pool_is_what_learned_subnetworks_keep_beside_the_core():
     assert (pool.core, pool.heads, pool.mlps) == ((0,), (1, 2, 5, 6), (8, 9))
     # Heads 1 and 2 are in three and one of four, heads 5 and 6 in four and one.
     assert pool.shares == (0.5, 0.5, 0.625, 0.625)
-    assert learned(found)[2] == {0, 1, 5, 9}
+    assert list_learned_masks(found)[2] == {0, 1, 5, 9}
 
 
 def test_shares_are_never_certain_and_no_subnetwork_is_no_pool():
@@ -63,7 +68,7 @@ def test_shares_are_never_certain_and_no_subnetwork_is_no_pool():
 
 def test_heads_are_drawn_by_themselves():
     pool = Pool((0,), (1, 2, 5), (0.2, 0.5, 0.9), ())
-    inside = drawn(pool, 40_000, np.random.default_rng(0))
+    inside = draw_masks(pool, 40_000, np.random.default_rng(0))
     assert inside.shape == (40_000, 3)
     np.testing.assert_allclose(inside.mean(axis=0), pool.shares, atol=0.01)
     for kept in product((False, True), repeat=3):  # every combination as often as the product of its probabilities
@@ -77,7 +82,7 @@ def test_heads_are_drawn_by_themselves():
 def test_an_effect_is_a_difference_of_means_where_heads_are_balanced():
     inside = np.array([*product((0, 1), repeat=3)] * 3).astype(bool)
     values = np.random.default_rng(0).normal(size=(24, 2))
-    found = masks.effects(inside, values)
+    found = masks.estimate_effects(inside, values)
     for head, kept in enumerate(inside.T):
         np.testing.assert_allclose(found.beta[head], values[kept].mean(axis=0) - values[~kept].mean(axis=0))
 
@@ -91,7 +96,7 @@ def test_errors_are_hc3():
     residuals = values[:, 0] - x @ bread @ x.T @ values[:, 0]
     meat = sum(np.outer(row, row) * (e / (1 - row @ bread @ row)) ** 2 for row, e in zip(x, residuals, strict=True))
     t = (bread @ x.T @ values[:, 0])[1:] / np.sqrt(np.diag(bread @ meat @ bread))[1:]
-    found = masks.effects(inside, values)
+    found = masks.estimate_effects(inside, values)
     np.testing.assert_allclose(found.p[:, 0], 2 * stats.t.sf(np.abs(t), 30 - 4))
     errors = np.sqrt(np.diag(bread @ meat @ bread))[1:]
     np.testing.assert_allclose(found.error[:, 0], errors)
@@ -103,9 +108,9 @@ def test_effects_of_many_permutations_are_those_of_each():
     rng = np.random.default_rng(2)
     inside, values = rng.random((40, 4)) < 0.5, rng.normal(size=(40, 3))
     order = rng.permuted(np.tile(np.arange(40), (5, 1)), axis=1)
-    together = masks.effects(inside, values[order])
+    together = masks.estimate_effects(inside, values[order])
     for k, one in enumerate(order):
-        alone = masks.effects(inside, values[one])
+        alone = masks.estimate_effects(inside, values[one])
         np.testing.assert_allclose(together.beta[k], alone.beta)
         np.testing.assert_allclose(together.p[k], alone.p)
 
@@ -113,20 +118,20 @@ def test_effects_of_many_permutations_are_those_of_each():
 def test_what_masks_cannot_tell_is_unknown():
     rng = np.random.default_rng(3)
     inside = rng.random((30, 3)) < 0.5
-    inside[:, 1] = np.arange(30) < masks.LEAST - 1
-    found = masks.effects(inside, rng.normal(size=(30, 1)))
+    inside[:, 1] = np.arange(30) < masks.MIN_MASKS - 1
+    found = masks.estimate_effects(inside, rng.normal(size=(30, 1)))
     assert np.isnan(found.beta[1]).all() and not np.isnan(found.beta[[0, 2]]).any()
-    assert np.isnan(masks.resampled(inside, rng.normal(size=(30, 1)), 20, rng)[:, 1]).all()
+    assert np.isnan(masks.bootstrap_effects(inside, rng.normal(size=(30, 1)), 20, rng)[:, 1]).all()
     assert np.isnan(found.error[1]).all()
-    few = masks.effects(rng.random((30, 15)) < 0.5, rng.normal(size=(30, 1)))
+    few = masks.estimate_effects(rng.random((30, 15)) < 0.5, rng.normal(size=(30, 1)))
     assert np.isnan(few.beta).all() and np.isnan(few.p).all()
-    same = masks.effects(inside, np.full((30, 1), 73.1))
+    same = masks.estimate_effects(inside, np.full((30, 1), 73.1))
     assert (same.beta[[0, 2]] == 0).all() and np.isnan(same.p).all()
 
 
 def test_adjusted_p_are_benjamini_and_hochbergs_and_unknown_ones_count():
     p = np.array([[0.01, 0.02], [np.nan, 0.04]])
-    np.testing.assert_allclose(masks.adjusted(p), [[0.04, 0.04], [np.nan, 0.16 / 3]])
+    np.testing.assert_allclose(masks.adjust_p(p), [[0.04, 0.04], [np.nan, 0.16 / 3]])
 
 
 @pytest.mark.sampled
@@ -136,7 +141,7 @@ def test_intervals_hold_the_effects_of_an_additive_world():
     for _ in range(amount(400)):
         inside = rng.random((80, 4)) < (0.3, 0.5, 0.7, 0.5)
         values = (40 + inside @ effect + 5 * rng.standard_t(4, size=80))[:, None]
-        low, high = np.percentile(masks.resampled(inside, values, 200, rng), [2.5, 97.5], axis=0)
+        low, high = np.percentile(masks.bootstrap_effects(inside, values, 200, rng), [2.5, 97.5], axis=0)
         held.append((low[:, 0] <= effect) & (effect <= high[:, 0]))
     share = np.mean(held)
     assert 0.92 < share < 0.98
@@ -156,9 +161,9 @@ def mask_table(inside, accuracy, learned_inside=(), learned_accuracy=()):
                 | {"n": 50, "accuracy": value, "log_odds": 0.0}
                 for (subset, (group, family)), value in zip(SUBSETS.items(), of_mask, strict=True)
             ]
-    found = levels(pd.DataFrame(rows), ["kind", "mask"])
+    found = append_means(pd.DataFrame(rows), ["kind", "mask"])
     kept = [kept_by_mask[key] for key in zip(found["kind"], found["mask"], strict=True)]
-    return frame("random_masks", found.assign(heads=kept, mlps=[[8]] * len(found), **RUN))
+    return make_frame("random_masks", found.assign(heads=kept, mlps=[[8]] * len(found), **RUN))
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +178,7 @@ def additive():
 
 
 def test_effects_of_an_additive_world_are_in_the_table(additive):
-    found = heads.counter_heads(additive, components(s1={1, 2, 3}), RUN, 200, 0)
+    found = heads.compute_counter_heads(additive, components(s1={1, 2, 3}), RUN, 200, 0)
     assert len(found) == 3 * (5 + 3 + 3 + 2)  # subsets, groups, families of groups, J and J of a family
     rows = found.set_index(["name", "subset"])
     assert rows.loc[("0.2", "rel"), "beta"] == pytest.approx(10, abs=0.5)
@@ -192,7 +197,7 @@ def test_effects_of_an_additive_world_are_in_the_table(additive):
 
 
 def test_each_kind_of_value_is_a_family_of_tests(additive):
-    found = heads.counter_heads(additive, components(s1={1, 2, 3}), RUN, 50, 0)
+    found = heads.compute_counter_heads(additive, components(s1={1, 2, 3}), RUN, 50, 0)
     ood = found[(found["group"] == "ood") & found["subset"].notna()]
     np.testing.assert_allclose(ood["q"], stats.false_discovery_control(ood["p"]))
     j = found[(found["group"] == "j") & found["family"].isna()]
@@ -202,11 +207,11 @@ def test_each_kind_of_value_is_a_family_of_tests(additive):
 def test_subsets_that_are_not_analysed_are_in_no_table_and_no_test(additive):
     """Head 2 raises "rel" and lowers "verb": without either no sign is opposite, and without "rel" no head helps."""
     subsets = ["in_domain", "swap", "verb", "e_swap"]
-    found = heads.counter_heads(additive, components(s1={1, 2, 3}), RUN, 50, 0, subsets)
+    found = heads.compute_counter_heads(additive, components(s1={1, 2, 3}), RUN, 50, 0, subsets)
     assert set(found["subset"].dropna()) == {*subsets} and not (found["counter"] == True).any()  # noqa: E712 (nulls)
     ood = found[(found["group"] == "ood") & found["subset"].notna()]
     np.testing.assert_allclose(ood["q"], stats.false_discovery_control(ood["p"]))
-    tests = heads.mask_tests(additive, RUN, 0, subsets).set_index("test")
+    tests = heads.compute_mask_tests(additive, RUN, 0, subsets).set_index("test")
     assert tests.loc["counter", "observed"] == 0 and tests.loc["opposite", "observed"] == 0
     assert set(mask_fit(additive, RUN, subsets)["subset"].dropna()) == {*subsets}
 
@@ -228,7 +233,7 @@ def test_learned_masks_that_differ_in_something_else_are_predicted_badly(additiv
 
 
 def test_tests_of_an_additive_world(additive):
-    found = heads.mask_tests(additive, RUN, 0).set_index("test")
+    found = heads.compute_mask_tests(additive, RUN, 0).set_index("test")
     assert found.loc["profile", "p"] == 1 / 1001
     assert found.loc["counter", "observed"] == 1 and found.loc["counter", "p"] < 0.02
     assert found.loc["opposite", "p"] < 1e-6 and found.loc["opposite", "observed"] == 1
@@ -241,15 +246,15 @@ def test_a_floor_makes_effects_differ_and_turns_no_sign():
     inside = rng.random((60, 3)) < 0.5
     effect = np.array([[0, 10, 0, 10, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]], float)
     floor = inside @ effect + [90, 20, 1, 40, 80] + rng.normal(size=(60, 5)) * (0.5, 0.5, 0.1, 0.5, 0)
-    found = heads.mask_tests(mask_table(inside, floor, inside[:4], floor[:4]), RUN, 0).set_index("test")
+    found = heads.compute_mask_tests(mask_table(inside, floor, inside[:4], floor[:4]), RUN, 0).set_index("test")
     assert found.loc["profile", "p"] < 0.01 and found.loc["opposite", "observed"] == 0
 
 
 def test_without_masks_reasons_are_told():
-    nothing = frame("random_masks", [])
-    found = heads.mask_tests(nothing, RUN, 0)
+    nothing = make_frame("random_masks", [])
+    found = heads.compute_mask_tests(nothing, RUN, 0)
     assert found["p"].isna().all() and found["reason"].str.contains("no sound mid-sparsity subnetwork").all()
-    assert heads.counter_heads(nothing, components(s1={1}), RUN, 10, 0).empty
+    assert heads.compute_counter_heads(nothing, components(s1={1}), RUN, 10, 0).empty
     assert mask_fit(nothing, RUN)["reason"].tolist() == [heads.NO_POOL]
 
 
@@ -257,7 +262,7 @@ def test_masks_too_few_for_their_heads_have_reasons():
     rng = np.random.default_rng(10)
     inside = rng.random((8, 6)) < 0.5
     few = mask_table(inside, rng.uniform(0, 99, (8, 5)), np.ones((3, 6)), rng.uniform(0, 99, (3, 5)))
-    found = heads.counter_heads(few, components(s1=set(range(1, 7))), RUN, 10, 0)
+    found = heads.compute_counter_heads(few, components(s1=set(range(1, 7))), RUN, 10, 0)
     assert found["beta"].isna().all() and found["reason"].notna().all() and found["counter"].isna().all()
-    assert heads.mask_tests(few, RUN, 0)["reason"].str.contains("too few").all()
+    assert heads.compute_mask_tests(few, RUN, 0)["reason"].str.contains("too few").all()
     assert mask_fit(few, RUN)["reason"].str.contains("too few for 6 heads").all()

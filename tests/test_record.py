@@ -7,11 +7,20 @@ from pathlib import Path
 import pytest
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.provenance.record import FIELDS, Record, check, digest, digests, read_record, recorded, rows
+from heuristic_core.provenance.record import (
+    RECORD_FIELDS,
+    Record,
+    check_result,
+    provenance_rows,
+    read_record,
+    record_digest,
+    result_digests,
+    run_with_record,
+)
 from heuristic_core.provenance.settings import precision, public, seeds, settings
 from heuristic_core.tables.schemas import SCHEMAS
 
-BARE = json.dumps({"outputs": {}, "digest": digest({"outputs": {}})})  # a right digest, and nothing else
+BARE = json.dumps({"outputs": {}, "digest": record_digest({"outputs": {}})})  # a right digest, and nothing else
 
 
 @pytest.fixture
@@ -41,7 +50,7 @@ def test_every_result_has_the_record_of_its_job(study):
     core, null = (read_record(study / f"provenance/{name}.json") for name in ("core", "null"))
     assert core == null
     assert core["job"] == "tables/core" and core["code"] == "c0de"
-    assert core["inputs"] == {"checkpoint/model": digests(study / "checkpoint")[str(study / "checkpoint/model")]}
+    assert core["inputs"] == {"checkpoint/model": result_digests(study / "checkpoint")[str(study / "checkpoint/model")]}
     assert list(core["sources"]) == ["claims"]
     assert list(core["outputs"]) == ["core", "null"]
     assert core["device"] == "cpu" and core["seconds"] >= 0 and core["started"].endswith("Z")
@@ -49,7 +58,7 @@ def test_every_result_has_the_record_of_its_job(study):
 
 
 def test_the_table_has_one_row_for_each_job(study):
-    found = rows(study)
+    found = provenance_rows(study)
     assert [row["job"] for row in found] == ["finetune/ft1", "tables/core"]
     assert json.loads(found[1]["inputs"]) == read_record(study / "provenance/core.json")["inputs"]
 
@@ -65,7 +74,7 @@ def test_the_table_has_one_row_for_each_job(study):
 )
 def test_a_job_refuses_what_is_not_as_recorded(study, change, message):
     checkpoint = study / "checkpoint"
-    check(str(checkpoint), digests(checkpoint), study)
+    check_result(str(checkpoint), result_digests(checkpoint), study)
     change(checkpoint / "model")
     with pytest.raises(InputError, match=message) as error:
         make(study, "tables/core", [checkpoint], [study / "core"])
@@ -88,7 +97,7 @@ def test_a_damaged_record_is_named(study, text):
 def test_a_record_tells_when_it_was_changed(study):
     file = study / "provenance/core.json"
     text = json.loads(file.read_text())
-    assert text["digest"] == digest(text)
+    assert text["digest"] == record_digest(text)
     file.write_text(file.read_text().replace('"cpu"', '"cuda"'))
     with pytest.raises(InputError, match="changed after it was written"):
         read_record(file)
@@ -128,7 +137,9 @@ def test_nothing_of_the_environment_enters_a_record(study, monkeypatch, tmp_path
 
 
 def test_a_record_has_the_columns_of_its_table(study):
-    assert FIELDS == SCHEMAS["provenance"].keys() - {"study"} == read_record(study / "provenance/core.json").keys()
+    assert (
+        RECORD_FIELDS == SCHEMAS["provenance"].keys() - {"study"} == read_record(study / "provenance/core.json").keys()
+    )
 
 
 def test_files_of_one_name_from_elsewhere_are_told_apart(study, tmp_path):
@@ -154,5 +165,5 @@ def test_a_job_that_fails_leaves_no_record(study, monkeypatch):
         raise InputError("no")
 
     with pytest.raises(InputError):
-        recorded(main)
+        run_with_record(main)
     assert not (study / "provenance/core.json").exists()

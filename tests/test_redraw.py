@@ -16,7 +16,7 @@ from test_export import SETTINGS
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.archive.reading import open_crate
 from heuristic_core.experiments.heuristic_core.archive.unpack import unpack
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, missing_requirement
 
 TABLE = "tables/core.parquet"
 
@@ -53,7 +53,7 @@ def test_all_that_is_drawn_is_drawn_again_to_the_same_bytes(archive, found, tmp_
 
 def test_an_archive_has_the_tables_of_all_that_its_study_draws(archive):
     crate = open_crate(archive)
-    assert {name for name in TARGETS if unmet(name, crate.context, crate.tables) is None} == set(OWN)
+    assert {name for name in TARGETS if missing_requirement(name, crate.context, crate.tables) is None} == set(OWN)
 
 
 def test_a_finished_study_is_left_alone(archive, finished):

@@ -3,7 +3,7 @@
 import pytest
 
 from heuristic_core.provenance import digests, remembered
-from heuristic_core.provenance.remembered import DigestCache, read
+from heuristic_core.provenance.remembered import DigestCache, read_digest_cache
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_damaged_file_is_not_believed(code, tmp_path, damage):
         file.write_bytes(b"\xff\n{}")
     else:
         file.write_text(damage(file.read_text()))
-    assert read(file) == {} and [code(), code()] == [True, False]
+    assert read_digest_cache(file) == {} and [code(), code()] == [True, False]
 
 
 def test_what_cannot_be_written_is_no_error(code, tmp_path):

@@ -7,7 +7,7 @@ from amounts import amount
 from claim_tables import table
 from conftest import ROOT
 
-from heuristic_core.analysis.replicates import replicates, share_interval
+from heuristic_core.analysis.replicates import count_replicates, share_interval
 from heuristic_core.config.reading import ConfigError, read_merged_configs
 from heuristic_core.experiments.studies import parse_replicates, parse_studies
 from heuristic_core.figures.table_replicates import sheets
@@ -26,19 +26,19 @@ def claims(*verdicts, estimates=None, threshold="> 5 points", family="f"):
 def test_seeds_to_which_a_claim_does_not_apply_do_not_count():
     first = claims("supported", "supported", "failed runs", "does not apply", estimates=[10.0, 20.0, 30.0, 99.0])
     second = claims("contradicted", "not clear", "not run", estimates=[0.0, 10.0, 99.0])
-    (row,) = replicates([first, second]).to_dict("records")
+    (row,) = count_replicates([first, second]).to_dict("records")
     assert (row["models"], row["seeds"], row["supported"], row["contradicted"]) == (2, 5, 2, 1)
     assert row["by_model"] == "2 of 3, 0 of 2"
     assert row["mean"] == pytest.approx((20 + 5) / 2)
     assert (row["low"], row["high"]) == pytest.approx(share_interval(2, 5))
-    (sheet,) = sheets(replicates([first, second]))
+    (sheet,) = sheets(count_replicates([first, second]))
     assert sheet.rows[0][1:4] == ["2 of 5", "40 [5, 85]", "1 of 5"]
 
 
 def test_a_test_has_no_mean_and_a_claim_that_never_applies_has_no_share():
-    (row,) = replicates([claims("supported", threshold="p < 0.05")] * 2).to_dict("records")
+    (row,) = count_replicates([claims("supported", threshold="p < 0.05")] * 2).to_dict("records")
     assert np.isnan(row["mean"]) and row["seeds"] == 2
-    (row,) = replicates([claims("does not apply"), claims("not run")]).to_dict("records")
+    (row,) = count_replicates([claims("does not apply"), claims("not run")]).to_dict("records")
     assert row["seeds"] == 0 and np.isnan(row["low"]) and np.isnan(row["mean"])
 
 

@@ -12,9 +12,9 @@ from pages import check_source, needs_chromium, pdf_pages, probe
 from test_scripts import script
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.figures import sheets_of
-from heuristic_core.experiments.heuristic_core.report.page import warnings_of
-from heuristic_core.figures.targets import outputs
+from heuristic_core.experiments.heuristic_core.figures import build_sheets
+from heuristic_core.experiments.heuristic_core.report.page import collect_warnings
+from heuristic_core.figures.targets import target_files
 from heuristic_core.tables.parquet import read_rows, write_table
 
 TARGETS = ("figure02", "figure06", "table3")
@@ -103,14 +103,14 @@ def test_what_went_wrong_with_pruning_runs_comes_first(tmp_path):
     text = check_source(write_report(root)).text
     assert text.index(said) < text.index("1 supported 1 not clear")
     assert "1 2200 35 % 2 0 2 0 yes" in text and "1 2200 50 % 2 0 0 1 yes" in text
-    (warning,) = warnings_of([root, tmp_path / "absent"])
+    (warning,) = collect_warnings([root, tmp_path / "absent"])
     assert warning.startswith(f"tiny: {said}") and warning.endswith(f" See {root / 'report.html'}")
 
 
 def test_where_all_went_well_nothing_is_said(tmp_path):
     root = with_runs(tmp_path / "tiny", "", "", "", "")
     assert "Of 4 pruning runs" not in check_source(write_report(root)).text
-    assert warnings_of([root]) == []
+    assert collect_warnings([root]) == []
 
 
 def test_verdicts_are_explained_and_checks_and_what_was_not_run_come_last(tmp_path):
@@ -149,7 +149,7 @@ def test_data_are_counted_set_by_set(report):
 
 
 def test_tables_are_those_of_their_marks(study, report):
-    (of_seed,) = sheets_of("table3", pd.read_parquet(study / "tables" / "table3.parquet"))
+    (of_seed,) = build_sheets("table3", pd.read_parquet(study / "tables" / "table3.parquet"))
     assert of_seed.rows == [
         ["none", "12.5", "−3.0"], ["all core heads", "100.0", ""], ["interaction of all core heads", "+7.2", "+1.5"]
     ]  # fmt: skip
@@ -164,7 +164,7 @@ def test_the_same_results_give_the_same_page(study, tmp_path):
 
 def test_a_study_may_have_claims_alone(study, tmp_path):
     root = tmp_path / "bare"
-    for path in ("study.json", "tables/claims.parquet", *(path.lstrip("/") for path in outputs("", "table3"))):
+    for path in ("study.json", "tables/claims.parquet", *(path.lstrip("/") for path in target_files("", "table3"))):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes((study / path).read_bytes())
     text = check_source(write_report(root, "--targets", "table3")).text

@@ -10,12 +10,12 @@ from page_studies import make_study
 from test_scripts import loaded
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.report.missing import gaps
+from heuristic_core.experiments.heuristic_core.report.missing import collect_gaps
 from heuristic_core.provenance import digests
 from heuristic_core.report.claims import group_claims
-from heuristic_core.report.exhibits import label, render_caption
-from heuristic_core.report.render import duration, interval, number
-from heuristic_core.report.runs import scripts
+from heuristic_core.report.exhibits import render_caption, target_label
+from heuristic_core.report.render import format_duration, format_interval, format_number
+from heuristic_core.report.runs import summarise_scripts
 from heuristic_core.report.settings import group_settings, read_study
 from heuristic_core.tables.parquet import read_rows
 
@@ -49,13 +49,13 @@ def test_plots_place_estimates_between_their_edges(study):
     ],
 )  # fmt: skip
 def test_numbers(value, text):
-    assert number(value) == text
+    assert format_number(value) == text
 
 
 def test_intervals_and_durations():
-    assert interval(-1.0, 2.5) == "−1.0 to 2.5"
-    assert interval(None, 2.5) == ""
-    spelled = [duration(seconds).replace("\N{NO-BREAK SPACE}", " ") for seconds in (0.44, 59.7, 75, 7440)]
+    assert format_interval(-1.0, 2.5) == "−1.0 to 2.5"
+    assert format_interval(None, 2.5) == ""
+    spelled = [format_duration(seconds).replace("\N{NO-BREAK SPACE}", " ") for seconds in (0.44, 59.7, 75, 7440)]
     assert spelled == ["0.4 s", "1 min 0 s", "1 min 15 s", "2 h 4 min"]
 
 
@@ -76,7 +76,7 @@ def test_a_page_needs_nothing_that_draws():
     [("figure02", "Figure 2"), ("figure_core_seeds", "Figure: core seeds"), ("table_variance", "Table: variance")],
 )
 def test_labels(name, text):
-    assert label(name) == text
+    assert target_label(name) == text
 
 
 def test_a_repeated_drawing_shares_its_caption():
@@ -98,9 +98,9 @@ def test_captions_name_the_heuristic_that_the_task_declares_and_none_else(name):
 def test_gaps_are_gathered_by_reason():
     cell = {"ft_seed": 1, "step": 10, "sparsity": 0.5, "seed": 42, "repeat": 1, "accuracy": None, "reason": "failed"}
     rows = pd.DataFrame([cell | {"subset": name} for name in "abcdef"])
-    (gap,) = gaps(rows, None)
+    (gap,) = collect_gaps(rows, None)
     assert gap[1:] == (1, 10, "sparsity 0.5, seed 42, run 2", "a, b, c, d and 2 more", 6, "failed")
-    assert gaps(rows.assign(accuracy=1.0), None) == gaps(None, None) == []
+    assert collect_gaps(rows.assign(accuracy=1.0), None) == collect_gaps(None, None) == []
 
 
 def test_settings_are_lines():
@@ -119,12 +119,12 @@ def test_a_faulty_study_file_is_named(tmp_path):
 
 def test_seconds_are_summed_by_script_longest_first():
     records = [{"script": name, "seconds": seconds} for name, seconds in (("prune", 4), ("table3", 1.5), ("prune", 6))]
-    assert scripts(records) == [("prune", 2, 10, 6), ("table3", 1, 1.5, 1.5)]
-    assert scripts([]) == []
+    assert summarise_scripts(records) == [("prune", 2, 10, 6), ("table3", 1, 1.5, 1.5)]
+    assert summarise_scripts([]) == []
 
 
 def test_versions_say_where_the_code_stands(tmp_path, monkeypatch):
-    assert {"python", "numpy", "jinja2"} <= set(digests.versions())
-    assert str(digests.commit(tmp_path)) == "not recorded: this code is not in a git repository"
+    assert {"python", "numpy", "jinja2"} <= set(digests.package_versions())
+    assert str(digests.read_commit(tmp_path)) == "not recorded: this code is not in a git repository"
     monkeypatch.setenv("PATH", "")
-    assert str(digests.commit(tmp_path)) == "not recorded: git is not installed"
+    assert str(digests.read_commit(tmp_path)) == "not recorded: git is not installed"

@@ -13,10 +13,10 @@ from pages import check_source, found, needs_chromium
 from PIL import Image
 from test_report import report, study  # noqa: F401 (fixtures)
 
-from heuristic_core.experiments.heuristic_core.report.subnetworks import subnetworks
-from heuristic_core.experiments.heuristic_core.report.views import VIEWS, view_of
-from heuristic_core.report.exhibits import picture
-from heuristic_core.report.views import Switch, columns, library, view
+from heuristic_core.experiments.heuristic_core.report.subnetworks import build_subnetworks
+from heuristic_core.experiments.heuristic_core.report.views import VIEWS, build_view
+from heuristic_core.report.exhibits import encode_picture
+from heuristic_core.report.views import Switch, load_library, make_view, rounded_columns
 
 LARGEST = 6_000_000  # bytes of a report
 
@@ -42,7 +42,7 @@ def accuracies(*cells):
 
 
 def test_the_full_model_of_figure_2_is_shown_at_every_sparsity():
-    shown = view_of("figure02", marks_of("figure02", (1, 2)))
+    shown = build_view("figure02", marks_of("figure02", (1, 2)))
     rows = pd.DataFrame(shown["columns"])
     assert rows.groupby(["ft_seed", "sparsity", "model"]).size().unique().tolist() == [2]
     assert set(rows["sparsity"]) == {MID, HIGH}
@@ -55,33 +55,33 @@ def test_the_full_model_of_figure_2_is_shown_at_every_sparsity():
 def test_a_switch_without_a_choice_is_left_out_and_filters_nothing():
     rows = pd.DataFrame({"ft_seed": [1], "value": [1 / 3], "reason": [None]})
     one = Switch("ft_seed", "fine-tuning seed", [1], ["1"])
-    spec = view(rows, [one], [])["spec"]
+    spec = make_view(rows, [one], [])["spec"]
     assert spec["params"] == [] and spec["transform"] == []
-    assert columns(rows) == {"ft_seed": [1], "value": [0.33], "reason": [None]}
+    assert rounded_columns(rows) == {"ft_seed": [1], "value": [0.33], "reason": [None]}
 
 
 def test_figures_15_and_16_play_as_figure_6_and_tables_and_other_figures_do_not():
     marks = marks_of("figure06", (1,))
-    assert view_of("figure15", marks) == view_of("figure16", marks) == view_of("figure06", marks)
-    assert view_of("figure07", marks) is None
+    assert build_view("figure15", marks) == build_view("figure16", marks) == build_view("figure06", marks)
+    assert build_view("figure07", marks) is None
 
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_what_a_figure_draws_can_be_played_with(name, drawn):
     """Marks as they are read back; what is missing is a null of JSON."""
     _, marks = drawn[name]
-    shown = view_of(name, pd.read_csv(io.StringIO(marks.to_csv(index=False))))
+    shown = build_view(name, pd.read_csv(io.StringIO(marks.to_csv(index=False))))
     json.dumps(shown, allow_nan=False)
     means = marks[marks["seed"].isna()] if name == "figure06" else marks  # pruning seeds are in the static figure alone
     assert len(shown["columns"]["value"]) >= len(means)
     without = marks.drop(columns="collapsed", errors="ignore").assign(low=None, high=None)  # of published results
-    assert view_of(name, without)["spec"]["layer"]
+    assert build_view(name, without)["spec"]["layer"]
 
 
 def test_a_page_holds_what_its_figures_need_and_no_tag_ends_its_script_early(report):  # noqa: F811
     check_source(report)
     assert set(embedded(report, "views")["views"]) == {"figure02", "figure06"}
-    assert "</script" not in library().lower() and "<!--" not in library()
+    assert "</script" not in load_library().lower() and "<!--" not in load_library()
     assert report.read_text().count("vegaEmbed=") == 1
 
 
@@ -89,7 +89,7 @@ def test_pictures_keep_every_pixel():
     image = Image.fromarray(np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8))
     png = io.BytesIO()
     image.save(png, format="PNG")
-    address, width, height = picture(png.getvalue())
+    address, width, height = encode_picture(png.getvalue())
     kept = Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2])))
     assert (width, height) == (30, 20) and kept.tobytes() == image.tobytes()
 
@@ -98,7 +98,7 @@ def test_a_row_says_what_a_subnetwork_keeps_and_how_accurate_it_is():
     components = pd.DataFrame(component_rows((1,)))
     accuracy = accuracies((None, "cn_if", 60.04), (SEEDS[0], "cn_if", 10.0), (SEEDS[1], "cn_if", -0.04))
     groups = accuracy[accuracy["seed"].notna()].assign(group="ood")
-    shown = subnetworks(components, accuracy, groups)
+    shown = build_subnetworks(components, accuracy, groups)
     first, second = shown.rows[:2]
     assert (first.seed, first.sparsity, first.heads, first.mlps) == (SEEDS[0], "35 %", 1, 1)
     assert [first.accuracies[1], second.accuracies[1], first.accuracies[0]] == ["10.0", "0.0", ""]
@@ -111,7 +111,7 @@ def test_a_row_says_what_a_subnetwork_keeps_and_how_accurate_it_is():
 
 
 def test_without_subnetworks_there_is_no_page_of_them():
-    assert subnetworks(pd.DataFrame(component_rows(())), accuracies(), accuracies()) is None
+    assert build_subnetworks(pd.DataFrame(component_rows(())), accuracies(), accuracies()) is None
 
 
 def test_the_page_of_a_finished_study_is_small(finished):

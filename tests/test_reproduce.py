@@ -9,8 +9,8 @@ from conftest import ROOT
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.provenance.record import FIELDS, digest, record_path
-from heuristic_core.provenance.reproduction import compare, publish, told
+from heuristic_core.provenance.record import RECORD_FIELDS, record_digest, record_path
+from heuristic_core.provenance.reproduction import compare_results, format_comparison, write_digests
 
 # Job -> script, the result it reads, the result it writes. Names are in another order than the work.
 JOBS = {
@@ -30,7 +30,7 @@ def make(root, **changes):
         fields = {"code": "c0de", "settings": {"steps": 3}, "arithmetic": "portable", "packages": {"torch": "2"}}
         fields |= {"sources": {"pairs.csv": "a"}}
         fields |= changes if read else {}
-        made = dict.fromkeys(FIELDS) | fields | {"job": job, "script": script}
+        made = dict.fromkeys(RECORD_FIELDS) | fields | {"job": job, "script": script}
         made["settings"] = made["settings"] | ({"depends-on": "run"} if job == "report" else {})
         made["inputs"] = {read: file_digest(root / read)} if read else {}
         made["outputs"] = {written: file_digest(path)}
@@ -42,13 +42,13 @@ def write(root, result, made):
     folder = result.rpartition("/")[0] or result  # of a folder there is one record
     file = record_path(root / folder, root)
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(made | {"digest": digest(made)}))
+    file.write_text(json.dumps(made | {"digest": record_digest(made)}))
 
 
 @pytest.fixture
 def published(tmp_path):
     file = tmp_path / "expected" / "study.json"
-    assert publish(make(tmp_path / "there" / "study"), file) == 3  # the report tells of its run
+    assert write_digests(make(tmp_path / "there" / "study"), file) == 3  # the report tells of its run
     return file
 
 
@@ -60,7 +60,7 @@ def test_results_are_listed_in_the_order_of_the_work(published):
 
 def test_the_same_results_are_the_published_ones(published, tmp_path):
     root = make(tmp_path / "study")
-    assert told(root, published, compare(root, published)) == (
+    assert format_comparison(root, published, compare_results(root, published)) == (
         f"{root}: all 3 results are byte for byte those of {published}"
     )
 
@@ -84,7 +84,7 @@ def test_the_first_difference_is_named_with_its_likely_reason(changes, reason, p
         job = next(name for name, (_, _, written) in JOBS.items() if written == result)
         made = json.loads(record_path(root / (result.rpartition("/")[0] or result), root).read_text())
         write(root, result, made | {"outputs": {result: file_digest(root / result)}, "job": job, "digest": None})
-    found = compare(root, published)
+    found = compare_results(root, published)
     assert (found.results, found.differing, found.missing) == (3, 2, 0)
     assert (found.first.rule, found.first.result) == ("finetune", "model/weights")
     assert found.first.reason.startswith(reason)
@@ -93,49 +93,51 @@ def test_the_first_difference_is_named_with_its_likely_reason(changes, reason, p
 def test_a_result_that_changed_after_it_was_made_is_told_from_one_that_was_made_otherwise(published, tmp_path):
     root = make(tmp_path / "study")
     (root / "table.csv").write_text("edited")
-    assert compare(root, published).first.reason.startswith("it has changed since gather made it")
+    assert compare_results(root, published).first.reason.startswith("it has changed since gather made it")
 
 
 def test_a_result_that_is_not_there_is_missing(published, tmp_path):
     root = make(tmp_path / "study")
     (root / "model/weights").unlink()
-    found = compare(root, published)
+    found = compare_results(root, published)
     assert (found.differing, found.missing) == (0, 1) and found.first.reason.startswith("it is missing")
-    assert "of 3 results" in told(root, published, found) and "0 differ, 1 are missing" in told(root, published, found)
+    assert "of 3 results" in format_comparison(
+        root, published, found
+    ) and "0 differ, 1 are missing" in format_comparison(root, published, found)
 
 
 def test_another_configuration_is_told_first(tmp_path, monkeypatch):
     """The job that writes the checked configuration reads no result, so it is among the first."""
     monkeypatch.setitem(JOBS, "describe", ("describe", None, "study.json"))
     file = tmp_path / "study.json"
-    publish(make(tmp_path / "there" / "study"), file)
+    write_digests(make(tmp_path / "there" / "study"), file)
     root = make(tmp_path / "study")
     (root / "model/weights").unlink()  # that of a seed which is no longer asked for
     (root / "study.json").write_text("fewer seeds")
-    assert compare(root, file).first.result == "study.json"
+    assert compare_results(root, file).first.result == "study.json"
 
 
 def test_what_is_not_as_it_was_made_is_not_published(tmp_path):
     root = make(tmp_path / "study")
     (root / "table.csv").write_text("edited")
     with pytest.raises(InputError, match=r"table\.csv has changed"):
-        publish(root, tmp_path / "file.json")
+        write_digests(root, tmp_path / "file.json")
 
 
 def test_a_damaged_file_of_digests_is_named(published, tmp_path):
     published.write_text('{"jobs": []}')
     with pytest.raises(InputError, match="arithmetic, packages, study"):
-        compare(tmp_path, published)
+        compare_results(tmp_path, published)
 
 
 def test_results_of_two_arithmetics_are_not_published(tmp_path):
     with pytest.raises(InputError, match=r"m/model.*arithmetic"):
-        publish(make(tmp_path / "study", arithmetic="native"), tmp_path / "file.json")
+        write_digests(make(tmp_path / "study", arithmetic="native"), tmp_path / "file.json")
 
 
 def test_a_study_of_which_nothing_was_published_says_how_to_begin(tmp_path):
     with pytest.raises(InputError, match="make expected CONFIG="):
-        compare(make(tmp_path / "study"), tmp_path / "none.json")
+        compare_results(make(tmp_path / "study"), tmp_path / "none.json")
 
 
 def test_one_damaged_table_of_a_finished_study_is_named(finished, tmp_path):

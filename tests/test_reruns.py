@@ -9,7 +9,7 @@ import pytest
 from conftest import CLAIMS, ROOT
 from reduced import CODE, OWN, REDUCED, RUNS, STUDY, clone, planned, snakemake
 
-from heuristic_core.experiments.heuristic_core.config.cells import cells
+from heuristic_core.experiments.heuristic_core.config.cells import list_cells
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
 
 
@@ -45,7 +45,7 @@ def test_a_new_pruning_seed_runs_its_jobs_and_what_is_drawn_from_them(finished, 
 def test_a_new_fine_tuning_seed_leaves_the_others_alone(finished, changed):
     jobs = planned(finished, changed(finetune__seeds=[1, 2, 3]))
     assert jobs["finetune"] == jobs["attention"] == jobs["core"] == jobs["ablate"] == 1
-    assert jobs["prune"] == jobs["evaluate"] == len(cells(STUDY))
+    assert jobs["prune"] == jobs["evaluate"] == len(list_cells(STUDY))
     assert "sentences" not in jobs
     assert "encode" not in jobs
 
@@ -60,7 +60,7 @@ def test_a_fine_tuning_setting_invalidates_what_descends_from_it(finished, chang
     jobs = planned(finished, changed(finetune__learning_rate=1e-3))
     assert jobs["finetune"] == 2
     assert jobs["full_model"] == 4
-    assert jobs["prune"] == jobs["evaluate"] == 2 * len(cells(STUDY))
+    assert jobs["prune"] == jobs["evaluate"] == 2 * len(list_cells(STUDY))
     assert set(OWN) <= set(jobs)
     assert "encode" not in jobs
 
@@ -71,7 +71,7 @@ def test_another_arithmetic_runs_everything(finished, changed, tmp_path):
 
 def test_a_pruning_setting_leaves_the_full_model_alone(finished, changed):
     jobs = planned(finished, changed(prune__learning_rate=0.3))
-    assert jobs["prune"] == 2 * len(cells(STUDY))
+    assert jobs["prune"] == 2 * len(list_cells(STUDY))
     assert not {"finetune", "full_model", "attention", "figure10"} & set(jobs)
 
 
@@ -198,7 +198,7 @@ def test_results_apart_from_the_checkout_judge_and_report_again_when_it_moves(se
 def test_a_script_runs_its_steps_and_what_follows(checkout):
     append(checkout / "workflow/scripts/evaluate.py", "\nADDED = 1\n")
     jobs = planned(checkout, checkout=checkout)
-    assert jobs["evaluate"] == 2 * len(cells(STUDY))
+    assert jobs["evaluate"] == 2 * len(list_cells(STUDY))
     assert {"gather", "figure02", "report"} <= set(jobs)
     assert not {"finetune", "full_model", "prune", "core", "ablate", "attention", "describe"} & set(jobs)
 
@@ -206,7 +206,7 @@ def test_a_script_runs_its_steps_and_what_follows(checkout):
 def test_a_library_module_runs_the_steps_that_import_it(checkout):
     append(checkout / "src/heuristic_core/pruning/discretise.py", "\nADDED = 1\n")
     jobs = planned(checkout, checkout=checkout)
-    assert jobs["prune"] == 2 * len(cells(STUDY))
+    assert jobs["prune"] == 2 * len(list_cells(STUDY))
     assert jobs["evaluate_controls"] == 2
     assert not {"sentences", "finetune", "full_model", "attention", "figure10", "describe"} & set(jobs)
 

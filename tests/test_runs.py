@@ -4,18 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis.core import core, core_null
-from heuristic_core.experiments.heuristic_core.analysis.core_seeds import core_seeds
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import NAMED, outcomes
+from heuristic_core.analysis.frames import make_frame
+from heuristic_core.experiments.heuristic_core.analysis.core import compute_core, compute_core_null
+from heuristic_core.experiments.heuristic_core.analysis.core_seeds import compute_core_seeds
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import MAX_LISTED_RUNS, list_outcomes
 from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import rank_correlation
-from heuristic_core.experiments.heuristic_core.analysis.runs import chance, runs
+from heuristic_core.experiments.heuristic_core.analysis.runs import compute_chance, runs
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_frame, as_table, write_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 FULL = Identity("s", "m", "t", 1, 20)
 CELL = FULL._replace(sparsity=0.5, seed=1)
@@ -36,14 +36,14 @@ def trace(one, gap=0.0, steps=30):
         | {"sampled_sparsity": 0.5 - gap if k >= end else 0.1, "lambda_1": 0.0, "lambda_2": 0.0, "log_alpha": 0.0}
         for k in range(steps)
     ]
-    return frame("prune_trace", rows)
+    return make_frame("prune_trace", rows)
 
 
 def groups(low, full_low=80.0):
     rows = [FULL._asdict() | {"group": "id", "accuracy": 90.0, "low": full_low, "high": 95.0}]
     rows.append(CELL._asdict() | {"group": "id", "accuracy": low + 2, "low": low, "high": low + 5})
     rows += [row | {"group": "ood", "low": 0.0} for row in rows]
-    return frame("group_accuracy", rows)
+    return make_frame("group_accuracy", rows)
 
 
 def judged(one=None, gap=0.0, low=60.0, full_low=80.0, of=50.0, controller="sampled"):
@@ -58,7 +58,7 @@ def test_a_run_that_went_well_has_its_numbers_and_no_reason(tmp_path):
     wanted = {"actual_sparsity": 0.5, "gate_sparsity": 0.49, "gap": 0.01, "kl": 0.25}
     wanted |= {"id_accuracy": 62.0, "id_low": 60.0, "id_high": 65.0, "chance": 50.0}
     assert {name: row[name] for name in wanted} == pytest.approx(wanted)
-    assert list(row) == schema("runs").names
+    assert list(row) == get_schema("runs").names
     write_table("runs", [row], tmp_path / "runs.parquet")
 
 
@@ -114,24 +114,29 @@ def labelled(**subsets):
 
 def test_chance_gives_one_label_everywhere_and_counts_subsets_alike():
     one = labelled(a=[0, 0, 0, 1], b=[1, 2], out=[2, 2, 2])
-    assert chance(one) == pytest.approx(100 * (0.25 + 0.5) / 2)  # label 1; label 0 has 75 and 0
-    assert chance(one, ["a", "out"]) == 75
-    assert chance(one, ["out"]) is None
-    assert chance(labelled(a=[0, 0], b=[1, 1])) == 50
+    assert compute_chance(one) == pytest.approx(100 * (0.25 + 0.5) / 2)  # label 1; label 0 has 75 and 0
+    assert compute_chance(one, ["a", "out"]) == 75
+    assert compute_chance(one, ["out"]) is None
+    assert compute_chance(labelled(a=[0, 0], b=[1, 1])) == 50
 
 
 def test_outcomes_name_some_and_count_the_rest():
-    many = [FailedRun(CELL._replace(seed=seed, repeat=seed % 2), "diverged") for seed in range(NAMED + 3)]
+    many = [FailedRun(CELL._replace(seed=seed, repeat=seed % 2), "diverged") for seed in range(MAX_LISTED_RUNS + 3)]
     rows = runs(many, trace(subnetwork()), groups(60.0), 50.0)
-    (failed,) = outcomes(rows)
-    assert (failed.kind, failed.count, failed.of, len(failed.named)) == ("failed", NAMED + 3, NAMED + 3, NAMED)
+    (failed,) = list_outcomes(rows)
+    assert (failed.kind, failed.count, failed.of, len(failed.named)) == (
+        "failed",
+        MAX_LISTED_RUNS + 3,
+        MAX_LISTED_RUNS + 3,
+        MAX_LISTED_RUNS,
+    )
     assert failed.named[1] == "fine-tuning seed 1, step 20, sparsity 0.5, seed 1, run 2: diverged"
     assert str(failed).endswith(". and 3 more")
-    assert outcomes(runs([subnetwork()], trace(subnetwork()), groups(60.0), 50.0)) == []
-    assert outcomes(frame("runs", [])) == []
+    assert list_outcomes(runs([subnetwork()], trace(subnetwork()), groups(60.0), 50.0)) == []
+    assert list_outcomes(make_frame("runs", [])) == []
     both = runs([subnetwork(), FAILED], trace(subnetwork(), 0.1), groups(50.0), 50.0)
     assert both["missed"].isna().tolist() == both["collapsed"].isna().tolist() == [False, True]
-    assert [outcome.kind for outcome in outcomes(both)] == ["failed", "collapsed", "missed their target"]
+    assert [outcome.kind for outcome in list_outcomes(both)] == ["failed", "collapsed", "missed their target"]
 
 
 SUBSETS = {"a": "id", "b": "ood", "c": "ood-entailment"}
@@ -178,12 +183,12 @@ MASKS |= {(0.5, 1): [0, 1, 4, 5], (0.5, 2): [2, 3, 6, 7], (0.5, 3): [0, 1, 4, 6]
 
 def test_the_core_rests_on_the_runs_that_there_are():
     there = components({run: kept for run, kept in MASKS.items() if run != (0.5, 2)})
-    found = core(there, CONTEXT)
+    found = compute_core(there, CONTEXT)
     assert found.loc[found["in_core"], "name"].tolist() == ["0.0", "0.1", "1.0"]
     assert found[["n_mid", "n_high"]].drop_duplicates().to_numpy().tolist() == [[3, 2]]
-    null = core_null(there, CONTEXT, 50, 0).set_index("set")
+    null = compute_core_null(there, CONTEXT, 50, 0).set_index("set")
     assert null[["n", "seeds", "observed"]].to_numpy().tolist() == [[2, 2, 3], [3, 3, 3], [5, 3, 3]]
-    curve = core_seeds(there, CONTEXT, 0)
+    curve = compute_core_seeds(there, CONTEXT, 0)
     assert curve.groupby("set")["seeds"].max().to_dict() == {"high": 2, "mid": 3, "mid+high": 3}
     assert curve.groupby("set")["heads"].last().to_dict() == {"high": 3, "mid": 3, "mid+high": 3}
 

@@ -7,7 +7,7 @@ import pytest
 
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.tasks.encoded import Subset, pack_lists
-from heuristic_core.tasks.sampling import of_subset, sample_stratified
+from heuristic_core.tasks.sampling import sample_stratified, sample_subset
 
 
 def encoded(sizes):
@@ -39,7 +39,7 @@ def test_a_file_sorted_by_label_gives_every_label_its_share(sizes, count, shares
 
 
 def test_within_a_label_pairs_are_drawn_and_not_the_first():
-    drawn = [k for seed in range(200) for k in of_subset([0] * 40, "dev", 10, seed)]
+    drawn = [k for seed in range(200) for k in sample_subset([0] * 40, "dev", 10, seed)]
     counts = np.bincount(drawn, minlength=40)
     assert counts.sum() == 2000 and counts.min() > 25 and counts.max() < 80  # 50 each, +- 4 standard deviations
 
@@ -59,7 +59,9 @@ def test_where_no_more_pairs_are_there_all_are_taken_as_they_are(count):
 
 def test_who_asks_alike_has_the_same_pairs_and_every_seed_and_subset_others():
     labels = [0, 1] * 50
-    first, same, seed, name = (of_subset(labels, *ask) for ask in [("a", 9, 0), ("a", 9, 0), ("a", 9, 1), ("b", 9, 0)])
+    first, same, seed, name = (
+        sample_subset(labels, *ask) for ask in [("a", 9, 0), ("a", 9, 0), ("a", 9, 1), ("b", 9, 0)]
+    )
     assert first.tolist() == same.tolist() and first.tolist() not in (seed.tolist(), name.tolist())
 
 

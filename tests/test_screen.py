@@ -17,7 +17,7 @@ from conftest import ROOT
 from rich.console import Console
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from heuristic_core.common.progress import advance
+from heuristic_core.common.progress import read_progress
 from snakemake_logger_plugin_screen import plugin_for_terminal
 from snakemake_logger_plugin_screen.run import Run
 from snakemake_logger_plugin_screen.screen import message, picture
@@ -80,7 +80,7 @@ def test_the_progress_of_a_running_job_is_part_of_its_bar_and_is_quoted(run, tmp
     assert rule.running[0].advance().share == 0.45
     assert "1 running, finetune 810/1800 [00:12<00:14" in shown(run)[1]
     os.utime(log, (1, 1))  # of an earlier run
-    assert rule.running[0].advance() is None and advance(log, 0).share == 0.45
+    assert rule.running[0].advance() is None and read_progress(log, 0).share == 0.45
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50), (40, 8), (20, 4)])

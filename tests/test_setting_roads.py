@@ -9,11 +9,11 @@ import yaml
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from heuristic_core.config.blocks import Block
-from heuristic_core.config.reading import ConfigError, checked
+from heuristic_core.config.reading import ConfigError, validate
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.reference import references
+from heuristic_core.experiments.reference import list_references
 from heuristic_core.jobs.arguments import read_block
-from heuristic_core.jobs.command import block
+from heuristic_core.jobs.command import format_block
 
 TEXTS = (
     "a",
@@ -48,7 +48,7 @@ def blocks(kind, seen=None):
 
 FIELDS = {
     f"{kind.__module__}.{kind.__name__}.{name}": field
-    for words in references()
+    for words in list_references()
     for kind in blocks(words.study)
     for name, field in kind.model_fields.items()
     if not blocks(field.annotation)  # whose own fields are here, too
@@ -108,8 +108,8 @@ def test_a_setting_goes_by_yaml_and_by_json(name):
 def test_pairs_whose_attention_is_drawn_reach_their_job():
     pairs = [["The lamp is {red}.", "'Is' the $lamp?"], ["x", "y"]]
     analysis = Analysis.model_validate(yaml.safe_load(yaml.safe_dump({"example_pairs": pairs})))
-    found = read_block("analysis", Analysis, block(analysis, {"attention_pairs", "example_pairs"}))
+    found = read_block("analysis", Analysis, format_block(analysis, {"attention_pairs", "example_pairs"}))
     assert found.example_pairs == list(map(tuple, pairs))
     for wrong in ([["a"]], [["a", "b", "c"]], ["ab"], [["a", ""]], [["a", 1]]):
         with pytest.raises(ConfigError, match=r"example_pairs\.0"):
-            checked(Analysis, {"example_pairs": wrong}, "study.yaml")
+            validate(Analysis, {"example_pairs": wrong}, "study.yaml")

@@ -11,13 +11,13 @@ from reduced import ROOT, snakemake
 from safetensors.torch import load_file
 from transformers import BertForMaskedLM
 
-from heuristic_core.common.arithmetic import available
+from heuristic_core.common.arithmetic import supports_portable
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.evaluation.attention import overlap_rows
 from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.models.folder import folder_of, local_files
-from heuristic_core.models.implementation import view_of
-from heuristic_core.models.pretrained import build_classifier, masked_language_model
+from heuristic_core.models.folder import local_files, resolve_folder
+from heuristic_core.models.implementation import wrap_model
+from heuristic_core.models.pretrained import build_classifier, build_masked_language_model
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tasks.language import LABELS, VOCABULARY
@@ -58,7 +58,7 @@ pretrain(model, corpus, settings, measured, Path(sys.argv[3]))
 def test_the_default_study_and_the_one_that_makes_its_checkpoint_differ_in_the_model_alone():
     assert STUDY.model_dump(exclude={"study", "model"}) == MADE.model_dump(exclude={"study", "model"})
     assert STUDY.model.name == MADE.model.name and MADE.pretraining
-    assert (ROOT / folder_of(STUDY.model)).samefile(FOLDER)
+    assert (ROOT / resolve_folder(STUDY.model)).samefile(FOLDER)
 
 
 def test_it_is_small_and_holds_weights_as_data():
@@ -79,7 +79,7 @@ def test_it_has_the_stated_shape_and_the_generated_languages_words():
 def test_no_head_starts_with_tied_queries_and_keys():
     """Pre-training makes some alike: queries and keys of heads 0.1 and 1.1, with cosines of 0.56 and 0.52."""
     shape = MADE.model.architecture
-    for layer in masked_language_model(MADE.model, len(VOCABULARY)).bert.encoder.layer:
+    for layer in build_masked_language_model(MADE.model, len(VOCABULARY)).bert.encoder.layer:
         parts = layer.attention.self.query, layer.attention.self.key
         by_head = [part.weight.reshape(shape.heads, -1) for part in parts]
         assert torch.cosine_similarity(*by_head).abs().max() < 0.3
@@ -90,7 +90,7 @@ def test_some_heads_attend_to_the_repeated_word_and_most_do_not():
     pairs = encode_word_pairs(
         FOLDER, [("kings saw judges", "judges saw kings"), ("poets near chefs ran", "chefs ran")], 24
     )
-    rows = overlap_rows(Identity("s", "m", "t", 1), view_of(model.eval()), pairs, 2.0)
+    rows = overlap_rows(Identity("s", "m", "t", 1), wrap_model(model.eval()), pairs, 2.0)
     assert 3 <= sum(row["overlap"] for row in rows) <= len(rows) / 2
 
 
@@ -113,7 +113,7 @@ def test_the_weights_are_those_that_were_made_from_this_beginning():
     assert file_digest(FOLDER / "model.safetensors") == WEIGHTS
 
 
-@pytest.mark.skipif(not available(), reason="portable arithmetic needs an x86-64 processor with AVX2")
+@pytest.mark.skipif(not supports_portable(), reason="portable arithmetic needs an x86-64 processor with AVX2")
 @pytest.mark.parametrize("isa", [None, pytest.param("SSE41", marks=pytest.mark.slow)])
 def test_pre_training_begins_with_the_recorded_bytes(isa, tmp_path):
     """isa: what oneDNN may use, which compiles for the processor that it runs on."""

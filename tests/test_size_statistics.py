@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from amounts import amount
 
-from heuristic_core.analysis.estimates import CannotSay, TooFew
-from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.analysis.estimates import NotComputable, TooFewUnits
+from heuristic_core.analysis.frames import make_frame
+from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.experiments.heuristic_core.analysis import statistics_sizes as sizes
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 from heuristic_core.experiments.heuristic_core.config.context import Context
@@ -58,8 +58,8 @@ def cmd_rows(seeds=SEEDS, reach=0.0, **groups):
 
 def evidence(of_size, of_cmd, seeds=SEEDS, reach=0.0):
     tables = {
-        "effective_size": frame("effective_size", size_rows(seeds, **of_size)),
-        "circuit_performance": frame("circuit_performance", list(cmd_rows(seeds, reach, **of_cmd))),
+        "effective_size": make_frame("effective_size", size_rows(seeds, **of_size)),
+        "circuit_performance": make_frame("circuit_performance", list(cmd_rows(seeds, reach, **of_cmd))),
     }
     return Evidence(CONTEXT, {name: table for name, table in tables.items() if len(table)})
 
@@ -96,7 +96,7 @@ def test_both_must_support_a_claim_and_both_must_contradict_it():
     ):  # fmt: skip
         by_size = {"id": {step: (90.0, by_seed) for step, by_seed in series(*of_size).items()}}
         found = sizes.flat_size(evidence(by_size, {"id": series(*of_cmd)}, seeds), group="id")
-        verdicts[name] = verdict(found, "< 20 points"), "disagree" in found.detail
+        verdicts[name] = decide_verdict(found, "< 20 points"), "disagree" in found.detail
     assert verdicts == {
         "both flat": ("supported", verdicts["both flat"][1]), "both rise": ("contradicted", verdicts["both rise"][1]),
         "apart": ("not clear", True), "other": ("not clear", True),
@@ -109,7 +109,7 @@ def test_generalising_takes_more_than_the_task():
     assert found.value == pytest.approx(40.5)
     assert "effective size 39.5 [" in found.detail and "from step 10 to 20" in found.detail
     late = {group: {step: by_step[step] for step in (20, 30)} for group, by_step in SIZES.items()}
-    with pytest.raises(CannotSay, match="defined from the first checkpoint on, step 20"):
+    with pytest.raises(NotComputable, match="defined from the first checkpoint on, step 20"):
         sizes.rising_size(evidence(late, CMD))
 
 
@@ -120,7 +120,7 @@ def test_an_order_without_sizes_of_single_seeds_has_too_few(statistic):
     rows = whole.tables["effective_size"]
     first = rows[rows["seed"].isna()].assign(order="mean-first")
     context = CONTEXT.model_copy(update={"size_order": "mean-first"})
-    with pytest.raises(TooFew, match="order mean-first"):
+    with pytest.raises(TooFewUnits, match="order mean-first"):
         statistic(Evidence(context, whole.tables | {"effective_size": first}))
 
 
@@ -145,18 +145,18 @@ def test_pairs_widen_intervals():
 
 
 def test_without_one_of_the_measures_nothing_is_said():
-    with pytest.raises(CannotSay, match="the study has no table circuit_performance"):
+    with pytest.raises(NotComputable, match="the study has no table circuit_performance"):
         sizes.flat_size(evidence(SIZES, {}), group="id")
-    with pytest.raises(CannotSay, match="CMD, J: 10 undefined, 20 undefined: undefined: full model at 0 %"):
+    with pytest.raises(NotComputable, match="CMD, J: 10 undefined, 20 undefined: undefined: full model at 0 %"):
         sizes.rising_size(evidence(SIZES, CMD | {"j": {10: None, 20: None}}))
-    with pytest.raises(CannotSay, match="defined at 1 checkpoints"):
+    with pytest.raises(NotComputable, match="defined at 1 checkpoints"):
         sizes.flat_size(evidence({"id": {10: ID[10]}}, CMD), group="id")
 
 
 def test_equal_seeds_decide_nothing():
     same = {"id": dict.fromkeys((10, 20, 30), (90.0, (50.0, 50.0)))}
     found = sizes.flat_size(evidence(same, {"id": dict.fromkeys((10, 20, 30), (20.0, 20.0))}), group="id")
-    assert verdict(found, "< 20 points") == "too few"
+    assert decide_verdict(found, "< 20 points") == "too few"
 
 
 def curve(values):
@@ -191,5 +191,5 @@ def test_a_range_of_the_threshold_is_seldom_below_it_and_seldom_above(n):
             curve(np.array([[low], [low + 10], [low + 20]]) + rng.normal(0, 5, (3, n))) for low in (45, 40)
         )
         found = sizes._combine(*map(sizes._range, (of_size, of_cmd)))
-        verdicts.append(verdict(found, "< 20 points"))
+        verdicts.append(decide_verdict(found, "< 20 points"))
     assert verdicts.count("supported") <= 0.06 * DRAWS and verdicts.count("contradicted") <= 0.06 * DRAWS

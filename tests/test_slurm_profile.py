@@ -16,7 +16,7 @@ from yte import process_yaml
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
-from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
+from heuristic_core.experiments.heuristic_core.config.cells import list_cells, repeated_cells
 from heuristic_core.experiments.heuristic_core.plan import needs as needs_of
 from heuristic_core.plan import profiles, slurm
 
@@ -49,7 +49,7 @@ def commands(tmp_path, monkeypatch):
 def test_accounting_is_asked_only_where_it_answers(commands, monkeypatch, capsys, scripts, command, reason):
     monkeypatch.setattr(slurm, "TIMEOUT_SECONDS", 0.5)
     commands(**scripts)
-    assert slurm.status_command() == command
+    assert slurm.choose_status_command() == command
     (line,) = capsys.readouterr().err.splitlines()
     assert reason in line and (command or "dry run") in line
 
@@ -76,14 +76,14 @@ def test_profiles_override_key_by_key():
     ours = {"jobs": 100, "retries": 2, "default-resources": {"mem_mb": 1, "runtime": 2}}
     site = {"default-resources": {"slurm_account": "a", "runtime": 3}, "retries": None}
     own = {"default-resources": {"slurm_account": "b", "mem_mb": None}, "cores": 8}
-    assert profiles.overridden(ours, []) == {}
-    assert profiles.overridden(ours, [site, own]) == {
+    assert profiles.merge_overrides(ours, []) == {}
+    assert profiles.merge_overrides(ours, [site, own]) == {
         "default-resources": {"runtime": 3, "slurm_account": "b"},
         "retries": None,
         "cores": 8,
     }
     rules = [{"set-resources": {"prune": {"runtime": 1, "mem_mb": 2}}}, {"set-resources": {"prune": {"mem_mb": 3}}}]
-    assert profiles.overridden(ours, rules) == {"set-resources": {"prune": {"runtime": 1, "mem_mb": 3}}}
+    assert profiles.merge_overrides(ours, rules) == {"set-resources": {"prune": {"runtime": 1, "mem_mb": 3}}}
 
 
 @pytest.mark.parametrize(
@@ -192,20 +192,20 @@ def test_every_job_of_the_paper_asks_for_sane_memory_and_time_and_for_more_the_s
 
 
 def test_needs_grow_with_the_model_and_with_the_study():
-    small, paper = needs_of.needs(STUDY), needs_of.needs(PAPER)
+    small, paper = needs_of.estimate_needs(STUDY), needs_of.estimate_needs(PAPER)
     for rule in ("encode", "finetune", "prune", "evaluate", "gather"):
         assert paper[rule].mem_mb > small[rule].mem_mb and paper[rule].runtime > small[rule].runtime
     longer = PAPER.model_copy(
         update={"finetune": PAPER.finetune.model_copy(update={"steps": 2 * PAPER.finetune.steps})}
     )
-    assert needs_of.needs(longer)["finetune"].runtime > 1.8 * paper["finetune"].runtime
-    assert needs_of.needs(longer)["prune"] == paper["prune"]
+    assert needs_of.estimate_needs(longer)["finetune"].runtime > 1.8 * paper["finetune"].runtime
+    assert needs_of.estimate_needs(longer)["prune"] == paper["prune"]
 
 
 def test_a_model_of_which_nothing_is_known_is_taken_for_a_large_one():
     unknown = PretrainedModel(name="x", source="pretrained", hub="someone/else", revision="0" * 40)
-    guessed = needs_of.needs(PAPER.model_copy(update={"model": unknown}))
-    assert guessed["prune"].runtime > needs_of.needs(PAPER)["prune"].runtime
+    guessed = needs_of.estimate_needs(PAPER.model_copy(update={"model": unknown}))
+    assert guessed["prune"].runtime > needs_of.estimate_needs(PAPER)["prune"].runtime
 
 
 def test_reading_the_snakefile_imports_no_torch_and_no_transformers():
@@ -251,7 +251,7 @@ def test_few_submissions_carry_all_jobs_and_each_subnetwork_travels_with_its_eva
     done = subprocess.run([*command, str(REDUCED)], capture_output=True, text=True, check=True)
     rows = re.findall(r"^(\w+) +([\d,]+) jobs +([\d,]+) submissions$", done.stdout, re.M)
     counts = {name: (int(jobs), int(submissions)) for name, jobs, submissions in rows}
-    runs = 2 * len(cells(STUDY) + repeats(STUDY))
+    runs = 2 * len(list_cells(STUDY) + repeated_cells(STUDY))
     empty = 2 * len(STUDY.grid.checkpoints)
     assert counts["small_subnetworks"][0] == 2 * runs + empty
     assert counts["small_subnetworks"][1] < runs / 2

@@ -10,13 +10,13 @@ from claim_tables import RUN, core_rows, evidence
 from test_analysis_core import CELLS, WITH_EARLY, components
 from test_degenerate import full_rows, run_rows
 
-from heuristic_core.analysis.estimates import FailedRuns, TooFew
-from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.analysis.estimates import FailedRuns, TooFewUnits
+from heuristic_core.analysis.frames import make_frame
+from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis.core import core
+from heuristic_core.experiments.heuristic_core.analysis.core import compute_core
 from heuristic_core.experiments.heuristic_core.analysis.stability import (
-    MOST_BY_CHANCE,
+    MAX_EXPECTED_BY_CHANCE,
     compute_error_bound,
     compute_expected_counts,
     compute_share_intervals,
@@ -31,7 +31,7 @@ from heuristic_core.experiments.heuristic_core.figures import draw
 from heuristic_core.experiments.heuristic_core.figures.table_core import sheets
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.parquet import write_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 SEEDS = tuple(range(1, 13))
 CONTEXT = Context(mid=0.4, high=0.7, last=30, seeds=SEEDS)
@@ -54,7 +54,7 @@ def rows_of(masks, mid=None):
                 about = {"component": c.index, "name": c.name, "kind": c.kind, "layer": c.layer, "head": c.head}
                 row = RUN | about | {"step": 30, "sparsity": sparsity, "seed": seed, "repeat": 0}
                 rows.append(row | {"actual_sparsity": sparsity, "kept": bool(kept[c.index]), "log_alpha": 0.0})
-    return frame("components", rows)
+    return make_frame("components", rows)
 
 
 # ---- the threshold
@@ -124,7 +124,7 @@ def brittle():
 
 
 def test_one_subnetwork_takes_a_head_from_the_core_and_not_from_the_stable_core(tmp_path):
-    found = core(brittle(), CONTEXT)
+    found = compute_core(brittle(), CONTEXT)
     write_table("core", found, tmp_path / "core.parquet")
     assert found.loc[found["in_core"], "name"].tolist() == ["0.1"]
     assert found.loc[found["in_stable_core"], "name"].tolist() == ["0.1", "1.1"]
@@ -132,11 +132,11 @@ def test_one_subnetwork_takes_a_head_from_the_core_and_not_from_the_stable_core(
     assert (head["mid"], head["high"], head["seed_share"]) == (12, 11, pytest.approx(11 / 12))
     assert (head["seed_share_low"], head["seed_share_high"]) == pytest.approx(tuple(compute_share_intervals(12)[11]))
     table = stable_core(brittle(), CONTEXT, 500, 0)
-    assert list(table.columns) == schema("stable_core").names
+    assert list(table.columns) == get_schema("stable_core").names
     write_table("stable_core", table, tmp_path / "stable_core.parquet")
     (row,) = table.to_dict("records")
     assert (row["n"], row["seeds"], row["heads"], row["observed"]) == (24, 12, 32, 2)
-    assert 1 < row["least"] <= 11 and row["expected"] <= MOST_BY_CHANCE and row["p"] == pytest.approx(1 / 501)
+    assert 1 < row["least"] <= 11 and row["expected"] <= MAX_EXPECTED_BY_CHANCE and row["p"] == pytest.approx(1 / 501)
 
 
 def test_two_sparsities_of_a_seed_are_one_piece_of_evidence():
@@ -149,7 +149,7 @@ def test_two_sparsities_of_a_seed_are_one_piece_of_evidence():
 def test_of_a_seed_with_a_failed_run_the_other_subnetwork_counts():
     table = brittle()
     without = table[(table["seed"] != 5) | (table["sparsity"] != 0.7)]  # the run that lacked head 1.1
-    found = core(without, CONTEXT).set_index("name")
+    found = compute_core(without, CONTEXT).set_index("name")
     assert found.loc["1.1", "in_core"] and found.loc["1.1", "seed_share"] == 1
     assert stable_core(without, CONTEXT, 50, 0)["n"].tolist() == [23]
 
@@ -158,14 +158,14 @@ def test_few_seeds_have_no_stable_core_and_say_so():
     found = stable_core(components(CELLS), WITH_EARLY, 50, 0)
     assert found["reason"].tolist() == ["all 2 seeds share too many heads by chance: 1 on average, more than 0.5"]
     assert found[["least", "observed", "p"]].isna().all(axis=None)
-    assert not core(components(CELLS), WITH_EARLY)["in_stable_core"].any()
-    with pytest.raises(TooFew, match="all 2 seeds share too many heads by chance"):
+    assert not compute_core(components(CELLS), WITH_EARLY)["in_stable_core"].any()
+    with pytest.raises(TooFewUnits, match="all 2 seeds share too many heads by chance"):
         stable_head_count(evidence(stable_core=[{"seeds": 2, "reason": found["reason"].iloc[0]}]))
 
 
 def test_the_table_names_the_heads_of_the_core_and_of_the_stable_core():
-    tables = {"core": core(brittle(), CONTEXT), "stable_core": stable_core(brittle(), CONTEXT, 500, 0)}
-    tables["core_null"] = frame("core_null", [RUN | {"set": "mid+high", "n": 24, "seeds": 12, "observed": 1}])
+    tables = {"core": compute_core(brittle(), CONTEXT), "stable_core": stable_core(brittle(), CONTEXT, 500, 0)}
+    tables["core_null"] = make_frame("core_null", [RUN | {"set": "mid+high", "n": 24, "seeds": 12, "observed": 1}])
     marks = draw("table_core", tables, Figure(), CONTEXT)[1]
     rows = {row[0]: row[1:] for row in sheets(marks)[1].rows}
     assert rows["core"][:2] == ["12 of 12", "1"] and rows["core"][-1] == "0.1"
@@ -184,7 +184,7 @@ def test_the_table_names_the_heads_of_the_core_and_of_the_stable_core():
 def test_seeds_whose_runs_collapsed_have_no_stable_heads_to_speak_of():
     row = {"seeds": 4, "least": 3, "observed": 5, "expected": 0.2, "p": 0.001, "p_fewer": 1.0, "permutations": 999}
     sound = {"stable_core": [row], "group_accuracy": [*full_rows()], "core": core_rows({0}, set())}
-    assert verdict(stable_head_count(evidence(**sound, runs=run_rows())), "p < 0.05") == "supported"
+    assert decide_verdict(stable_head_count(evidence(**sound, runs=run_rows())), "p < 0.05") == "supported"
     with pytest.raises(FailedRuns):
         stable_head_count(evidence(**sound, runs=run_rows(collapsed=True)))
 
@@ -203,9 +203,11 @@ def test_masks_by_chance_are_rarely_stable(most):
         drawn = draw_stable_counts(masks, least, draws, rng)
         more, fewer = ((1 + (sign * drawn >= sign * selected[-1]).sum()) / (1 + draws) for sign in (1, -1))
         row = {"seeds": 12, "least": least, "observed": selected[-1], "expected": 0, "p": more, "p_fewer": fewer}
-        tests.append(verdict(stable_head_count(evidence(stable_core=[row | {"permutations": draws}])), "p < 0.05"))
+        tests.append(
+            decide_verdict(stable_head_count(evidence(stable_core=[row | {"permutations": draws}])), "p < 0.05")
+        )
     assert sum(test in ("supported", "contradicted") for test in tests) <= by_chance(count)
-    assert np.mean(selected) <= MOST_BY_CHANCE + 3 * np.std(selected) / np.sqrt(count)
+    assert np.mean(selected) <= MAX_EXPECTED_BY_CHANCE + 3 * np.std(selected) / np.sqrt(count)
 
 
 def test_a_head_that_most_seeds_keep_is_selected_whatever_the_others():

@@ -6,8 +6,8 @@ from claim_tables import FULL, SPREAD, actual, evidence, group_row
 from scipy import stats
 from test_degenerate import run_rows
 
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns, TooFew
-from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.analysis.estimates import DoesNotApply, FailedRuns, NotComputable, TooFewUnits
+from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy as accuracy
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 
@@ -86,7 +86,7 @@ def test_ood_at_saturation_is_no_less_than_0():
 
 def test_saturation_needs_both_groups():
     rows = [{"step": 5, "subset": "in", "group": "id", "accuracy": 90.0}]
-    with pytest.raises(CannotSay, match="no ood subset") as reason:
+    with pytest.raises(NotComputable, match="no ood subset") as reason:
         accuracy.ood_at_saturation(evidence(finetune_accuracy=rows), share=0.95)
     assert reason.value.verdict == "not run"
 
@@ -102,14 +102,14 @@ def test_seed_statistics_are_over_pruning_seeds():
     assert (mean.value, mean.low, mean.high, mean.n) == pytest.approx((30, max(0, interval.low), interval.high, 4))
     share = accuracy.share_of_full(found, **OOD_MID)
     assert share.value == pytest.approx(100 * 30 / 80)
-    with pytest.raises(CannotSay, match="no ood accuracy at high sparsity"):
+    with pytest.raises(NotComputable, match="no ood accuracy at high sparsity"):
         accuracy.spread_mean(found, group="ood", sparsity="high")
 
 
 @pytest.mark.parametrize("name", ["seed_sd", "spread_mean", "share_of_full", "below_full"])
 def test_intervals_over_pruning_seeds_need_nine_subnetworks(monkeypatch, name):
     monkeypatch.setattr(accuracy, "MIN_SUBNETWORKS", LIMIT)
-    with pytest.raises(TooFew, match=r"4 sound subnetworks, .* needs 9"):
+    with pytest.raises(TooFewUnits, match=r"4 sound subnetworks, .* needs 9"):
         getattr(accuracy, name)(evidence(group_accuracy=[*SPREAD, FULL]), **OOD_MID)
 
 
@@ -142,7 +142,7 @@ def test_a_sample_of_pairs_does_not_make_subnetworks_disagree():
 def test_identical_subnetworks_have_no_interval():
     for statistic, threshold in ((accuracy.seed_sd, "< 1.5 points"), (accuracy.spread_mean, "> 20 %")):
         found = statistic(of_six([40.0] * 6), **OOD_MID)
-        assert found.low is None and found.high is None and verdict(found, threshold) == "too few"
+        assert found.low is None and found.high is None and decide_verdict(found, threshold) == "too few"
 
 
 def test_means_over_seeds_have_the_errors_of_the_pairs_too():

@@ -8,8 +8,8 @@ from claim_tables import JOINT, ablation, core_rows, evidence, group_row
 from scipy import stats
 from test_degenerate import run_rows
 
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns
-from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.analysis.estimates import DoesNotApply, FailedRuns, NotComputable
+from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.experiments.heuristic_core.analysis import statistics_heads as heads
 from heuristic_core.experiments.heuristic_core.analysis import statistics_learned_masks as masks
 from heuristic_core.experiments.heuristic_core.analysis import statistics_single_heads as single_heads
@@ -30,10 +30,10 @@ def test_random_heads_of_one_head_cannot_decide():
     """Of four heads of a layer the core's is the first with p 1/4: no p is below 0.05 on either side."""
     shares = [{"step": 30, "component": c, "category": "repeated", "share": 0.9 - 0.1 * c} for c in range(8)]
     found = single_heads.repeated_word_attention(evidence(core=core_rows({0}, set()), attention=shares))
-    assert found.value >= found.attainable == 0.25 and verdict(found, "p < 0.05") == "too few"
+    assert found.value >= found.attainable == 0.25 and decide_verdict(found, "p < 0.05") == "too few"
     least = single_heads.repeated_word_attention(evidence(core=core_rows({3}, set()), attention=shares))
-    assert least.opposite >= 0.25 and verdict(least, "p < 0.05") == "too few"
-    with pytest.raises(CannotSay, match="no core head"):
+    assert least.opposite >= 0.25 and decide_verdict(least, "p < 0.05") == "too few"
+    with pytest.raises(NotComputable, match="no core head"):
         single_heads.repeated_word_attention(evidence(core=core_rows(set(), set()), attention=shares))
 
 
@@ -44,10 +44,10 @@ def test_the_joint_ablation_is_read_from_the_table():
     found = evidence(ablations=JOINT)
     controls = heads.against_controls(found, group="ood")
     assert (controls.value, controls.opposite, controls.n) == (pytest.approx(1 / 41), 1, 40)
-    assert controls.attainable == controls.value and verdict(controls, "p < 0.05") == "supported"
+    assert controls.attainable == controls.value and decide_verdict(controls, "p < 0.05") == "supported"
     inter = heads.interaction(found, of="accuracy", group="ood")
     assert inter.value == 5 and np.isnan(inter.low)
-    with pytest.raises(CannotSay, match="no interaction in log_odds"):
+    with pytest.raises(NotComputable, match="no interaction in log_odds"):
         heads.interaction(found, of="log_odds", group="ood")
 
 
@@ -69,13 +69,13 @@ def test_the_least_cost_is_that_of_the_kind_in_which_the_core_costs_least():
     found = of_kinds(mean=70.0, resample=20.0, counterfactual=95.0)
     assert (found.value, found.low, found.high) == (20.0, 14.0, 26.0) and found.n == 100
     assert found.detail == "0.0+1.1: mean -70.0, resample -20.0, counterfactual -95.0 points J"
-    assert verdict(found, "> 0 points") == "supported"
-    assert verdict(of_kinds(mean=70.0, resample=5.0), "> 0 points") == "not clear"
-    assert verdict(of_kinds(mean=70.0, resample=-20.0), "> 0 points") == "contradicted"
+    assert decide_verdict(found, "> 0 points") == "supported"
+    assert decide_verdict(of_kinds(mean=70.0, resample=5.0), "> 0 points") == "not clear"
+    assert decide_verdict(of_kinds(mean=70.0, resample=-20.0), "> 0 points") == "contradicted"
     wide = [row | {"kind": "counterfactual"} for row in joint(j=(-95.0, 99.0))]
     mean = [row | {"kind": "mean"} for row in joint(j=(-20.0, 6.0))]
     unsure = heads.least_cost(evidence(ablations=[*mean, *wide]), group="j")
-    assert (unsure.value, unsure.low) == (20.0, -4.0) and verdict(unsure, "> 0 points") == "not clear"
+    assert (unsure.value, unsure.low) == (20.0, -4.0) and decide_verdict(unsure, "> 0 points") == "not clear"
     with pytest.raises(DoesNotApply, match=r"in one kind alone, mean \(analysis.ablation_kinds\)"):
         of_kinds(mean=70.0)
 
@@ -97,7 +97,7 @@ def test_what_the_core_costs_beyond_the_task_is_a_difference_of_shares():
     half = np.hypot(100 * 6 / 60, 100 * 1 / 40)
     assert (found.low, found.high, found.n) == pytest.approx((found.value - half, found.value + half, 200))
     assert found.detail == "0.0+1.1: J -45.0 of 60.0 points (75 %), ID -2.0 of 40.0 above chance (5 %)"
-    with pytest.raises(CannotSay, match="in-domain chance is not recorded, so that accuracy above it is not known"):
+    with pytest.raises(NotComputable, match="in-domain chance is not recorded, so that accuracy above it is not known"):
         heads.share_lost_beyond_the_task(
             evidence(ablations=joint(j=(-45.0, 6.0), id=(-2.0, 1.0)), group_accuracy=full())
         )
@@ -106,16 +106,16 @@ def test_what_the_core_costs_beyond_the_task_is_a_difference_of_shares():
 def test_the_loss_of_all_of_j_is_the_strongest_support():
     found = [shares(joint(j=(-lost, 6.0), id=(-2.0, 1.0))) for lost in (10, 30, 60, 65)]
     assert [one.value for one in found] == sorted(one.value for one in found)
-    assert [verdict(one, "> 0 points") for one in found] == ["supported"] * 4
+    assert [decide_verdict(one, "> 0 points") for one in found] == ["supported"] * 4
     assert found[2].value == pytest.approx(95)
 
 
 def test_the_loss_of_all_of_everything_is_not_clear():
     """A model that gives one class has nothing of J and nothing of ID above chance."""
-    assert verdict(shares(joint(j=(-60.0, 6.0), id=(-40.0, 4.0))), "> 0 points") == "not clear"
-    assert verdict(shares(joint(j=(0.0, 0.5), id=(0.0, 0.5))), "> 0 points") == "not clear"
+    assert decide_verdict(shares(joint(j=(-60.0, 6.0), id=(-40.0, 4.0))), "> 0 points") == "not clear"
+    assert decide_verdict(shares(joint(j=(0.0, 0.5), id=(0.0, 0.5))), "> 0 points") == "not clear"
     task_alone = shares(joint(j=(-3.0, 3.0), id=(-30.0, 3.0)))
-    assert verdict(task_alone, "> 0 points") == "contradicted"
+    assert decide_verdict(task_alone, "> 0 points") == "contradicted"
 
 
 def test_shares_of_nothing_do_not_exist():
@@ -125,7 +125,7 @@ def test_shares_of_nothing_do_not_exist():
     with pytest.raises(FailedRuns, match="the full model is at chance in-domain"):
         shares(rows, chance=90.0)
     printed = shares([row | {"change_low": None, "change_high": None} for row in rows])
-    assert pd.isna(printed.low) and printed.n is None and verdict(printed, "> 0 points") == "too few"
+    assert pd.isna(printed.low) and printed.n is None and decide_verdict(printed, "> 0 points") == "too few"
 
 
 def of_pairs(values, observed):
@@ -173,22 +173,22 @@ def test_seeds_that_contradict_a_claim_are_judged():
     gain = [row | ({"change": 3.0} if row["role"] == "strongest" and row["group"] == "ood" else {}) for row in JOINT]
     found = heads.against_controls(evidence(ablations=gain), group="ood")
     assert (found.value, found.opposite) == (1, pytest.approx(1 / 41))
-    assert verdict(found, "p < 0.05") == "contradicted"
+    assert decide_verdict(found, "p < 0.05") == "contradicted"
     assert heads.interaction(evidence(ablations=gain), of="accuracy", group="ood").value == 5
 
 
 def test_a_core_of_more_than_three_is_judged_whole():
     whole = [row | {"role": "core-all", "ablation": "core-all", "layers": "0+1+1+1"} for row in JOINT[:1]]
     found = evidence(ablations=[*JOINT, *(row | {"group": "ood", "change": -9.0} for row in whole)])
-    with pytest.raises(CannotSay, match="random sets like core-all: its layers have no other set"):
+    with pytest.raises(NotComputable, match="random sets like core-all: its layers have no other set"):
         heads.against_controls(found, group="ood")
 
 
 def test_few_or_no_random_sets_decide_nothing():
     few = heads.against_controls(evidence(ablations=JOINT[:-2]), group="j")
-    assert (few.n, few.value) == (38, pytest.approx(1 / 39)) and verdict(few, "p < 0.05") == "too few"
+    assert (few.n, few.value) == (38, pytest.approx(1 / 39)) and decide_verdict(few, "p < 0.05") == "too few"
     alone = [row for row in JOINT if row["role"] != "control"]
-    with pytest.raises(CannotSay, match="no random sets of heads were ablated"):
+    with pytest.raises(NotComputable, match="no random sets of heads were ablated"):
         heads.against_controls(evidence(ablations=alone), group="j")
 
 
@@ -200,7 +200,7 @@ def test_a_core_of_one_head_has_no_interaction_and_too_few_random_sets():
     ]
     found = evidence(ablations=rows)
     controls = heads.against_controls(found, group="j")
-    assert (controls.n, controls.value) == (7, 1 / 8) and verdict(controls, "p < 0.05") == "too few"
+    assert (controls.n, controls.value) == (7, 1 / 8) and decide_verdict(controls, "p < 0.05") == "too few"
     with pytest.raises(DoesNotApply, match=r"the core has one head only, 0\.0"):
         heads.interaction(found, of="accuracy", group="j")
 

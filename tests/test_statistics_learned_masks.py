@@ -5,15 +5,15 @@ import pytest
 from claim_tables import evidence
 from test_analysis_spread import CONTEXT, RUN
 
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, TooFew
-from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.analysis.estimates import DoesNotApply, NotComputable, TooFewUnits
+from heuristic_core.analysis.frames import make_frame
+from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.experiments.heuristic_core.analysis import clusters, frequency_agreement
 from heuristic_core.experiments.heuristic_core.analysis import statistics_learned_masks as masks
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import rank_correlation
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 SHAPE = (4, 8)  # layers, heads
 GRID = ComponentGrid(*SHAPE)
@@ -29,7 +29,7 @@ def components(mid, high):
         for sparsity, of_seeds in ((CONTEXT.mid, mid), (CONTEXT.high, high))
         for seed, mask in zip(SEEDS, of_seeds, strict=True) for c in GRID
     ]  # fmt: skip
-    return frame("components", rows)
+    return make_frame("components", rows)
 
 
 def drawn(rng, shares) -> np.ndarray:
@@ -55,7 +55,7 @@ def of_cells(**masks):
     context = CONTEXT.model_copy(
         update={"seeds": tuple(masks["mid"]), "early": 5 if early else None, "early_seeds": early}
     )
-    return Evidence(context, {"components": frame("components", rows)})
+    return Evidence(context, {"components": make_frame("components", rows)})
 
 
 def heads(*names):
@@ -72,14 +72,14 @@ def test_the_early_core_is_compared_within_layers():
     assert masks.early_core(of_cells(mid=late, high=late, early=whole_layer)).value == pytest.approx(1)
     single = dict.fromkeys((1, 2), heads("0.0"))
     found = masks.early_core(of_cells(mid=single, high=single, early=dict.fromkeys((8, 9), heads("0.0"))))
-    assert found.attainable == 1 / 8 and verdict(found, "p < 0.05") == "too few"
-    with pytest.raises(CannotSay, match=r"set grid\.early"):
+    assert found.attainable == 1 / 8 and decide_verdict(found, "p < 0.05") == "too few"
+    with pytest.raises(NotComputable, match=r"set grid\.early"):
         masks.early_core(of_cells(mid=late, high=late))
     with pytest.raises(DoesNotApply, match="of 2 pruning seeds share no head"):
         masks.early_core(of_cells(mid=late, high={1: heads("0.0"), 2: heads("0.1")}, early=whole_layer))
-    with pytest.raises(CannotSay, match=r"the study has no table components"):
+    with pytest.raises(NotComputable, match=r"the study has no table components"):
         masks.early_core(evidence(core=[]))
-    with pytest.raises(CannotSay, match=r"no subnetworks at step 10, sparsity 0\.5"):
+    with pytest.raises(NotComputable, match=r"no subnetworks at step 10, sparsity 0\.5"):
         masks.early_core(of_cells(mid=late, high={}))
 
 
@@ -89,9 +89,9 @@ def test_what_a_seed_keeps_early_and_late_is_no_early_core():
     for _ in range(60):
         own = {seed: rng.random(SHAPE) < 0.6 for seed in (1, 2, 3, 4, 5)}
         found.append(masks.early_core(of_cells(mid=own, high=own, early={1: own[1], 2: own[2]})))
-    assert np.mean([verdict(one, "p < 0.05") in ("supported", "contradicted") for one in found]) <= 0.06
+    assert np.mean([decide_verdict(one, "p < 0.05") in ("supported", "contradicted") for one in found]) <= 0.06
     same = {1: own[1], 2: own[2]}
-    with pytest.raises(CannotSay, match=r"give grid\.early seeds of its own"):
+    with pytest.raises(NotComputable, match=r"give grid\.early seeds of its own"):
         masks.early_core(of_cells(mid=same, high=same, early=same))
 
 
@@ -100,23 +100,26 @@ def test_that_the_core_is_early_can_be_contradicted():
     late = dict.fromkeys((1, 2, 3), heads(*(f"{layer}.{k}" for layer in range(3) for k in range(2))))
     opposed = dict.fromkeys((8, 9), heads(*(f"{layer}.{k}" for layer in range(3) for k in range(2, 8))))
     found = masks.early_core(of_cells(mid=late, high=late, early=opposed))
-    assert verdict(found, "p < 0.05") == "contradicted" and found.value == 1
+    assert decide_verdict(found, "p < 0.05") == "contradicted" and found.value == 1
     alike = masks.early_core(of_cells(mid=late, high=late, early={8: heads("0.0"), 9: late[1]}))
-    assert verdict(alike, "p < 0.05") == "supported"
+    assert decide_verdict(alike, "p < 0.05") == "supported"
 
 
 # ---- clusters
 
 
 def p_values(kept, rng, draws=59):
-    observed, null = clusters.overlap_variance(kept), clusters.overlap_variance(clusters.swapped(kept, draws, rng))
+    observed, null = (
+        clusters.overlap_variance(kept),
+        clusters.overlap_variance(clusters.draw_swapped_masks(kept, draws, rng)),
+    )
     return [(1 + (sign * (null - observed) > -1e-9).sum()) / (1 + draws) for sign in (1, -1)]
 
 
 def test_swaps_keep_the_heads_of_each_layer_and_the_frequency_of_each_head():
     rng = np.random.default_rng(0)
     kept = drawn(rng, rng.random(SHAPE))
-    swaps = clusters.swapped(kept, 50, rng)
+    swaps = clusters.draw_swapped_masks(kept, 50, rng)
     assert swaps.shape == (50, *kept.shape)
     assert (swaps.sum(axis=1) == kept.sum(axis=0)).all() and (swaps.sum(axis=-1) == kept.sum(axis=-1)).all()
     assert (swaps != kept).any(axis=(1, 2, 3)).all()
@@ -125,7 +128,7 @@ def test_swaps_keep_the_heads_of_each_layer_and_the_frequency_of_each_head():
 def test_swaps_reach_every_arrangement_as_often():
     """Three seeds keep one of three heads each: six arrangements."""
     kept = np.eye(3, dtype=bool)[:, np.newaxis, :]
-    found = clusters.swapped(kept, 3000, np.random.default_rng(0)).argmax(axis=-1).reshape(3000, 3)
+    found = clusters.draw_swapped_masks(kept, 3000, np.random.default_rng(0)).argmax(axis=-1).reshape(3000, 3)
     _, counts = np.unique(found, axis=0, return_counts=True)
     assert len(counts) == 6 and np.abs(counts - 500).max() < 5 * np.sqrt(500)
 
@@ -153,14 +156,14 @@ def test_the_table_of_clusters():
     halves = np.repeat(np.stack([np.arange(8) < 4, np.arange(8) >= 4]), 6, axis=0)
     competing = np.tile(halves[:, np.newaxis], (1, 4, 1))
     context = CONTEXT.model_copy(update={"seeds": SEEDS})
-    table = clusters.mask_clusters(components(competing, drawn(rng, 0.5)), context, seed=0).set_index("set")
-    assert [*table.reset_index().columns.sort_values()] == sorted(schema("mask_clusters").names)
+    table = clusters.compute_mask_clusters(components(competing, drawn(rng, 0.5)), context, seed=0).set_index("set")
+    assert [*table.reset_index().columns.sort_values()] == sorted(get_schema("mask_clusters").names)
     assert table.loc["mid", ["seeds", "draws"]].tolist() == [12, 1000]
     assert table.loc["mid", "variance"] == pytest.approx(16**2 * 30 * 36 / 66**2)  # 30 pairs share 16, 36 none
     assert table.loc["mid", "p"] == pytest.approx(1 / 1001) and table.loc["mid", "p_below"] == 1
     assert table.loc["high", "p"] > 0.01
     few = CONTEXT.model_copy(update={"seeds": (1, 2)})
-    assert clusters.mask_clusters(components(competing, competing), few, seed=0).empty
+    assert clusters.compute_mask_clusters(components(competing, competing), few, seed=0).empty
 
 
 # ---- agreement within layers
@@ -169,7 +172,7 @@ def test_the_table_of_clusters():
 @pytest.fixture
 def few_draws(monkeypatch):
     monkeypatch.setattr(frequency_agreement, "PERMUTATIONS", 400)
-    monkeypatch.setattr("heuristic_core.experiments.heuristic_core.analysis.rank_correlation.SPLITS", 20)
+    monkeypatch.setattr("heuristic_core.experiments.heuristic_core.analysis.rank_correlation.MAX_SPLITS", 20)
 
 
 agreement = frequency_agreement.correlate
@@ -188,8 +191,8 @@ def test_density_by_layer_correlates_over_all_heads_but_supports_no_claim():
     rows = components(drawn(rng, BY_LAYER), drawn(rng, 0.7 * BY_LAYER))
     plain = rank_correlation(rows, context, 100, seed=0).set_index("seeds")
     assert plain.loc["disjoint", "low"] > 0.3
-    table = frequency_agreement.frequency_agreement(rows, context, seed=0)
-    assert [*table.columns] == schema("frequency_agreement").names
+    table = frequency_agreement.compute_frequency_agreement(rows, context, seed=0)
+    assert [*table.columns] == get_schema("frequency_agreement").names
     assert table[["seeds", "n", "step"]].to_numpy().tolist() == [[6, 32, CONTEXT.last]]
     claimed = masks.frequency_within_layers(evidence(frequency_agreement=table.to_dict("records")))
     assert 0.05 < claimed.value == table["p"].item() and claimed.opposite == table["p_below"].item()
@@ -217,7 +220,7 @@ def test_no_order_within_layers_has_no_agreement():
     every = np.ones((12, *SHAPE), dtype=bool)
     assert agreement(every, every, np.random.default_rng(0)) == {}
     assert agreement(every[:1], every[:1], np.random.default_rng(0)) == {}
-    with pytest.raises(TooFew, match="no two halves of the pruning seeds"):
+    with pytest.raises(TooFewUnits, match="no two halves of the pruning seeds"):
         masks.frequency_within_layers(evidence(frequency_agreement=[{"step": 30, "seeds": 6, "n": 32}]))
 
 
@@ -225,6 +228,6 @@ def test_seeds_with_a_subnetwork_at_one_sparsity_alone_are_left_out():
     rows = components(np.ones((12, *SHAPE), bool), np.ones((12, *SHAPE), bool))
     context = CONTEXT.model_copy(update={"seeds": SEEDS})
     apart = rows[(rows["seed"] % 2 == 1) == (rows["sparsity"] == CONTEXT.mid)]
-    table = frequency_agreement.frequency_agreement(apart, context, seed=0)
+    table = frequency_agreement.compute_frequency_agreement(apart, context, seed=0)
     assert table[["seeds", "n"]].to_numpy().tolist() == [[0, 32]] and table["rho"].isna().all()
     assert rank_correlation(apart, context, 50, 0)["rho"].isna().all()

@@ -6,9 +6,9 @@ from claim_tables import FULL, SPREAD, ablation, evidence, group_row
 from scipy import stats
 from test_statistics_learned_masks import SHAPE, drawn, heads, of_cells
 
-from heuristic_core.analysis.bootstrap import unseen
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, TooFew
-from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.analysis.bootstrap import wilson_zero_bound
+from heuristic_core.analysis.estimates import DoesNotApply, NotComputable, TooFewUnits
+from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy as accuracy
 from heuristic_core.experiments.heuristic_core.analysis import statistics_learned_masks as masks
 from heuristic_core.experiments.heuristic_core.analysis import statistics_single_heads as single
@@ -39,7 +39,7 @@ def test_subnetworks_beyond_a_sparsity_are_counted_certainly_and_possibly():
     assert (published.value, published.exact) == (1, True)
     none = [row(0.4, 10, -75, -60), row(0.5, 8, -75, -60)]
     certain = sparsity.as_good_beyond(evidence(group_accuracy=[FULL, *none]), **options)
-    assert (certain.value, certain.exact, verdict(certain, "< 1 subnetwork")) == (0, True, "supported")
+    assert (certain.value, certain.exact, decide_verdict(certain, "< 1 subnetwork")) == (0, True, "supported")
     with pytest.raises(DoesNotApply, match=r"3\.0 % on ood are not above the margin"):
         sparsity.as_good_beyond(evidence(group_accuracy=[FULL | {"accuracy": 3.0}, *known]), **options)
 
@@ -54,7 +54,7 @@ def test_masks_are_nested_in_those_of_their_own_seed():
     found = masks.nested(of_cells(mid=mid, high=inside))
     assert found.value < 0.001 and found.opposite == 1 and found.n == 12
     assert found.detail.startswith("100.0 % of high's heads are in the mid mask of the same seed, ")
-    with pytest.raises(TooFew, match="1 pruning seeds have subnetworks at both"):
+    with pytest.raises(TooFewUnits, match="1 pruning seeds have subnetworks at both"):
         masks.nested(of_cells(mid={1: mid[1], 2: mid[2]}, high={1: inside[1]}))
 
 
@@ -71,7 +71,7 @@ def test_a_ranking_that_all_seeds_follow_is_no_nesting(monkeypatch):
 def test_mlps_that_subnetworks_lack():
     all_kept = of_cells(mid=dict.fromkeys((1, 2, 3), heads("0.0")), high={})
     found = masks.mlps_removed(all_kept, sparsity="mid")
-    assert (found.value, found.low, found.high, found.n) == (0, 0, pytest.approx(unseen(12)), 3)
+    assert (found.value, found.low, found.high, found.n) == (0, 0, pytest.approx(wilson_zero_bound(12)), 3)
     rows = all_kept.tables["components"]
     rows.loc[(rows["seed"] == 1) & (rows["name"] == "mlp 2"), "kept"] = False
     found = masks.mlps_removed(all_kept, sparsity="mid")
@@ -99,7 +99,7 @@ def test_core_heads_one_by_one_are_compared_within_layers():
     found = single.single_core_cost(evidence(ablations=list(singles(changes, core=((0, 0), (1, 3))))), group="ood")
     assert found.value == pytest.approx(1 / 16, abs=0.01) and found.opposite == pytest.approx(1)
     assert found.detail.startswith("core heads cost 8.5 points on average, others 1.3")
-    with pytest.raises(CannotSay, match="no core head"):
+    with pytest.raises(NotComputable, match="no core head"):
         single.single_core_cost(evidence(ablations=list(singles(changes))), group="ood")
 
 
@@ -123,5 +123,5 @@ def test_the_largest_cost_of_a_single_head_has_an_interval_for_all():
     printed = [row | {"change_low": None} for row in rows]
     assert single.largest_single_cost(evidence(ablations=printed), group="id").low is None
     core_alone = [row for row in rows if row["role"] == "core"]
-    with pytest.raises(CannotSay, match="not every head was ablated by itself"):
+    with pytest.raises(NotComputable, match="not every head was ablated by itself"):
         single.largest_single_cost(evidence(ablations=core_alone), group="id")

@@ -5,7 +5,7 @@ import pytest
 from claim_tables import evidence, group_row
 from scipy import stats
 
-from heuristic_core.analysis.estimates import TooFew
+from heuristic_core.analysis.estimates import TooFewUnits
 from heuristic_core.experiments.heuristic_core.analysis import statistics_sparsity as sparsity
 
 REPEATS = 300
@@ -22,7 +22,7 @@ def curves(rng, seeds: int, sparsities: int, correlation: float = 0.0, fall: flo
 def rejected(make) -> np.ndarray:
     """How often a falling and a rising trend is found, at a level of 5 % for both together."""
     rng = np.random.default_rng(0)
-    return np.mean([np.array(sparsity.trend(make(rng), rng)[:2]) < 0.025 for _ in range(REPEATS)], axis=0)
+    return np.mean([np.array(sparsity.compute_trend(make(rng), rng)[:2]) < 0.025 for _ in range(REPEATS)], axis=0)
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def test_no_trend_is_rarely_taken_for_one(seeds, sparsities, correlation):
 
 def test_floors_are_no_trend():
     assert rejected(lambda rng: np.maximum(curves(rng, 3, 8) - 1, 0)).sum() < 0.06
-    assert sparsity.trend(np.zeros((3, 8)), np.random.default_rng(0))[:2] == (1, 1)
+    assert sparsity.compute_trend(np.zeros((3, 8)), np.random.default_rng(0))[:2] == (1, 1)
 
 
 def test_three_seeds_show_a_decline():
@@ -53,7 +53,7 @@ def test_three_seeds_show_a_decline():
 def test_the_trend_without_ties_is_pages():
     values = np.random.default_rng(1).standard_normal((4, 6)) - 0.3 * np.arange(6)
     sparsity.PERMUTATIONS = 20_000  # the fixture restores it
-    found, _, trends = sparsity.trend(values, np.random.default_rng(0))
+    found, _, trends = sparsity.compute_trend(values, np.random.default_rng(0))
     page = stats.page_trend_test(-values, method="exact").pvalue
     assert found == pytest.approx(2 * max(page, stats.ttest_1samp(trends, 0, alternative="less").pvalue), abs=0.01)
     assert trends == pytest.approx([stats.spearmanr(row, range(6)).statistic for row in values])
@@ -75,9 +75,9 @@ def test_seeds_that_lack_a_sparsity_are_left_out_of_the_trend():
     assert found.value == pytest.approx(2 / 36, abs=0.04)  # one order of six in both seeds, doubled
     assert found.opposite == pytest.approx(1)
     assert found.detail.startswith("rho with sparsity -1.00, -1.00; accuracy from 52.0 to 5.5 %")
-    with pytest.raises(TooFew, match="two seeds with three sparsities"):
+    with pytest.raises(TooFewUnits, match="two seeds with three sparsities"):
         sparsity.sparsity_trend(
             evidence(group_accuracy=rows({0.1: (50, 54), 0.3: (20, None), 0.5: (10, 1)})), group="ood"
         )
-    with pytest.raises(TooFew, match="two seeds with three sparsities"):
+    with pytest.raises(TooFewUnits, match="two seeds with three sparsities"):
         sparsity.sparsity_trend(evidence(group_accuracy=rows({0.1: (50, 54), 0.3: (20, 1)})), group="ood")

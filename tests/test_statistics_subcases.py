@@ -7,8 +7,8 @@ from claim_tables import evidence, group_row
 from scipy import stats
 
 from heuristic_core.analysis.bootstrap import bound_accuracy_interval
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, TooFew
-from heuristic_core.analysis.verdicts import verdict
+from heuristic_core.analysis.estimates import DoesNotApply, NotComputable, TooFewUnits
+from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.experiments.heuristic_core.analysis.statistics_subcases import compute_crossing_p, crossings
 
 OPTIONS = {"group": "ood", "sparsity": "mid"}
@@ -33,7 +33,7 @@ def test_nested_subnetworks_do_not_cross():
     """Each is better than the one before on every subset, however much more on some."""
     found = crossed({"a": (0, 10, 20, 40), "b": (50, 60, 70, 99), "c": (5, 6, 5, 7)})
     assert (found.value, found.opposite, found.n, found.exact) == (1, None, 4, True)
-    assert found.detail.startswith("0 of 6 pairs of subnetworks cross") and verdict(found, LEVEL) == "not clear"
+    assert found.detail.startswith("0 of 6 pairs of subnetworks cross") and decide_verdict(found, LEVEL) == "not clear"
 
 
 def test_one_clear_crossing_is_found():
@@ -41,7 +41,7 @@ def test_one_clear_crossing_is_found():
     found = crossed({"a": (20, 20, 20, 60), "b": (50, 50, 50, 40)})
     t = stats.t.ppf(0.975, 199)
     expected = 6 * 2 * stats.t.sf(10 / (3 / t * np.sqrt(2)), 199)
-    assert found.value == pytest.approx(expected) and verdict(found, LEVEL) == "supported"
+    assert found.value == pytest.approx(expected) and decide_verdict(found, LEVEL) == "supported"
     assert found.detail.startswith("3 of 6 pairs of subnetworks cross; seed 1 against 4: +10.0 points on b, -40.0 on a")
     assert crossed({"a": (20, 60), "b": (50, 40)}).value == pytest.approx(expected / 6)
 
@@ -67,19 +67,22 @@ def test_accuracies_without_errors_say_nothing():
 def test_few_templates_need_a_larger_difference():
     """Three templates have two degrees of freedom."""
     values = {"a": (20, 20, 20, 60), "b": (50, 50, 50, 40)}
-    assert verdict(crossed(values, units=3), LEVEL) == "not clear" and verdict(crossed(values), LEVEL) == "supported"
+    assert (
+        decide_verdict(crossed(values, units=3), LEVEL) == "not clear"
+        and decide_verdict(crossed(values), LEVEL) == "supported"
+    )
 
 
 def test_what_cannot_cross():
-    with pytest.raises(TooFew, match="only 1 subnetworks"):
+    with pytest.raises(TooFewUnits, match="only 1 subnetworks"):
         crossed({"a": (20,), "b": (50,)})
     with pytest.raises(DoesNotApply, match="the ood group has 1 subset"):
         crossed({"a": (20, 60)})
     rows = accuracy_rows({"a": (20, 60), "b": (50, 40)})
-    with pytest.raises(CannotSay, match="no accuracy of the subnetwork of pruning seed 2 on subset b"):
+    with pytest.raises(NotComputable, match="no accuracy of the subnetwork of pruning seed 2 on subset b"):
         crossings(evidence(accuracy=[row for row in rows if (row["seed"], row["subset"]) != (2, "b")]), **OPTIONS)
     rows = [row | {"low": None, "high": None} for row in rows]
-    with pytest.raises(CannotSay, match="no predictions"):
+    with pytest.raises(NotComputable, match="no predictions"):
         crossings(evidence(accuracy=rows), **OPTIONS)
 
 

@@ -8,11 +8,11 @@ from page_studies import SPLITS, make_study
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.analysis.compare import compare
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
-from heuristic_core.experiments.heuristic_core.figures import draw, sheets_of
+from heuristic_core.experiments.heuristic_core.figures import build_sheets, draw
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES, group_label
 from heuristic_core.experiments.heuristic_core.report.page import load_splits
-from heuristic_core.experiments.heuristic_core.report.sides import Side, load
-from heuristic_core.experiments.heuristic_core.report.views import view_of
+from heuristic_core.experiments.heuristic_core.report.sides import Side, load_side
+from heuristic_core.experiments.heuristic_core.report.views import build_view
 from heuristic_core.report.exhibits import _read_marks
 from heuristic_core.tables.parquet import write_table
 
@@ -41,14 +41,14 @@ def test_numbers_are_the_same_whatever_subsets_are_called(tables, name):
     pd.testing.assert_frame_equal(found.drop(columns=texts), marks.drop(columns=texts))
     for column in {"column", "row"} & set(texts):
         assert found[column].nunique() == marks[column].nunique()
-    if sheets := sheets_of(name, marks):
-        for sheet, other in zip(sheets, sheets_of(name, found), strict=True):
+    if sheets := build_sheets(name, marks):
+        for sheet, other in zip(sheets, build_sheets(name, found), strict=True):
             assert [row[1:] for row in other.rows] == [row[1:] for row in sheet.rows]
             assert len(set(other.columns)) == len(other.columns) == len(sheet.columns)
     else:
         assert [len(ax.texts) for ax in drawing.axes] == [len(ax.texts) for ax in figure.axes]
         assert [len(ax.get_xticklabels()) for ax in drawing.axes] == [len(ax.get_xticklabels()) for ax in figure.axes]
-        assert (view_of(name, found) or {}).get("spec") == (view_of(name, marks) or {}).get("spec")
+        assert (build_view(name, found) or {}).get("spec") == (build_view(name, marks) or {}).get("spec")
 
 
 def test_labels_of_subsets_differ_from_each_other_and_from_ours():
@@ -74,7 +74,7 @@ def test_families_that_differ_by_a_line_and_a_space_keep_their_scores(tables):
 def test_numbers_of_groups_are_compared_where_one_study_alone_has_a_subset_called_so(tmp_path):
     first, second = tmp_path / "results" / "one", tmp_path / "results" / "other"
     make_study(first, (1,)), make_study(second, (1,), 7.0)
-    (a, context), (b, other) = load(Side(first, None)), load(Side(second, None))
+    (a, context), (b, other) = load_side(Side(first, None)), load_side(Side(second, None))
     plain = compare(a, b, context, other)
     subsets = list(a["accuracy"]["subset"].unique())
     called = dict(zip(subsets, ["id", "heads", "shared seeds", "j"], strict=False))

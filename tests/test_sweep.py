@@ -6,12 +6,12 @@ import pytest
 from conftest import ROOT
 from matplotlib.colors import to_rgb
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.config.figure import Figure
 from heuristic_core.config.reading import ConfigError, read_merged_configs
 from heuristic_core.experiments.heuristic_core.analysis.sweep import sweep
 from heuristic_core.experiments.heuristic_core.figures.figure_sweep import LOOKS, draw
-from heuristic_core.experiments.studies import parse_studies, sweep_of
+from heuristic_core.experiments.studies import parse_studies, parse_sweep
 from heuristic_core.figures import style
 
 DOSE = ROOT / "config" / "dose.yaml"
@@ -37,7 +37,7 @@ def ablations(core=-60.0, seeds=(1, 2)):
         for seed in seeds
         for name, role, layers, value, change in sets
     ]  # fmt: skip
-    return frame("ablations", rows)
+    return make_frame("ablations", rows)
 
 
 def test_an_axis_has_the_first_study_and_those_that_differ_there_alone():
@@ -63,7 +63,7 @@ def test_a_core_of_one_head_is_beside_the_other_heads_of_its_layer():
         | {"change": change, "change_low": change - 1, "change_high": change + 1}
         for name, role, layers, size, change in sets
     ]  # fmt: skip
-    (row,) = sweep([frame("ablations", rows)], {"base": {"a": 0.1}}).itertuples()
+    (row,) = sweep([make_frame("ablations", rows)], {"base": {"a": 0.1}}).itertuples()
     assert (row.core, row.change, row.random) == ("1.0", -50, -6)
 
 
@@ -78,7 +78,7 @@ def test_a_study_without_a_core_has_a_reason():
 
 def test_the_figure_draws_every_known_cost():
     tables = [ablations(-60.0), ablations(None), ablations(-10.0), ablations(-30.0)]
-    with style.applied():
+    with style.use_style():
         figure, marks = draw(tables, Figure(), STUDIES)
         figure.draw_without_rendering()
     axes = figure.axes
@@ -96,7 +96,7 @@ def dose():
 
 def test_the_dose_changes_one_setting_at_a_time():
     studies = parse_studies(dose(), DOSE)
-    told = sweep_of(dose(), studies, DOSE)
+    told = parse_sweep(dose(), studies, DOSE)
     assert told.target == "figure_dose" and told.root == "results/dose"
     first, *others = told.values.values()
     assert all(sum(other[axis] != first[axis] for axis in first) == 1 for other in others)
@@ -125,7 +125,7 @@ def test_an_impossible_sweep_is_named(change, message):
     studies = parse_studies(values, DOSE)
     values["sweep"] |= change
     with pytest.raises(ConfigError, match=message):
-        sweep_of(values, studies, DOSE)
+        parse_sweep(values, studies, DOSE)
 
 
 def test_layers_of_a_study_override_one_another(tmp_path):

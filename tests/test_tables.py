@@ -19,7 +19,7 @@ from heuristic_core.tables.parquet import (
     write_joined,
     write_table,
 )
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 ROW = {
     "subset": "ln_prep",
@@ -67,7 +67,7 @@ KINDS = {
 def test_rows_of_any_kind_come_back_with_their_nulls(tmp_path, kind):
     write_table("sentences", kind(ROWS), tmp_path / "a.parquet")
     assert read_rows(tmp_path / "a.parquet") == ROWS
-    assert pq.read_schema(tmp_path / "a.parquet").equals(schema("sentences"))
+    assert pq.read_schema(tmp_path / "a.parquet").equals(get_schema("sentences"))
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
@@ -118,7 +118,7 @@ def test_a_missing_number_of_a_frame_is_a_null(tmp_path):
 def test_no_rows_are_an_empty_table():
     for name in SCHEMAS:
         empty = as_table(name, [])
-        assert empty.num_rows == 0 and empty.schema.equals(schema(name), check_metadata=True)
+        assert empty.num_rows == 0 and empty.schema.equals(get_schema(name), check_metadata=True)
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -150,7 +150,7 @@ def test_concatenated_files_keep_their_order(tmp_path):
         write_table("sentences", rows, tmp_path / f"{name}.parquet")
     paths = [tmp_path / f"{name}.parquet" for name in "cab"]
     assert concatenate("sentences", paths).to_pylist() == [*ROWS[1:], *ROWS[:1]]
-    assert concatenate("sentences", []).equals(schema("sentences").empty_table())
+    assert concatenate("sentences", []).equals(get_schema("sentences").empty_table())
     write_table("ablation_sets", SETS, tmp_path / "d.parquet")
     with pytest.raises(ValueError):
         concatenate("sentences", [*paths, tmp_path / "d.parquet"])
@@ -161,7 +161,7 @@ def test_files_are_joined_in_their_order_into_one_of_the_same_schema(tmp_path):
         write_table("sentences", rows, tmp_path / f"{name}.parquet")
     write_joined("sentences", [tmp_path / f"{name}.parquet" for name in "cab"], tmp_path / "all.parquet")
     assert read_rows(tmp_path / "all.parquet") == [*ROWS[1:], *ROWS[:1]]
-    assert pq.read_schema(tmp_path / "all.parquet").equals(schema("sentences"), check_metadata=True)
+    assert pq.read_schema(tmp_path / "all.parquet").equals(get_schema("sentences"), check_metadata=True)
     write_joined("sentences", [], tmp_path / "none.parquet")
     assert read_rows(tmp_path / "none.parquet") == []
     write_table("ablation_sets", SETS, tmp_path / "d.parquet")
@@ -175,7 +175,7 @@ def test_files_are_joined_in_their_order_into_one_of_the_same_schema(tmp_path):
 
 def test_a_long_file_is_joined_in_parts_to_the_bytes_of_the_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(parquet, "ROW_GROUP_SIZE", 10)
-    row = dict.fromkeys(schema("sentences").names) | {"subset": "s", "label": 1}
+    row = dict.fromkeys(get_schema("sentences").names) | {"subset": "s", "label": 1}
     rows = as_table("sentences", [row | {"sentence1": f"text {k}"} for k in range(33)])
     pq.write_table(rows, tmp_path / "part.parquet", row_group_size=4)
     write_joined("sentences", [tmp_path / "part.parquet"], tmp_path / "all.parquet")
@@ -185,7 +185,7 @@ def test_a_long_file_is_joined_in_parts_to_the_bytes_of_the_whole(tmp_path, monk
 
 def test_a_file_has_its_name_only_when_it_is_whole(tmp_path):
     path = tmp_path / "new" / "a.txt"
-    with atomic.replacing(path) as partial:
+    with atomic.replace_atomically(path) as partial:
         partial.write_text("half")
         assert not path.exists()
         assert partial.parent == path.parent and partial.suffix == ".txt" and partial.name.startswith(".")
@@ -199,7 +199,7 @@ def test_a_failure_leaves_what_was_there(tmp_path, before, failure):
     path = tmp_path / "a.txt"
     if before:
         path.write_text(before)
-    with pytest.raises(failure), atomic.replacing(path) as partial:
+    with pytest.raises(failure), atomic.replace_atomically(path) as partial:
         partial.write_text("half")
         raise failure
     assert {p.name: p.read_text() for p in tmp_path.iterdir()} == ({"a.txt": before} if before else {})

@@ -11,8 +11,8 @@ from heuristic_core.experiments.heuristic_core.figures import draw, write
 from heuristic_core.experiments.heuristic_core.figures.table3 import sheets
 from heuristic_core.experiments.heuristic_core.figures.table_controls import sheets as control_sheets
 from heuristic_core.figures.sheets import Sheet, to_markdown
-from heuristic_core.figures.targets import outputs
-from heuristic_core.figures.text import number, signed
+from heuristic_core.figures.targets import target_files
+from heuristic_core.figures.text import format_number, format_signed
 from heuristic_core.tables.schemas import SCHEMAS
 
 SHORT = Figure(subsets=["in_domain", "ln_prep", "cn_if"])
@@ -39,10 +39,10 @@ def only(rows, **values):
 def test_the_same_tables_give_the_same_files(tables, name, tmp_path):
     for run in ("one", "two"):
         write(tmp_path / run, name, *draw(name, tables, SHORT, CONTEXT), SHORT)
-    for first, second in zip(*(outputs(tmp_path / run, name) for run in ("one", "two")), strict=True):
+    for first, second in zip(*(target_files(tmp_path / run, name) for run in ("one", "two")), strict=True):
         with open(first, "rb") as one, open(second, "rb") as two:
             assert one.read() == two.read()
-    assert set(pd.read_csv(outputs(tmp_path / "one", name)[1])["ft_seed"]) == set(FT_SEEDS)
+    assert set(pd.read_csv(target_files(tmp_path / "one", name)[1])["ft_seed"]) == set(FT_SEEDS)
 
 
 def test_table3_rows_and_values(tables):
@@ -150,8 +150,8 @@ def test_table_of_controls_tells_of_failed_runs(tables):
 
 @pytest.mark.parametrize("null", [None, float("nan"), pd.NA])
 def test_a_null_is_an_empty_cell(null):
-    assert number(null) == signed(null) == ""
-    assert (number(-0.04), number(-1.25, 2), signed(2.0)) == ("0.0", "−1.25", "+2.0")
+    assert format_number(null) == format_signed(null) == ""
+    assert (format_number(-0.04), format_number(-1.25, 2), format_signed(2.0)) == ("0.0", "−1.25", "+2.0")
 
 
 def test_bars_in_cells_do_not_end_them():

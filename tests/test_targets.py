@@ -10,9 +10,9 @@ import yaml
 from conftest import ROOT
 from reduced import OWN, REDUCED, snakemake
 
-from heuristic_core.config.reading import read_values
+from heuristic_core.config.reading import read_config
 from heuristic_core.experiments.heuristic_core.config import parse_study
-from heuristic_core.experiments.heuristic_core.figures.targets import lacking, unmet_in
+from heuristic_core.experiments.heuristic_core.figures.targets import missing_study_requirement, unavailable_targets
 
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 SORTING = ROOT / "tests" / "studies" / "sorting.yaml"
@@ -37,7 +37,7 @@ def test_a_study_has_its_figures_and_tables_with_their_titles(capsys):
 
 
 def test_what_a_study_cannot_have_is_told_with_the_setting_that_gives_it(capsys, tmp_path):
-    values = read_values(ROOT / "config" / "minilm-mnli.yaml")
+    values = read_config(ROOT / "config" / "minilm-mnli.yaml")
     for split in values["task"]["evaluation"].values():
         split.pop("family_by", None)
     file = tmp_path / "minilm.yaml"
@@ -49,13 +49,13 @@ def test_what_a_study_cannot_have_is_told_with_the_setting_that_gives_it(capsys,
 
 
 def test_a_study_whose_figure_2_shows_fewer_subsets_has_figure_12_without_families():
-    values = read_values(ROOT / "config" / "minilm-mnli.yaml")
+    values = read_config(ROOT / "config" / "minilm-mnli.yaml")
     splits = values["task"]["evaluation"]
-    assert unmet_in("figure12", parse_study(values)) is None
+    assert missing_study_requirement("figure12", parse_study(values)) is None
     for split in splits.values():
         split.pop("family_by", None)
-    assert "figure12" in lacking(parse_study(values))
-    assert "figure12" not in lacking(parse_study(values | {"analysis": {"subsets": [next(iter(splits))]}}))
+    assert "figure12" in unavailable_targets(parse_study(values))
+    assert "figure12" not in unavailable_targets(parse_study(values | {"analysis": {"subsets": [next(iter(splits))]}}))
 
 
 @pytest.mark.parametrize("names", ["one", "several"])

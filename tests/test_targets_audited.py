@@ -11,9 +11,9 @@ from conftest import ROOT
 from reduced import REDUCED, snakemake
 from test_experiments import EXTRACTIVE, SORTING
 
-from heuristic_core.config.reading import read_values
-from heuristic_core.experiments.studies import configured
-from heuristic_core.provenance.audit.check import check
+from heuristic_core.config.reading import read_config
+from heuristic_core.experiments.studies import read_studies
+from heuristic_core.provenance.audit.check import check_study
 from heuristic_core.provenance.job import list_recorded_jobs
 
 STUDY = Path("results/reduced")
@@ -57,7 +57,7 @@ def test_after_every_target_in_any_order_an_audit_finds_nothing(copy, monkeypatc
             (STUDY / name).unlink()
     for order in orders:
         run(order)
-        assert check(STUDY, jobs) == [], order
+        assert check_study(STUDY, jobs) == [], order
 
 
 SLOWLY = [pytest.param(path, marks=pytest.mark.slow, id=path.stem) for path in (ROOT / "config.yaml", EXTRACTIVE)]
@@ -66,7 +66,7 @@ SLOWLY = [pytest.param(path, marks=pytest.mark.slow, id=path.stem) for path in (
 @pytest.mark.parametrize("config", [pytest.param(SORTING, id=SORTING.stem), *SLOWLY])
 def test_a_run_makes_all_that_the_archive_takes(config, tmp_path):
     """Else `export` would make results that no other target makes, and that an audit finds."""
-    ((_, one),) = configured(read_values(config), config).items()
+    ((_, one),) = read_studies(read_config(config), config).items()
     done = snakemake(tmp_path, "--dry-run", config=config)
     lacking = [name for name in one.experiment.members(one.study) if f"{one.study.root}/{name}" not in done.stdout]
     assert lacking == []

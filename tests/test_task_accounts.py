@@ -10,12 +10,12 @@ import pytest
 from amounts import amount
 from task_rows import NLI, pairs, raises
 
-from heuristic_core.config.demands import Demands
+from heuristic_core.config.demands import DataRequirements
 from heuristic_core.config.tasks import FilesTask
-from heuristic_core.tasks.counts import count_rows, log_counts, unmet
+from heuristic_core.tasks.counts import count_rows, list_unmet_demands, log_counts
 from heuristic_core.tasks.files import read_task
-from heuristic_core.tasks.pairs import REASONS, make_pair_key, words
-from heuristic_core.tasks.preview import faults
+from heuristic_core.tasks.pairs import REASONS, make_pair_key, normalise_sentence
+from heuristic_core.tasks.preview import find_task_errors
 
 # ---- the account
 
@@ -141,9 +141,9 @@ def test_a_subset_without_a_pair_is_told_and_is_an_error_where_it_is_asked_for(t
     assert told.startswith("task.evaluation.some: some.parquet: subset 'x-lost0' is left out: none of its 3 rows")
     assert f"({reason})" in told
     asked = {"analysis.subsets": ["dev", "x-sound"], "figures.table3.subsets": ["x-lost0"]}
-    (message,) = unmet(found, Demands(subsets=asked))
+    (message,) = list_unmet_demands(found, DataRequirements(subsets=asked))
     assert message.startswith("figures.table3.subsets: subset 'x-lost0' has no pair") and message.endswith(reason)
-    assert faults(made, Demands(subsets=asked)) == [message]
+    assert find_task_errors(made, DataRequirements(subsets=asked)) == [message]
 
 
 def test_a_group_without_a_pair_is_an_error_with_its_lost_subsets(task):
@@ -152,10 +152,10 @@ def test_a_group_without_a_pair_is_an_error_with_its_lost_subsets(task):
         {"premise": "a", "hypothesis": "b", "label": label, "kind": kind} for label, kind in ((NLI[0], "k"), ("-", "n"))
     ]
     made = task(evaluation={"dev": (pairs(*NLI), {"group": "id"}), "some": (rows, KINDS | {"group": None} | ood)})
-    (message,) = faults(made, Demands(groups=("id", "ood")))
+    (message,) = find_task_errors(made, DataRequirements(groups=("id", "ood")))
     assert message.startswith("task.evaluation: no pair is of the group 'ood'")
     assert message.endswith("no row can be used of 'x-n' (1 without a label)")
-    assert unmet(read_task(made), Demands(groups=("id", "ood"))) == [message]
+    assert list_unmet_demands(read_task(made), DataRequirements(groups=("id", "ood"))) == [message]
 
 
 def test_of_many_subsets_without_a_pair_some_are_named(task):
@@ -170,8 +170,8 @@ def test_a_subset_called_as_the_training_pairs_is_told_apart_from_them(task, cap
     spec = {"group": "ood", "split_by": "kind"} if entry == "kinds" else {"group": "ood"}
     made = task(pairs(*NLI * 3), {"kinds": (rows, spec), "dev": (pairs("neutral"), {"group": "id"})})
     made = made.model_copy(update={"evaluation": {entry: made.evaluation["kinds"], "dev": made.evaluation["dev"]}})
-    assert faults(made, Demands(subsets={"analysis.subsets": ["train", "dev"]})) == []
-    assert "no subset 'x'" in faults(made, Demands(subsets={"analysis.subsets": ["x"]}))[0]
+    assert find_task_errors(made, DataRequirements(subsets={"analysis.subsets": ["train", "dev"]})) == []
+    assert "no subset 'x'" in find_task_errors(made, DataRequirements(subsets={"analysis.subsets": ["x"]}))[0]
     found = read_task(made)
     training, *others = count_rows(found)
     assert (training["used"], training["group"], training["in_training"]) == (9, None, None)
@@ -186,7 +186,7 @@ def test_a_subset_called_as_the_training_pairs_is_told_apart_from_them(task, cap
 def test_a_lost_subset_called_as_the_training_pairs_is_known(task):
     rows = kinds() + [row | {"kind": "train", "label": None} for row in pairs(*NLI)]
     made = task(evaluation={"dev": (pairs(*NLI), {"group": "id"}), "some": (rows, KINDS | {"prefix": None})})
-    (message,) = faults(made, Demands(subsets={"analysis.subsets": ["train"]}))
+    (message,) = find_task_errors(made, DataRequirements(subsets={"analysis.subsets": ["train"]}))
     assert "analysis.subsets" in message and "'train'" in message and "some.parquet" in message
 
 
@@ -209,17 +209,17 @@ SAME = {
 
 @pytest.mark.parametrize(("one", "other"), SAME.values(), ids=SAME)
 def test_sentences_that_look_the_same_are_the_same(one, other):
-    assert words(one) == words(other) != ""
+    assert normalise_sentence(one) == normalise_sentence(other) != ""
 
 
 @pytest.mark.parametrize(("one", "other"), [("a", "á"), ("ab", "a b"), ("no.", "no"), ("I", "ı"), ("に", "は")])
 def test_other_sentences_are_others(one, other):
-    assert words(one) != words(other)
+    assert normalise_sentence(one) != normalise_sentence(other)
 
 
 def test_every_format_character_counts_for_nothing():
     formats = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c) == "Cf"]
-    assert len(formats) > 150 and not words("".join(formats))
+    assert len(formats) > 150 and not normalise_sentence("".join(formats))
 
 
 @pytest.mark.parametrize("kind", ["decomposed", "soft hyphen", "full width"])
@@ -241,7 +241,7 @@ def test_that_drop_overlap_leaves_no_training_pair_is_told_with_the_sets(task):
     said = ("task.drop_overlap: all 6 training pairs", "4 in 'dev', 2 in 'hard'", "none is left")
     raises(made, *said)
     raises(made.model_copy(update={"train_pairs": 3}), *said)
-    assert all(part in faults(made)[0] for part in said)
+    assert all(part in find_task_errors(made)[0] for part in said)
 
 
 def test_that_drop_overlap_leaves_one_label_is_told(task):

@@ -11,7 +11,7 @@ from task_rows import HANS, HANS_ROWS, named, pairs, raises
 from heuristic_core.config.tasks import GeneratedTask
 from heuristic_core.tasks.counts import count_rows, log_counts
 from heuristic_core.tasks.files import read_task
-from heuristic_core.tasks.sentences import sentences
+from heuristic_core.tasks.sentences import load_sentences
 
 
 def same_pair(first, second, label, **more):
@@ -75,7 +75,7 @@ def test_of_a_sample_what_is_used_is_counted(task):
 
 def test_generated_pairs_are_counted_too():
     block = yaml.safe_load((ROOT / "tests/studies/reduced.yaml").read_text())["task"]
-    train, *subsets = count_rows(sentences(GeneratedTask.model_validate(block)))
+    train, *subsets = count_rows(load_sentences(GeneratedTask.model_validate(block)))
     assert (train["source"], train["rows"], train["used"]) == ("generated", 2000, 2000)
     assert [row["used"] for row in subsets] == [30] + [10] * (len(subsets) - 1)
     assert [row["in_training"] for row in subsets] == [0] * len(subsets)  # their words are held out of training

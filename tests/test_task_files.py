@@ -14,7 +14,7 @@ from heuristic_core.tables.parquet import as_table
 from heuristic_core.tasks.files import DataError, read_task
 from heuristic_core.tasks.pairs import SubsetRule
 from heuristic_core.tasks.rows import find_local_paths, find_missing_paths
-from heuristic_core.tasks.sentences import sentences
+from heuristic_core.tasks.sentences import load_sentences
 
 
 def left_out(account):
@@ -24,7 +24,7 @@ def left_out(account):
 
 @pytest.mark.parametrize("labels", [("contradiction", "entailment", "neutral"), (2, 0, 1)], ids=["names", "numbers"])
 def test_labels_are_read_by_name_and_by_number(task, labels):
-    found = sentences(task(pairs(*labels), {"dev": (pairs(*labels), {"group": "id"})}))
+    found = load_sentences(task(pairs(*labels), {"dev": (pairs(*labels), {"group": "id"})}))
     assert found.labels == tuple(NLI)
     assert named(found.train) == named(found.evaluation) == {"p0": 2, "p1": 0, "p2": 1}
     assert found.subsets == (SubsetRule("dev", "id", None, (0, 1, 2)),)

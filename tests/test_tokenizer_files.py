@@ -11,7 +11,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.models import folder as folders
 from heuristic_core.models import tokenizer_files
-from heuristic_core.models.folder import check_files, fault, local_files
+from heuristic_core.models.folder import check_files, find_problem, local_files
 from heuristic_core.models.hugging_face import load_classifier
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.models.tokenizer_files import check_positions, check_rows, check_tokenizer
@@ -198,15 +198,15 @@ def test_computed_positions_take_any_length(save, case):
 
 def test_a_model_of_the_hub_is_checked_once_it_is_in_the_cache(bert_folder, monkeypatch):
     of_hub = PretrainedModel(name="m", source="pretrained", hub="a/b", revision="0" * 40)
-    monkeypatch.setattr(folders, "cached_model", lambda *commit: bert_folder)
-    assert fault(of_hub, None, 24) is None
-    assert "at most 24" in fault(of_hub, None, 25)
+    monkeypatch.setattr(folders, "find_cached_model", lambda *commit: bert_folder)
+    assert find_problem(of_hub, None, 24) is None
+    assert "at most 24" in find_problem(of_hub, None, 25)
 
     def missing(*commit):
         raise InputError("not there")
 
-    monkeypatch.setattr(folders, "cached_model", missing)
-    assert fault(of_hub, None, 25) is None
+    monkeypatch.setattr(folders, "find_cached_model", missing)
+    assert find_problem(of_hub, None, 25) is None
 
 
 def test_only_files_that_a_model_is_loaded_from_count(bert_folder, tmp_path, monkeypatch):

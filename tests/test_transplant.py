@@ -12,7 +12,7 @@ from transformers import BertForSequenceClassification
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
-from heuristic_core.experiments.heuristic_core.analysis.levels import by_subset, levels
+from heuristic_core.experiments.heuristic_core.analysis.levels import append_means, average_by_subset
 from heuristic_core.experiments.heuristic_core.figures.figure_transplant import draw
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
@@ -77,8 +77,10 @@ def test_every_cell_is_the_mask_on_that_checkpoints_weights_and_means(made, mask
     models, encoded, found = made
     model, pairs, means, _ = models[step]
     removed = sorted(set(range(15)) - set(KEPT[mask_step]))
-    rows = by_subset(predictions(subnetwork_logits(model, pairs, removed, means).numpy(), encoded), "argmax-first")
-    expected = levels(rows.assign(model=0), ["model"])
+    rows = average_by_subset(
+        predictions(subnetwork_logits(model, pairs, removed, means).numpy(), encoded), "argmax-first"
+    )
+    expected = append_means(rows.assign(model=0), ["model"])
     cell = found[(found["step"] == step) & (found["mask_step"] == mask_step) & (found["seed"] == 42)]
     pd.testing.assert_frame_equal(values(cell), values(expected))
     assert set(cell["sparsity"]) == {0.6} and cell["reason"].isna().all()
@@ -96,8 +98,10 @@ def test_the_full_model_has_no_mask_and_a_failed_run_no_value(made):
     full = found[found["seed"].isna()]
     assert full["mask_step"].isna().all() and set(full["sparsity"]) == {0.0} and set(full["step"]) == {*STEPS}
     model, pairs, means, _ = models[20]
-    rows = by_subset(predictions(subnetwork_logits(model, pairs, [], means).numpy(), encoded), "argmax-first")
-    pd.testing.assert_frame_equal(values(full[full["step"] == 20]), values(levels(rows.assign(model=0), ["model"])))
+    rows = average_by_subset(predictions(subnetwork_logits(model, pairs, [], means).numpy(), encoded), "argmax-first")
+    pd.testing.assert_frame_equal(
+        values(full[full["step"] == 20]), values(append_means(rows.assign(model=0), ["model"]))
+    )
     failed = found[found["seed"] == 43]
     assert set(failed["reason"]) == {"diverged by step 7: kl nan"} and failed["accuracy"].isna().all()
     assert set(failed["step"]) == {*STEPS} and set(failed["mask_step"]) == {20}

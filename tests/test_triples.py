@@ -6,19 +6,19 @@ import pyarrow.parquet as pq
 import pytest
 from test_analysis_ablations import KINDS, MODEL
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_by_model
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
     compute_ablation_sets,
     make_joint_sets,
     make_single_sets,
-    strongest,
+    select_strongest,
 )
 from heuristic_core.experiments.heuristic_core.analysis.ablations import compute_single_ood_drops
-from heuristic_core.experiments.heuristic_core.analysis.triples import choosing, triple_sets, triples
+from heuristic_core.experiments.heuristic_core.analysis.triples import mark_choosing_half, triple_sets, triples
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.parquet import as_table, to_categorical_frame, write_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 GRID = ComponentGrid(4, 8)
 CORE = (0, 1, 9, 17, 18, 25)
@@ -29,7 +29,7 @@ def test_the_core_and_random_sets_choose_their_triples_alike():
     drops = dict(enumerate(np.random.default_rng(0).normal(size=32)))
     found = triple_sets(CORE, drops, GRID, 20, seed=0)
     assert [one.role for one in found] == ["triple", *["control-triple"] * 20]
-    assert found[0].heads == strongest(CORE, drops) and found[0].name == "triple"
+    assert found[0].heads == select_strongest(CORE, drops) and found[0].name == "triple"
     assert len({one.name for one in found}) == 21
     for one in found:
         assert one.layers == "+".join(str(head // 8) for head in one.heads) and not one.every_kind
@@ -92,7 +92,7 @@ def predictions(sets, right):
             for example, correct in enumerate(right(one, pairs)):
                 scores = {"correct": correct, "correct_merged": correct, "log_odds": float(correct), "logits": [0.0]}
                 rows.append(identity | {"example": example, "template": f"t{example % 2}"} | scores)
-    return frame("ablation_predictions", rows)
+    return make_frame("ablation_predictions", rows)
 
 
 def by_halves(one, pairs):
@@ -103,13 +103,13 @@ def by_halves(one, pairs):
 
 def test_halves_divide_the_pairs_of_every_template_and_subset():
     table = predictions(SINGLES[:2], by_halves)
-    chosen = table[choosing(table)]
+    chosen = table[mark_choosing_half(table)]
     counts = chosen.groupby(["ablation", "subset", "template"]).size()
     assert set(counts["none"]) == {10, 20} and len(counts) == 12
     assert (chosen["example"] // 2 % 2 == 0).all()
     alone = table.assign(template=table["example"].astype(str))  # a pair of each template
-    assert choosing(alone).mean() == 0.5
-    assert choosing(table.assign(template=None)).tolist() == (table["example"] % 2 == 0).tolist()
+    assert mark_choosing_half(alone).mean() == 0.5
+    assert mark_choosing_half(table.assign(template=None)).tolist() == (table["example"] % 2 == 0).tolist()
 
 
 def test_seeds_whose_cores_differ_have_triples_of_their_own():
@@ -136,12 +136,12 @@ def test_seeds_whose_cores_differ_have_triples_of_their_own():
 def test_triples_are_tested_on_the_other_half(tmp_path):
     draft = predictions(SINGLES, by_halves)
     singles = compute_ablation_sets(SINGLES, KINDS[:1], MODEL)
-    drops = compute_single_ood_drops(draft[choosing(draft)], singles)
+    drops = compute_single_ood_drops(draft[mark_choosing_half(draft)], singles)
     assert list(drops.values()) == pytest.approx([20] * 32)
     sets = [*SINGLES, *make_joint_sets(CORE, drops, GRID, 2, 0, 0), *triple_sets(CORE, drops, GRID, 20, seed=0)]
     table = predictions(sets, by_halves)
     result = triples(table, compute_ablation_sets(sets, KINDS, MODEL), None, "argmax-first", 50, 0)
-    assert list(result.columns) == schema("triples").names
+    assert list(result.columns) == get_schema("triples").names
     write_table("triples", result, tmp_path / "triples.parquet")
     assert set(result["kind"]) == {"mean"}
     assert result.groupby("role")["ablation"].nunique().to_dict() == {"triple": 1, "control-triple": 20}
@@ -156,7 +156,7 @@ def test_triples_are_tested_on_the_other_half(tmp_path):
 
 def test_the_job_that_chooses_and_the_job_that_tests_have_the_same_halves(tmp_path):
     """Also where templates do not appear in alphabetical order, and subsets share them."""
-    row = dict.fromkeys(schema("ablation_predictions").names) | {"kind": "mean", "group": "ood", "draw": 0}
+    row = dict.fromkeys(get_schema("ablation_predictions").names) | {"kind": "mean", "group": "ood", "draw": 0}
     row |= {name: value for name, value in MODEL._asdict().items() if name in row}
     rows = [
         row | {"ablation": one, "subset": subset, "template": name, "example": k}
@@ -167,9 +167,9 @@ def test_the_job_that_chooses_and_the_job_that_tests_have_the_same_halves(tmp_pa
     table = as_table("ablation_predictions", rows)
     pq.write_table(table, tmp_path / "rows.parquet", row_group_size=5)
     first = to_categorical_frame([table.slice(0, 14), table.slice(14)])
-    chosen = [choosing(first[first["subset"] == subset]).tolist() for subset in ("s", "r")]
+    chosen = [mark_choosing_half(first[first["subset"] == subset]).tolist() for subset in ("s", "r")]
     (cells,) = read_by_model(tmp_path / "rows.parquet").values()
-    assert [choosing(cell).tolist() for _, cell in cells] == chosen
-    whole = choosing(first)
+    assert [mark_choosing_half(cell).tolist() for _, cell in cells] == chosen
+    whole = mark_choosing_half(first)
     assert [whole[(first["subset"] == subset).to_numpy()].tolist() for subset in ("s", "r")] == chosen
     assert 6 <= sum(chosen[0]) <= 8

@@ -8,13 +8,13 @@ import pytest
 from scipy import stats
 
 from heuristic_core.analysis import verdicts
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, FailedRuns, TooFew
+from heuristic_core.analysis.estimates import DoesNotApply, Estimate, FailedRuns, NotComputable, TooFewUnits
 from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS
-from heuristic_core.analysis.verdicts import VERDICTS, holm, p_value, verdict
+from heuristic_core.analysis.verdicts import VERDICTS, adjust_holm, compute_p_value, decide_verdict
 from heuristic_core.experiments.heuristic_core.analysis.core import count_common_heads
 
 LEVEL = "p < 0.05"
-over_seeds = partial(verdicts.over_seeds, unit=FINE_TUNING_SEEDS)
+over_seeds = partial(verdicts.combine_seeds, unit=FINE_TUNING_SEEDS)
 
 
 def of_test(p, opposite=None, attainable=0.0):
@@ -47,12 +47,12 @@ def of_test(p, opposite=None, attainable=0.0):
     ],
 )
 def test_verdicts(estimate, threshold, expected):
-    assert verdict(estimate, threshold) == expected
+    assert decide_verdict(estimate, threshold) == expected
 
 
 def test_every_verdict_has_a_meaning():
     assert len(VERDICTS) == 7 and all(VERDICTS[k] != VERDICTS[k - 1] for k in range(7))
-    given = {kind.verdict for kind in (CannotSay, TooFew, FailedRuns, DoesNotApply)}
+    given = {kind.verdict for kind in (NotComputable, TooFewUnits, FailedRuns, DoesNotApply)}
     assert given == {"not run", "too few", "failed runs", "does not apply"} and given < set(VERDICTS)
 
 
@@ -67,11 +67,11 @@ def test_an_interval_stays_within_what_is_possible():
 
 
 def test_p_is_two_sided():
-    assert p_value(of_test(0.01, 0.995), LEVEL) == 0.02
-    assert p_value(of_test(0.9, 0.2), LEVEL) == 0.4
-    assert p_value(of_test(0.01), LEVEL) == 0.01
-    assert p_value(of_test(0.7, 0.6), LEVEL) == 1
-    assert p_value(Estimate(5), "> 3") is None and p_value(Estimate(5, exact=True), "> 3") is None
+    assert compute_p_value(of_test(0.01, 0.995), LEVEL) == 0.02
+    assert compute_p_value(of_test(0.9, 0.2), LEVEL) == 0.4
+    assert compute_p_value(of_test(0.01), LEVEL) == 0.01
+    assert compute_p_value(of_test(0.7, 0.6), LEVEL) == 1
+    assert compute_p_value(Estimate(5), "> 3") is None and compute_p_value(Estimate(5, exact=True), "> 3") is None
 
 
 @pytest.mark.parametrize("threshold", ["> 3", "< 3", ">= 3 points"])
@@ -79,17 +79,17 @@ def test_p_of_an_interval_agrees_with_the_verdict(threshold):
     rng = np.random.default_rng(0)
     for value, below, above in rng.uniform(0.1, 6, (200, 3)):
         found = Estimate(value, value - below, value + above, n=int(10 * value))
-        assert (p_value(found, threshold) < 0.05) == (verdict(found, threshold) != "not clear")
-    assert p_value(Estimate(3 + 1.96, 3.0, 6.0), "> 3") == pytest.approx(0.05, abs=1e-4)
+        assert (compute_p_value(found, threshold) < 0.05) == (decide_verdict(found, threshold) != "not clear")
+    assert compute_p_value(Estimate(3 + 1.96, 3.0, 6.0), "> 3") == pytest.approx(0.05, abs=1e-4)
     two = np.array([4.0, 5.0])  # seeds
     half = stats.t.ppf(0.975, 1) * two.std(ddof=1) / np.sqrt(2)
     found = Estimate(4.5, 4.5 - half, 4.5 + half, n=2)
-    assert p_value(found, "> 0") == pytest.approx(stats.ttest_1samp(two, 0).pvalue)
+    assert compute_p_value(found, "> 0") == pytest.approx(stats.ttest_1samp(two, 0).pvalue)
 
 
 def test_holm():
-    assert holm([0.01, None, 0.04, 0.03]) == pytest.approx([0.03, None, 0.06, 0.06])
-    assert holm([None]) == [None] and holm([0.5, 0.9]) == [1, 1]
+    assert adjust_holm([0.01, None, 0.04, 0.03]) == pytest.approx([0.03, None, 0.06, 0.06])
+    assert adjust_holm([None]) == [None] and adjust_holm([0.5, 0.9]) == [1, 1]
 
 
 # ---- tests
@@ -100,7 +100,7 @@ def test_none_where_hardly_any_is_expected_decides_nothing():
     layer = pd.Series([0] * 10)
     found = count_common_heads(layer, layer.index == pd.Series([3] * 10), layer.index == pd.Series([5] * 10))
     assert (found.observed, found.expected, found.p) == (0, pytest.approx(0.1), 1)
-    assert verdict(of_test(found.p, found.p_fewer), LEVEL) == "not clear"
+    assert decide_verdict(of_test(found.p, found.p_fewer), LEVEL) == "not clear"
 
 
 @pytest.mark.parametrize("seeds", [1, 3, 10])
@@ -109,7 +109,7 @@ def test_tests_of_nothing_decide_in_one_of_twenty(seeds):
     rng = np.random.default_rng(seeds)
     table = {k: [stats.hypergeom.sf(k - 1, 24, 12, 8), stats.hypergeom.cdf(k, 24, 12, 8)] for k in range(9)}
     studies = [[of_test(*table[k]) for k in study] for study in rng.hypergeometric(12, 12, 8, (2000, seeds))]
-    judged = [verdict(over_seeds(study, LEVEL) if seeds > 1 else study[0], LEVEL) for study in studies]
+    judged = [decide_verdict(over_seeds(study, LEVEL) if seeds > 1 else study[0], LEVEL) for study in studies]
     assert judged.count("supported") + judged.count("contradicted") <= 0.055 * len(studies)
 
 
@@ -121,7 +121,7 @@ def supported(seeds, effect, between=0.0, studies=1000):
     rng = np.random.default_rng([seeds, int(10 * effect)])
     values = rng.normal(effect, np.hypot(1, between), (studies, seeds))
     estimates = [[Estimate(value, value - 1.96, value + 1.96) for value in study] for study in values]
-    judged = [verdict(over_seeds(study, "> 0") if seeds > 1 else study[0], "> 0") for study in estimates]
+    judged = [decide_verdict(over_seeds(study, "> 0") if seeds > 1 else study[0], "> 0") for study in estimates]
     return judged.count("supported") / studies
 
 
@@ -155,13 +155,13 @@ def test_seeds_that_share_evaluation_pairs_share_their_errors(seeds):
 
 def test_tests_of_several_seeds_are_combined():
     whole = over_seeds([of_test(0.01, 0.995), of_test(0.02, 0.99), of_test(0.006, 0.996)], LEVEL)
-    assert whole.value == pytest.approx(0.024) and p_value(whole, LEVEL) == pytest.approx(0.048)
-    assert (verdict(whole, LEVEL), whole.n, whole.low) == ("supported", 3, None)
+    assert whole.value == pytest.approx(0.024) and compute_p_value(whole, LEVEL) == pytest.approx(0.048)
+    assert (decide_verdict(whole, LEVEL), whole.n, whole.low) == ("supported", 3, None)
     apart = over_seeds([of_test(1e-6, 1.0), of_test(1.0, 1e-6)], LEVEL)
-    assert verdict(apart, LEVEL) == "not clear"
+    assert decide_verdict(apart, LEVEL) == "not clear"
     assert over_seeds([of_test(0.5), of_test(0.5)], LEVEL).opposite is None
     few = over_seeds([of_test(1 / 8, 1.0, attainable=1 / 8), of_test(0.001, 1.0)], LEVEL)
-    assert verdict(few, LEVEL) == "too few"
+    assert decide_verdict(few, LEVEL) == "too few"
 
 
 @pytest.mark.parametrize("seeds", [2, 5, 10])
@@ -171,20 +171,20 @@ def test_combined_tests_of_nothing_decide_in_one_of_twenty(seeds, shared):
     rng = np.random.default_rng(0)
     common, own = rng.normal(size=(4000, 1)), rng.normal(size=(4000, seeds))
     p = stats.norm.sf(np.sqrt(shared) * common + np.sqrt(1 - shared) * own)
-    judged = [verdict(over_seeds([of_test(one, 1 - one) for one in row], LEVEL), LEVEL) for row in p]
+    judged = [decide_verdict(over_seeds([of_test(one, 1 - one) for one in row], LEVEL), LEVEL) for row in p]
     assert (judged.count("supported") + judged.count("contradicted")) / 4000 <= 0.06
     there = [over_seeds([of_test(one, 1 - one) for one in row], LEVEL) for row in stats.norm.sf(stats.norm.isf(p) + 4)]
-    assert [verdict(one, LEVEL) for one in there].count("supported") / 4000 > 0.8
+    assert [decide_verdict(one, LEVEL) for one in there].count("supported") / 4000 > 0.8
 
 
 def test_seeds_at_one_value_have_their_own_intervals():
     """A t interval would have no width, as if two seeds at a floor were certain."""
     floor = over_seeds([Estimate(0.0, 0.0, 3.0), Estimate(0.0, 0.0, 6.0)], "< 5")
-    assert (floor.value, floor.low, floor.high, verdict(floor, "< 5")) == (0, 0, 6, "not clear")
+    assert (floor.value, floor.low, floor.high, decide_verdict(floor, "< 5")) == (0, 0, 6, "not clear")
     counts = over_seeds([Estimate(0, exact=True)] * 3, "< 1")
-    assert (counts.exact, verdict(counts, "< 1")) == (True, "supported")
+    assert (counts.exact, decide_verdict(counts, "< 1")) == (True, "supported")
     unknown = over_seeds([Estimate(1.0), Estimate(1.0, 0.0, 2.0)], "< 5")
-    assert verdict(unknown, "< 5") == "too few"
+    assert decide_verdict(unknown, "< 5") == "too few"
 
 
 def test_two_seeds_that_agree_by_chance_are_not_more_certain_than_each_of_them():
@@ -192,4 +192,4 @@ def test_two_seeds_that_agree_by_chance_are_not_more_certain_than_each_of_them()
     together = over_seeds(found, ">= 20 points")
     own = np.hypot(43.65, 34.09) / 2
     assert together.value == pytest.approx(34.12) and together.low == pytest.approx(34.12 - own)
-    assert verdict(together, ">= 20 points") == "not clear"
+    assert decide_verdict(together, ">= 20 points") == "not clear"

@@ -11,7 +11,7 @@ from pair_files import NLI, task_of
 from pydantic import ValidationError
 from task_rows import named, pairs, raises
 
-from heuristic_core.config.reading import ConfigError, read_values
+from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.config.tasks import EvaluationSplit
 from heuristic_core.experiments.heuristic_core.config import parse_study
 from heuristic_core.tasks import preview
@@ -61,7 +61,7 @@ def test_training_rows_are_chosen_too_and_others_need_not_be_sound(task):
 def test_what_fits_no_row_is_told_before_anything_runs(task, where, said):
     made = task(evaluation={"med": (MED, {"group": "ood", "where": where})})
     raises(made, "med.parquet", *said)
-    (fault,) = preview.faults(made)
+    (fault,) = preview.find_task_errors(made)
     assert fault.startswith("task.evaluation.med: ") and all(part in fault for part in said)
 
 
@@ -69,8 +69,8 @@ def test_of_a_long_file_the_first_rows_tell_no_fault(tmp_path, monkeypatch):
     rows = [{"sentence1": f"p{k}", "sentence2": "h", "label": k % 2, "genre": "ab"[k == 5]} for k in range(6)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
     made = task_of(tmp_path, "a.parquet", where={"genre": ["b"]})
-    monkeypatch.setattr(preview, "ROWS", 3)
-    assert preview.faults(made) == []
+    monkeypatch.setattr(preview, "PREVIEW_ROWS", 3)
+    assert preview.find_task_errors(made) == []
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_of_a_long_file_the_first_rows_tell_no_fault(tmp_path, monkeypatch):
     ],
 )
 def test_what_is_neither_pattern_nor_values_is_refused_in_one_line(wanted, said):
-    values = read_values(ROOT / "config" / "minilm-mnli.yaml")
+    values = read_config(ROOT / "config" / "minilm-mnli.yaml")
     values["task"]["train"][0]["where"] = {"genre": wanted}
     with pytest.raises(ConfigError) as caught:
         parse_study(values, "minilm.yaml")
@@ -99,7 +99,7 @@ def test_a_prefix_tells_subsets_of_two_files_apart(task):
     assert [rule.name for rule in found.subsets] == [
         "sick-entailment", "sick-neutral", "med-entailment", "med-neutral",
     ]  # fmt: skip
-    assert preview.faults(task(evaluation=apart)) == []
+    assert preview.find_task_errors(task(evaluation=apart)) == []
 
 
 def test_a_prefix_without_a_column_to_split_by_is_refused():
@@ -147,4 +147,4 @@ def test_a_key_of_where_that_no_row_has_is_an_error(tmp_path, rows):
     made = task_of(tmp_path, "a.jsonl", where={"genre": "x"})
     with pytest.raises(DataError, match="no column 'genre'"):
         read_rows(made, made.train[0], NLI)
-    assert len(preview.faults(made)) == 2
+    assert len(preview.find_task_errors(made)) == 2

@@ -10,7 +10,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.config import load_study
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tasks.encode import encode
-from heuristic_core.tasks.sentences import sentences
+from heuristic_core.tasks.sentences import load_sentences
 from heuristic_core.tasks.words import encode_word_pairs, to_encoded
 
 STUDY, MINILM = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "minilm-mnli.yaml")
@@ -55,7 +55,7 @@ def test_tokens_are_those_that_encoding_stores(found, kind, max_length, encoded_
 
 def test_tokens_are_those_of_the_generated_task(found):
     task = STUDY.task.model_copy(update={"train_pairs": 10, "id_pairs": 30, "pairs_per_subcase": 5})
-    pairs, tokenizer = sentences(task), make_tokenizer(STUDY.model, task)
+    pairs, tokenizer = load_sentences(task), make_tokenizer(STUDY.model, task)
     texts = [(row["sentence1"], row["sentence2"]) for row in pairs.evaluation]
     words = found(tokenizer, texts, task.max_length)
     assert_same_tokens(words, encode(pairs.evaluation, tokenizer, task.max_length, pairs.subsets))

@@ -12,15 +12,15 @@ import pytest
 from conftest import ROOT
 from reduced import OWN, RUNS, STUDY, planned, snakemake
 
-from heuristic_core.common.arithmetic import NATIVE, PORTABLE, available
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import warning
-from heuristic_core.experiments.heuristic_core.archive.members import absent
-from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
+from heuristic_core.common.arithmetic import NATIVE, PORTABLE, supports_portable
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import format_warning
+from heuristic_core.experiments.heuristic_core.archive.members import list_absent_tables
+from heuristic_core.experiments.heuristic_core.config.cells import list_cells, repeated_cells
 from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
-from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.targets import target_files
 from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.tables.parquet import read_table
-from heuristic_core.tables.schemas import SCHEMAS, schema
+from heuristic_core.tables.schemas import SCHEMAS, get_schema
 
 # Schemas of files that are no table of a study of ours.
 NO_TABLE_OF_A_STUDY = {
@@ -31,12 +31,12 @@ NO_TABLE_OF_A_STUDY = {
     "differences",
     "replicates",
 }
-NO_TABLE_OF_A_STUDY |= absent(STUDY)
+NO_TABLE_OF_A_STUDY |= list_absent_tables(STUDY)
 
 
 def test_every_figure_and_table_stands_there(finished):
     for name in OWN:
-        for path in outputs("results/reduced", name):
+        for path in target_files("results/reduced", name):
             assert (finished / path).stat().st_size > 0, path
     report = (finished / "results/reduced/report.html").read_text()
     assert all(name in report for name in OWN)
@@ -44,7 +44,7 @@ def test_every_figure_and_table_stands_there(finished):
 
 def test_every_job_computed_in_the_arithmetic_of_the_study(finished):
     computed = read_table(finished / "results/reduced/tables/provenance.parquet")["arithmetic"]
-    assert set(computed) == {PORTABLE if available() else NATIVE}
+    assert set(computed) == {PORTABLE if supports_portable() else NATIVE}
 
 
 def test_tables_have_their_schemas_and_one_row_per_observation(finished):
@@ -53,13 +53,15 @@ def test_tables_have_their_schemas_and_one_row_per_observation(finished):
     of_others = {name for name in SCHEMAS if name.startswith(("sorting_", "extractive_"))}  # where imported
     assert set(tables) == set(SCHEMAS) - NO_TABLE_OF_A_STUDY - of_others
     for name, table in tables.items():
-        assert list(table.columns) == schema(name).names
+        assert list(table.columns) == get_schema(name).names
         assert len(table) or name == "triples", name  # of a core of three heads or fewer there are none
     runs, size = len(STUDY.finetune.seeds), 2 * 4 + 2
-    assert len(tables["components"]) == runs * (len(cells(STUDY)) + len(repeats(STUDY))) * size
+    assert len(tables["components"]) == runs * (len(list_cells(STUDY)) + len(repeated_cells(STUDY))) * size
     models = ["ft_seed", "step", "sparsity", "seed", "repeat"]
     per_model = tables["accuracy"].groupby(models, dropna=False).size()
-    assert len(per_model) == runs * (len(cells(STUDY)) + len(repeats(STUDY)) + len(STUDY.finetune.checkpoints))
+    assert len(per_model) == runs * (
+        len(list_cells(STUDY)) + len(repeated_cells(STUDY)) + len(STUDY.finetune.checkpoints)
+    )
     predictions = [read_table(p) for p in sorted((finished / "results/reduced/tables/predictions").iterdir())]
     assert sum(map(len, predictions)) == tables["accuracy"]["n"].sum()
 
@@ -77,7 +79,7 @@ def test_the_empty_circuit_gives_one_class_to_all_pairs(finished):
 
 def test_subnetworks_keep_exactly_k_components(finished):
     files = sorted((finished / RUNS).glob("ft*/step*/s*/seed*/subnetwork.json"))
-    assert len(files) == len(STUDY.finetune.seeds) * len(cells(STUDY))
+    assert len(files) == len(STUDY.finetune.seeds) * len(list_cells(STUDY))
     for file in files:
         found = Subnetwork.load(file)
         assert len(found.kept) == round((1 - found.identity.sparsity) * 10)
@@ -114,7 +116,7 @@ def test_the_terminal_ends_with_what_went_wrong_with_pruning(finished, tmp_path)
     (tmp_path / "results/reduced/report.html").unlink()
     done = snakemake(tmp_path)
     runs = read_table(tmp_path / "results/reduced/tables/runs.parquet")
-    told = f"reduced: {warning(runs)} See results/reduced/report.html"
+    told = f"reduced: {format_warning(runs)} See results/reduced/report.html"
     assert (done.stdout + done.stderr).splitlines()[-8:].count(told) == 1
 
 
@@ -205,7 +207,7 @@ def test_seeds_that_share_a_pass_share_a_job_and_find_the_same_subnetworks(finis
     config = changed(prune__together=2)
     jobs = planned(folder, config)
     assert jobs["prune"] == 2 * 2 * 2 + 2 * 2  # seeds 42, 43 at 2 sparsities of 2 steps, seed 44 at those of the last
-    assert jobs["evaluate"] == 2 * len(cells(STUDY))
+    assert jobs["evaluate"] == 2 * len(list_cells(STUDY))
     cell = f"{RUNS}/ft1/step60/s0.4"
     snakemake(folder, "--", f"{cell}/seed43/subnetwork.json", config=config)
     for seed in (42, 43):

@@ -13,8 +13,8 @@ import pytest
 from reduced import REDUCED, planned, snakemake
 
 from heuristic_core.jobs import working_folder
-from heuristic_core.jobs.working_folder import equalise_copied_times, other_run
-from heuristic_core.provenance.record import FIELDS, digest, record_path
+from heuristic_core.jobs.working_folder import describe_other_run, equalise_copied_times
+from heuristic_core.provenance.record import RECORD_FIELDS, record_digest, record_path
 
 BEGIN = """
 import sys
@@ -39,27 +39,27 @@ def other(tmp_path, monkeypatch):
 
 
 def test_a_run_that_goes_on_is_told_from_one_that_was_killed(other):
-    message = other_run()
+    message = describe_other_run()
     assert f"process {other.pid} on " in message and "works in this folder" in message and "--unlock" in message
     working_folder.begin_run()  # of a second run, which may make other results
-    assert other_run() == message
+    assert describe_other_run() == message
     other.send_signal(signal.SIGKILL)
     other.wait()
     assert (
-        f"process {other.pid} on " in other_run()
-        and "was killed" in other_run()
-        and "snakemake --unlock" in other_run()
+        f"process {other.pid} on " in describe_other_run()
+        and "was killed" in describe_other_run()
+        and "snakemake --unlock" in describe_other_run()
     )
     shutil.rmtree(working_folder.LOCK_DIR)
-    assert other_run() is None
+    assert describe_other_run() is None
 
 
 def test_locks_of_which_nothing_is_known_are_left_to_snakemake(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert other_run() is None
+    assert describe_other_run() is None
     working_folder.LOCK_DIR.mkdir(parents=True)
     (working_folder.LOCK_DIR / "0.output.lock").write_text("x")
-    assert other_run() is None
+    assert describe_other_run() is None
 
 
 STARTED = 1_700_000_000
@@ -74,8 +74,8 @@ def study(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}")
     started = datetime.fromtimestamp(STARTED, UTC).isoformat().replace("+00:00", "Z")
-    made = dict.fromkeys(FIELDS) | {"started": started, "seconds": 2.0}
-    file.write_text(json.dumps(made | {"digest": digest(made)}))
+    made = dict.fromkeys(RECORD_FIELDS) | {"started": started, "seconds": 2.0}
+    file.write_text(json.dumps(made | {"digest": record_digest(made)}))
     (root / "link").symlink_to(tmp_path)
     return root
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from heuristic_core.common.progress import JobProgress, advance
-from heuristic_core.plan.jobs import family
+from heuristic_core.common.progress import JobProgress, read_progress
+from heuristic_core.plan.jobs import base_rule
 
 
 class Job(NamedTuple):
@@ -26,7 +26,7 @@ class Job(NamedTuple):
 
     def advance(self) -> JobProgress | None:
         """Return the progress that its log reports, or None."""
-        return next((progress for log in self.logs if (progress := advance(log, self.began))), None)
+        return next((progress for log in self.logs if (progress := read_progress(log, self.began))), None)
 
 
 @dataclass
@@ -99,7 +99,7 @@ class Run:
                 self._rule(name).total += count
 
     def _rule(self, name: str) -> Rule:
-        return self.rules.setdefault(family(name), Rule(family(name)))
+        return self.rules.setdefault(base_rule(name), Rule(base_rule(name)))
 
     def _begin(self, record: logging.LogRecord) -> None:
         job = Job(record.rule_name, tuple(record.log or ()), time.time())

@@ -16,7 +16,7 @@ import sys
 import threading
 from pathlib import Path
 
-from heuristic_core.common.arithmetic import asked
+from heuristic_core.common.arithmetic import parse_arithmetic
 from heuristic_core.jobs.environment import prepare_job
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
@@ -114,7 +114,7 @@ def run_job(connection: socket.socket) -> None:
         os.chdir(request["folder"])
         os.environ.clear()
         os.environ.update(request["environment"])
-        prepare_job(asked(request["arguments"]))
+        prepare_job(parse_arithmetic(request["arguments"]))
         sys.argv = [request["script"], *request["arguments"]]
         connection.sendall(STARTED)
         threading.Thread(target=end_with_client, args=(connection,), daemon=True).start()
@@ -136,10 +136,10 @@ def run_job(connection: socket.socket) -> None:
 
 def run_script(script: Path, arguments: list[str]) -> int:
     """Run the script and return its exit status, like the interpreter's."""
-    from heuristic_core.provenance.record import recorded
+    from heuristic_core.provenance.record import run_with_record
 
     try:
-        recorded(load_script(script).main, arguments)
+        run_with_record(load_script(script).main, arguments)
         return 0
     except SystemExit as end:
         if isinstance(end.code, str):

@@ -56,11 +56,11 @@ def _is_running(pid: int) -> bool:
 if __name__ == "__main__":
     import runpy
 
-    from heuristic_core.common.arithmetic import asked
+    from heuristic_core.common.arithmetic import parse_arithmetic
     from heuristic_core.jobs.environment import prepare_job
 
     end_with_starters()
     del sys.argv[0]
-    prepare_job(asked(sys.argv))  # before the script imports torch
+    prepare_job(parse_arithmetic(sys.argv))  # before the script imports torch
     sys.path[0] = os.path.dirname(sys.argv[0])
     runpy.run_path(sys.argv[0], run_name="__main__")

@@ -1,6 +1,6 @@
 # One rule per figure and printed table; each reads only its own tables. The including experiment defines FOLDER, PREFIX
 # (of its script names), TARGETS, TABLES and UNMET_REASONS (unavailable target -> reason).
-from heuristic_core.figures.targets import outputs, shown
+from heuristic_core.figures.targets import target_files, is_report_file
 
 FIGURE_DIR = f"{workflow.basedir}/src/heuristic_core/experiments/{FOLDER}/figures"
 UNAVAILABLE_RULES |= {
@@ -26,10 +26,10 @@ for name in AVAILABLE_TARGETS:
                         caption=f"{workflow.basedir}/workflow/report/{FOLDER}/{name}.rst",
                         category="Figures and tables",
                     )
-                    if shown(path)
+                    if is_report_file(path)
                     else path
                 )
-                for path in outputs(LAYOUT.root, name)
+                for path in target_files(LAYOUT.root, name)
             ],
         log:
             LAYOUT.log(f"figures/{name}"),
@@ -41,10 +41,10 @@ for name in AVAILABLE_TARGETS:
                 f"{FIGURE_DIR}/{name}.py",
                 name=name,
                 folder=lambda w, output: os.path.dirname(os.path.dirname(output.files[0])),
-                figures=block(STUDY.figures),
+                figures=format_block(STUDY.figures),
             ),
         shell:
             RUN_FORKED
 
 
-RESULTS += [path for name in AVAILABLE_TARGETS for path in outputs(LAYOUT.root, name)]
+RESULTS += [path for name in AVAILABLE_TARGETS for path in target_files(LAYOUT.root, name)]

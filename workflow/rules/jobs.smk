@@ -6,19 +6,19 @@ import shlex
 import sys
 from inspect import signature
 
-from heuristic_core.jobs.command import block, command
-from heuristic_core.jobs.wildcards import linked, escape_setting
-from heuristic_core.provenance.digests import commit
+from heuristic_core.jobs.command import format_block, format_command
+from heuristic_core.jobs.wildcards import link_paths, escape_setting
+from heuristic_core.provenance.digests import read_commit
 from heuristic_core.provenance.record import COMMIT_VARIABLE
-from heuristic_core.provenance.remembered import remembered
+from heuristic_core.provenance.remembered import open_digest_cache
 
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
 ARITHMETIC_MODULE = f"{workflow.basedir}/src/heuristic_core/common/arithmetic.py"
-DIGESTS = remembered(os.path.abspath(".snakemake/heuristic-core/digests"), LOCK, write=workflow.is_main_process)
+DIGESTS = open_digest_cache(os.path.abspath(".snakemake/heuristic-core/digests"), LOCK, write=workflow.is_main_process)
 SCRIPTS = sorted(glob.glob(f"{workflow.basedir}/workflow/scripts/*.py"))
 
 # Commit of the code, for the records of results.
-CODE_COMMIT = commit(workflow.basedir)
+CODE_COMMIT = read_commit(workflow.basedir)
 os.environ[COMMIT_VARIABLE] = f"{CODE_COMMIT.sha or ''}{'+' * bool(CODE_COMMIT.dirty)}"
 
 # Shell commands of rules. `step` runs a script in a new process; `fork` runs it in a fork of a process that has done
@@ -41,7 +41,7 @@ shell.prefix(SHELL_PREFIX.replace("{", "{{").replace("}", "}}"))  # escaped, as 
 
 def plain(*paths):
     """Return links to inputs outside the study's results, whose folders may contain braces."""
-    return linked(paths, ".snakemake/heuristic-core/links")
+    return link_paths(paths, ".snakemake/heuristic-core/links")
 
 
 def job(script, *code_files, has_record=True, **settings):
@@ -63,7 +63,7 @@ def job(script, *code_files, has_record=True, **settings):
     def build_command(wildcards, input, output, threads):
         available = {"input": input, "output": output, "threads": threads}
         values = {name: resolve_param(value, wildcards, available) for name, value in settings.items()}
-        return command(
+        return format_command(
             script, dict(input.items()), dict(output.items()), values | ({"code": code} if has_record else {})
         )
 

@@ -13,7 +13,7 @@ rule describe:
     group:
         "tables"
     params:
-        **job("describe", settings=block(STUDY)),
+        **job("describe", settings=format_block(STUDY)),
     shell:
         RUN_FORKED
 
@@ -41,7 +41,7 @@ rule report:
         captions=plain(
             *(os.path.relpath(f"{workflow.basedir}/workflow/report/{FOLDER}/{name}.rst") for name in AVAILABLE_TARGETS)
         ),
-        drawn=[path for name in AVAILABLE_TARGETS for path in outputs(LAYOUT.root, name)],
+        drawn=[path for name in AVAILABLE_TARGETS for path in target_files(LAYOUT.root, name)],
     output:
         report=f"{LAYOUT.root}/report.html",
     log:

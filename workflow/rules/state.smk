@@ -4,7 +4,7 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-from heuristic_core.common.arithmetic import PORTABLE, available
+from heuristic_core.common.arithmetic import PORTABLE, supports_portable
 from heuristic_core.common.atomic import find_write_error, write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.jobs.working_folder import equalise_copied_times
@@ -65,7 +65,7 @@ def write_origin_marker():
 
 def warn_of_arithmetic():
     """Warn if portable arithmetic is unavailable."""
-    if STUDY.arithmetic == PORTABLE and not available():
+    if STUDY.arithmetic == PORTABLE and not supports_portable():
         logger.warning(
             "arithmetic = 'portable' needs an x86-64 processor with AVX2, which this processor lacks: jobs compute in "
             "native arithmetic. Results are equally valid, but their bytes differ; each result's record says 'native'."

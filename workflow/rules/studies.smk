@@ -3,14 +3,14 @@
 from snakemake.exceptions import WorkflowError
 
 from heuristic_core.config.reading import ConfigError, read_merged_configs
-from heuristic_core.experiments.registry import folder_of
-from heuristic_core.figures.targets import outputs
-from heuristic_core.experiments.studies import parse_studies, parse_replicates, sweep_of
+from heuristic_core.experiments.registry import resolve_folder
+from heuristic_core.figures.targets import target_files
+from heuristic_core.experiments.studies import parse_studies, parse_replicates, parse_sweep
 
 try:
     read_merged_configs(workflow.configfiles)
     STUDIES = parse_studies(config, workflow.configfiles[-1])
-    SWEEP = sweep_of(config, STUDIES, workflow.configfiles[-1])
+    SWEEP = parse_sweep(config, STUDIES, workflow.configfiles[-1])
     REPLICATES = parse_replicates(config, STUDIES, workflow.configfiles[-1])
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
@@ -32,7 +32,7 @@ WARNING_SOURCES = [(entry.experiment, entry.study.root) for entry in STUDIES.val
 ONSTART_CHECKS = []  # each study's module has its own
 
 if SWEEP:
-    FOLDER = folder_of(next(iter(STUDIES.values())).settings)
+    FOLDER = resolve_folder(next(iter(STUDIES.values())).settings)
 
     include: f"{FOLDER}/sweep.smk"
 
@@ -48,7 +48,7 @@ if REPLICATES:
         input:
             claims=[f"{entry.study.root}/tables/claims.parquet" for entry in STUDIES.values()],
         output:
-            files=outputs(REPLICATES.root, REPLICATES.target),
+            files=target_files(REPLICATES.root, REPLICATES.target),
         log:
             f"{REPLICATES.root}/logs/{REPLICATES.target}.log",
         params:
@@ -56,7 +56,7 @@ if REPLICATES:
         shell:
             RUN_FORKED
 
-    RESULTS.append(outputs(REPLICATES.root, REPLICATES.target))
+    RESULTS.append(target_files(REPLICATES.root, REPLICATES.target))
 
 
 rule export:

@@ -5,12 +5,12 @@ import os
 from snakemake.exceptions import WorkflowError
 
 from heuristic_core.config.reading import ConfigError, read_merged_configs
-from heuristic_core.experiments.registry import load_experiment, folder_of
+from heuristic_core.experiments.registry import load_experiment, resolve_folder
 
 ORIGIN = os.path.relpath(workflow.configfiles[-1])
 try:
     read_merged_configs(workflow.configfiles)  # Snakemake reads them, too, but ignores repeated keys
-    FOLDER, EXPERIMENT = folder_of(config, ORIGIN), load_experiment(config, ORIGIN)
+    FOLDER, EXPERIMENT = resolve_folder(config, ORIGIN), load_experiment(config, ORIGIN)
     SETTINGS = {key: value for key, value in config.items() if key not in EXPERIMENT.COMMANDS}
     STUDY = EXPERIMENT.parse(SETTINGS, ORIGIN)
 except ConfigError as error:

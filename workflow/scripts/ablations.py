@@ -2,9 +2,9 @@
 
 from heuristic_core.experiments.heuristic_core.jobs.ablations import measure_ablations
 from heuristic_core.jobs.job import job
-from heuristic_core.provenance.record import recorded
+from heuristic_core.provenance.record import run_with_record
 
 main = job(measure_ablations)
 
 if __name__ == "__main__":
-    recorded(main)
+    run_with_record(main)

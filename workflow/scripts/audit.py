@@ -9,17 +9,17 @@ from itertools import groupby
 from pathlib import Path
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.jobs.arguments import Arguments
-from heuristic_core.provenance.audit.audit import Audit, audit, write
+from heuristic_core.jobs.arguments import JobParser
+from heuristic_core.provenance.audit.audit import Audit, audit_study, write_audit
 from heuristic_core.provenance.audit.finding import KINDS
 from heuristic_core.provenance.job import list_recorded_jobs
-from heuristic_core.provenance.record import recorded
+from heuristic_core.provenance.record import run_with_record
 
 SNAKEFILE = Path(__file__).parents[2] / "Snakefile"
 
 
 def main(arguments=None):
-    parser = Arguments(__doc__)
+    parser = JobParser(__doc__)
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
     parser.add_argument(
         "--sample", type=how_many, default="5", metavar="N", help="jobs to compute again, such as 5 or 2%%; default: 5"
@@ -32,8 +32,8 @@ def main(arguments=None):
     for root, of_study in groupby(jobs, key=lambda job: job.root):
         if not root.exists():
             raise InputError(f"{root}: there are no results to audit; run the study first")
-        found = audit(root, list(of_study), Path(__file__).parent, count, share, args.seed)
-        write(found)
+        found = audit_study(root, list(of_study), Path(__file__).parent, count, share, args.seed)
+        write_audit(found)
         tell(found)
         sound = sound and not found.findings
     if not sound:
@@ -68,4 +68,4 @@ def tell(found: Audit) -> None:
 
 
 if __name__ == "__main__":
-    recorded(main)
+    run_with_record(main)

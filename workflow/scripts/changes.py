@@ -4,32 +4,32 @@ from functools import cache, partial
 from pathlib import Path
 
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.experiments.registry import experiments
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.experiments.registry import load_experiments
+from heuristic_core.jobs.arguments import JobParser
 from heuristic_core.plan.jobs import dry_run
-from heuristic_core.provenance.changes.causes import causes
+from heuristic_core.provenance.changes.causes import find_causes
 from heuristic_core.provenance.changes.code import find_changed_code
-from heuristic_core.provenance.changes.explain import explain
+from heuristic_core.provenance.changes.explain import explain_jobs
 from heuristic_core.provenance.job import Job
-from heuristic_core.provenance.record import recorded
+from heuristic_core.provenance.record import run_with_record
 
 CHECKOUT = Path(__file__).parents[2]
 
 
 def drawing(job: Job) -> list[Path]:
     """The modules that a job loads by name."""
-    return [path for experiment in experiments() for path in experiment.drawing(job.script, job.settings)]
+    return [path for experiment in load_experiments() for path in experiment.drawing(job.script, job.settings)]
 
 
 def main(arguments=None):
-    parser = Arguments(__doc__)
+    parser = JobParser(__doc__)
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
     args = parser.read(arguments)
     jobs = dry_run(CHECKOUT / "Snakefile", args.configfile)
-    keys = {name: key for experiment in experiments() for name, key in getattr(experiment, "KEYS", {}).items()}
+    keys = {name: key for experiment in load_experiments() for name, key in getattr(experiment, "KEYS", {}).items()}
     code = partial(find_changed_code, CHECKOUT, drawing=drawing)
-    print(explain(jobs, partial(causes, code=code, sha=cache(file_digest), keys=keys)))
+    print(explain_jobs(jobs, partial(find_causes, code=code, sha=cache(file_digest), keys=keys)))
 
 
 if __name__ == "__main__":
-    recorded(main)
+    run_with_record(main)

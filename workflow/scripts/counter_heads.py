@@ -2,9 +2,9 @@
 
 from heuristic_core.experiments.heuristic_core.jobs.counter_heads import measure_head_effects
 from heuristic_core.jobs.job import job
-from heuristic_core.provenance.record import recorded
+from heuristic_core.provenance.record import run_with_record
 
 main = job(measure_head_effects)
 
 if __name__ == "__main__":
-    recorded(main)
+    run_with_record(main)

@@ -1,10 +1,10 @@
 """Write what a study is, for those who read its results."""
 
 from heuristic_core.jobs.job import job
-from heuristic_core.provenance.record import recorded
+from heuristic_core.provenance.record import run_with_record
 from heuristic_core.report.settings import describe_study
 
 main = job(describe_study)
 
 if __name__ == "__main__":
-    recorded(main)
+    run_with_record(main)

@@ -2,9 +2,9 @@
 
 from heuristic_core.experiments.heuristic_core.jobs.entry import find_entries
 from heuristic_core.jobs.job import job
-from heuristic_core.provenance.record import recorded
+from heuristic_core.provenance.record import run_with_record
 
 main = job(find_entries)
 
 if __name__ == "__main__":
-    recorded(main)
+    run_with_record(main)

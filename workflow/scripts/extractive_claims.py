@@ -1,11 +1,11 @@
 """Judge the claims of the extractive-structures experiment on a study's tables."""
 
-from heuristic_core.experiments.extractive_structures.claims import claims
+from heuristic_core.experiments.extractive_structures.claims import judge_claims
 from heuristic_core.jobs.job import job
 from heuristic_core.jobs.tables import judge_of
-from heuristic_core.provenance.record import recorded
+from heuristic_core.provenance.record import run_with_record
 
-main = job(judge_of(claims))
+main = job(judge_of(judge_claims))
 
 if __name__ == "__main__":
-    recorded(main)
+    run_with_record(main)

@@ -3,9 +3,9 @@
 from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE
 from heuristic_core.jobs.job import job
 from heuristic_core.jobs.tables import joiner_of
-from heuristic_core.provenance.record import recorded
+from heuristic_core.provenance.record import run_with_record
 
 main = job(joiner_of(EXTRACTIVE))
 
 if __name__ == "__main__":
-    recorded(main)
+    run_with_record(main)

@@ -3,9 +3,9 @@
 from heuristic_core.experiments.extractive_structures.report import extractive_page
 from heuristic_core.jobs.figures import reporter_of
 from heuristic_core.jobs.job import job
-from heuristic_core.provenance.record import recorded
+from heuristic_core.provenance.record import run_with_record
 
 main = job(reporter_of(extractive_page))
 
 if __name__ == "__main__":
-    recorded(main)
+    run_with_record(main)

@@ -3,28 +3,28 @@
 from pathlib import Path
 
 from heuristic_core.config.reading import read_merged_configs
-from heuristic_core.experiments.studies import configured
-from heuristic_core.jobs.arguments import Arguments
-from heuristic_core.plan.devices import device
-from heuristic_core.plan.jobs import jobs, of_study
-from heuristic_core.provenance.record import recorded
+from heuristic_core.experiments.studies import read_studies
+from heuristic_core.jobs.arguments import JobParser
+from heuristic_core.plan.devices import get_device
+from heuristic_core.plan.jobs import count_jobs, select_study
+from heuristic_core.provenance.record import run_with_record
 
 SNAKEFILE = Path(__file__).parents[2] / "Snakefile"
 
 
 def main(arguments=None):
-    parser = Arguments(__doc__)
+    parser = JobParser(__doc__)
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
     parser.add_argument("--device", help="a device of plan/devices.yaml; default: cpu, or a5000 for `device: cuda`")
     args = parser.read(arguments)
-    studies = configured(read_merged_configs(args.configfile), args.configfile[-1])
+    studies = read_studies(read_merged_configs(args.configfile), args.configfile[-1])
     if args.device:
-        device(args.device)  # a wrong name is told before the dry runs, which take a while
-    wanted, missing = (jobs(SNAKEFILE, args.configfile, everything) for everything in (True, False))
+        get_device(args.device)  # a wrong name is told before the dry runs, which take a while
+    wanted, missing = (count_jobs(SNAKEFILE, args.configfile, everything) for everything in (True, False))
     for prefix, one in studies.items():
-        own = (of_study(prefix, studies, found) for found in (wanted, missing))
+        own = (select_study(prefix, studies, found) for found in (wanted, missing))
         print(one.experiment.plan(one.study, args.device, *own), end="\n\n")
 
 
 if __name__ == "__main__":
-    recorded(main)
+    run_with_record(main)

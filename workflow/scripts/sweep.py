@@ -2,9 +2,9 @@
 
 from heuristic_core.experiments.heuristic_core.jobs.sweep import draw_sweep
 from heuristic_core.jobs.job import job
-from heuristic_core.provenance.record import recorded
+from heuristic_core.provenance.record import run_with_record
 
 main = job(draw_sweep)
 
 if __name__ == "__main__":
-    recorded(main)
+    run_with_record(main)

@@ -6,22 +6,22 @@ Then what its studies cannot have, and which setting would give it.
 from pathlib import Path
 
 from heuristic_core.config.reading import read_merged_configs
-from heuristic_core.experiments.studies import Configured, configured, parse_replicates, sweep_of
-from heuristic_core.figures.targets import shown
-from heuristic_core.jobs.arguments import Arguments
-from heuristic_core.provenance.record import recorded
+from heuristic_core.experiments.studies import ConfiguredStudy, parse_replicates, parse_sweep, read_studies
+from heuristic_core.figures.targets import is_report_file
+from heuristic_core.jobs.arguments import JobParser
+from heuristic_core.provenance.record import run_with_record
 
 HINT = "snakemake --cores all --configfile {files} -- {name}"
 
 
 def main(arguments=None):
-    parser = Arguments(__doc__)
+    parser = JobParser(__doc__)
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
     args = parser.read(arguments)
     values = read_merged_configs(args.configfile)
-    studies = configured(values, args.configfile[-1])
+    studies = read_studies(values, args.configfile[-1])
     found = {name: title for prefix, one in studies.items() for name, title in targets(prefix, one).items()}
-    if "studies" in values and (sweep := sweep_of(values, studies, args.configfile[-1])):
+    if "studies" in values and (sweep := parse_sweep(values, studies, args.configfile[-1])):
         found[sweep.target] = "Of all studies: what changes from one to the next"
     if "studies" in values and (replicates := parse_replicates(values, studies, args.configfile[-1])):
         found[replicates.target] = "Of all studies: on how many training seeds each claim holds"
@@ -34,16 +34,16 @@ def main(arguments=None):
     print(f"\nOne of them: {HINT.format(files=' '.join(args.configfile), name=next(iter(found)))}")
 
 
-def lacking(one: Configured) -> dict[str, str]:
+def lacking(one: ConfiguredStudy) -> dict[str, str]:
     """Figures and tables that a study cannot have -> why."""
     of_experiment = getattr(one.experiment, "lacking", None)
     return of_experiment(one.study) if of_experiment else {}
 
 
-def targets(prefix: str, one: Configured) -> dict[str, str]:
+def targets(prefix: str, one: ConfiguredStudy) -> dict[str, str]:
     """Figures and tables for reading that a study can have, and its page and archive: target -> what it is."""
     about, members = one.experiment.subject(one.study).about, one.experiment.members(one.study)
-    drawn = [Path(path) for path in members if shown(f"{one.study.root}/{path}") and about(Path(path))]
+    drawn = [Path(path) for path in members if is_report_file(f"{one.study.root}/{path}") and about(Path(path))]
     found = {f"{prefix}{path.stem}": about(path) for path in drawn}
     if "report.html" in members:
         found[f"{prefix}report"] = f"All of them on one page, {one.study.root}/report.html"
@@ -51,4 +51,4 @@ def targets(prefix: str, one: Configured) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    recorded(main)
+    run_with_record(main)

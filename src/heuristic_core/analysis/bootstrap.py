@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import scipy  # loads scipy.stats where it is used: Snakemake reads this module at every start
 
-LOW, HIGH = 2.5, 97.5  # percentiles of a 95 % interval
-FLAT = 1e-9  # points; draws that differ by less are all the same
+LOW_PERCENTILE, HIGH_PERCENTILE = 2.5, 97.5  # percentiles of a 95 % interval
+FLAT_TOLERANCE = 1e-9  # points; draws that differ by less are all the same
 ReachFunction = Callable[[int, int], tuple[np.ndarray, np.ndarray]]  # see `widen_flat_sides`
 
 
@@ -47,7 +47,7 @@ class Resamples:
         return observed + self._spread * (drawn - observed)
 
 
-def interval(
+def sum_interval(
     parts: Iterable[np.ndarray], units: Sequence[int], observed: np.ndarray, weights: Sequence[float] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """95 % interval of a weighted sum of independent parts, such as the mean over the subsets of a group.
@@ -65,7 +65,9 @@ def interval(
         variances.append(weighted.var(axis=0))
         total = weighted if total is None else np.add(total, weighted, out=total)
     low, high = percentiles(total)
-    factor = scipy.stats.t.ppf(HIGH / 100, _satterthwaite(variances, units)) / scipy.stats.norm.ppf(HIGH / 100)
+    factor = scipy.stats.t.ppf(HIGH_PERCENTILE / 100, _satterthwaite(variances, units)) / scipy.stats.norm.ppf(
+        HIGH_PERCENTILE / 100
+    )
     return observed + factor * (low - observed), observed + factor * (high - observed)
 
 
@@ -87,7 +89,9 @@ def bound_accuracy_interval(low: np.ndarray, high: np.ndarray, units: int) -> tu
     Where all pairs are right, or all wrong, every bootstrap draw says so again, however few pairs there are.
     """
     low, high = np.clip(low, 0, 100), np.clip(high, 0, 100)
-    return np.where(low == 100, 100 - unseen(units), low), np.where(high == 0, unseen(units), high)
+    return np.where(low == 100, 100 - wilson_zero_bound(units), low), np.where(
+        high == 0, wilson_zero_bound(units), high
+    )
 
 
 def widen_change_interval(
@@ -98,13 +102,13 @@ def widen_change_interval(
     Where two models agree on every pair, so they do in every draw. changes: the number of changes that a value is the
     sum of; 0 of a model that is compared with itself.
     """
-    reach = np.where(high - low < 1e-9, changes * unseen(units), 0)
+    reach = np.where(high - low < 1e-9, changes * wilson_zero_bound(units), 0)
     return low - reach, high + reach
 
 
-def unseen(units: int) -> float:
+def wilson_zero_bound(units: int) -> float:
     """The largest share, percent, of which `units` units may well show nothing: Wilson's bound for 0 of them."""
-    z = scipy.stats.norm.ppf(HIGH / 100) ** 2
+    z = scipy.stats.norm.ppf(HIGH_PERCENTILE / 100) ** 2
     return 100 * z / (units + z)
 
 
@@ -118,7 +122,7 @@ def widen_flat_sides(
 ) -> tuple[np.ndarray, np.ndarray]:
     """How far the ends of an interval are from the value, with what unseen pairs may add to sides that do not vary.
 
-    ends: distances below and above, of the draws. parts, units, weights: as of :func:`interval`, the sum being over
+    ends: distances below and above, of the draws. parts, units, weights: as of :func:`sum_interval`, the sum being over
     sides (classes of pairs). sides: of each part. reach: (the first part of a side whose draws are all the same, its
     units) -> how far this side may be below and above. Errors of sides are independent: distances add up as squares
     (Newcombe 1998).
@@ -126,7 +130,7 @@ def widen_flat_sides(
     below, above = (end**2 for end in ends)
     for side in dict.fromkeys(sides):
         members = [k for k, other_side in enumerate(sides) if other_side == side]
-        flat = np.ptp(sum(weights[k] * parts[k] for k in members), axis=0) < FLAT
+        flat = np.ptp(sum(weights[k] * parts[k] for k in members), axis=0) < FLAT_TOLERANCE
         down, up = reach(members[0], sum(units[k] for k in members))
         below, above = below + np.where(flat, down, 0) ** 2, above + np.where(flat, up, 0) ** 2
     return np.sqrt(below), np.sqrt(above)
@@ -134,7 +138,7 @@ def widen_flat_sides(
 
 def bonferroni_interval(value: pd.Series, low: pd.Series, high: pd.Series) -> tuple[pd.Series, pd.Series]:
     """95 % intervals of several values that hold for all of them, from the interval of each (Bonferroni, normal)."""
-    factor = scipy.stats.norm.ppf(1 - LOW / 100 / len(value)) / scipy.stats.norm.ppf(HIGH / 100)
+    factor = scipy.stats.norm.ppf(1 - LOW_PERCENTILE / 100 / len(value)) / scipy.stats.norm.ppf(HIGH_PERCENTILE / 100)
     return value - factor * (value - low), value + factor * (high - value)
 
 
@@ -150,5 +154,5 @@ def difference_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, 
 
 def percentiles(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The 2.5th and 97.5th percentile over the first axis of `draws`."""
-    low, high = np.percentile(draws, [LOW, HIGH], axis=0)
+    low, high = np.percentile(draws, [LOW_PERCENTILE, HIGH_PERCENTILE], axis=0)
     return low, high

@@ -11,25 +11,25 @@ from heuristic_core.analysis.seeds import PRUNING_SEEDS, mean_interval
 NOT_RUN, TOO_FEW, FAILED_RUNS, DOES_NOT_APPLY = "not run", "too few", "failed runs", "does not apply"
 
 
-class CannotSay(Exception):
+class NotComputable(Exception):
     """A statistic cannot be computed. The message says what is missing; `verdict` is the resulting verdict."""
 
     verdict = NOT_RUN
 
 
-class TooFew(CannotSay):
+class TooFewUnits(NotComputable):
     """There are too few seeds, sets, heads or checkpoints."""
 
     verdict = TOO_FEW
 
 
-class FailedRuns(CannotSay):
+class FailedRuns(NotComputable):
     """Runs failed, collapsed or missed their target, or the model is at chance."""
 
     verdict = FAILED_RUNS
 
 
-class DoesNotApply(CannotSay):
+class DoesNotApply(NotComputable):
     """What the claim is about does not exist here."""
 
     verdict = DOES_NOT_APPLY

@@ -4,14 +4,14 @@ import pandas as pd
 import pyarrow as pa
 
 from heuristic_core.tables.parquet import as_frame
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 
-def frame(name: str, rows: pd.DataFrame | list[dict]) -> pd.DataFrame:
+def make_frame(name: str, rows: pd.DataFrame | list[dict]) -> pd.DataFrame:
     """`rows` with exactly the columns and types that `read_table` gives for table `name`.
 
     Columns that no row has are null; further columns of `rows` are left out.
     """
-    wanted = schema(name)
+    wanted = get_schema(name)
     rows = pd.DataFrame(rows, columns=wanted.names)
     return as_frame(pa.Table.from_pandas(rows, schema=wanted, preserve_index=False))

@@ -12,19 +12,19 @@ from heuristic_core.analysis.estimates import (
     NOT_RUN,
     STATISTICS,
     TOO_FEW,
-    CannotSay,
     Estimate,
+    NotComputable,
 )
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.analysis.verdicts import (
     CONTRADICTED,
     NOT_CLEAR,
     SUPPORTED,
-    holm,
+    adjust_holm,
+    combine_seeds,
+    compute_p_value,
+    decide_verdict,
     is_test,
-    over_seeds,
-    p_value,
-    verdict,
 )
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.claims import Claim, Need
@@ -45,7 +45,7 @@ class Judged(NamedTuple):
     detail: str
 
 
-def check(stated: Sequence[Claim]) -> None:
+def check_claims(stated: Sequence[Claim]) -> None:
     """Raises InputError on an unknown statistic, and on options that a statistic does not have."""
     for claim in stated:
         for stated_statistic in claim.statistics:
@@ -57,8 +57,8 @@ def judge(
 ) -> pd.DataFrame:
     """Table "claims": for each claim a row for all evidence together, and one for each seed's evidence.
 
-    stated: as :func:`check` wants them. evidence: of each seed. whole, seeds: identity columns of the rows of all
-    together, and of each seed; without `seeds` there is only the row of all. unit: what seeds are, such as
+    stated: as :func:`check_claims` wants them. evidence: of each seed. whole, seeds: identity columns of the rows of
+    all together, and of each seed; without `seeds` there is only the row of all. unit: what seeds are, such as
     "fine-tuning seeds".
     """
     scopes = [whole, *seeds]
@@ -70,14 +70,14 @@ def judge(
             scope.append(about | _row(claim, *item))
     for scope in rows:
         _adjust(scope)
-    return frame("claims", [row for of_claim in zip(*rows, strict=True) for row in of_claim])
+    return make_frame("claims", [row for of_claim in zip(*rows, strict=True) for row in of_claim])
 
 
 def _adjust(rows: list[dict]) -> None:
     """Add to the rows of one scope p adjusted for the claims of the same family (Holm 1979); checks have no family."""
     for family in {row["family"] for row in rows} - {None}:
         members = [row for row in rows if row["family"] == family]
-        for row, p in zip(members, holm([row.get("p") for row in members]), strict=True):
+        for row, p in zip(members, adjust_holm([row.get("p") for row in members]), strict=True):
             row["p_holm"] = p
 
 
@@ -97,9 +97,9 @@ def _judge_seed(claim: Claim, evidence: Tables) -> Judged:
     for need in claim.needs:
         try:
             estimate = STATISTICS[need.statistic](evidence, **need.options)
-        except CannotSay as reason:
+        except NotComputable as reason:
             return Judged(reason.verdict, None, f"unknown whether it applies: {reason}")
-        if (outcome := verdict(estimate, need.threshold)) == CONTRADICTED:
+        if (outcome := decide_verdict(estimate, need.threshold)) == CONTRADICTED:
             return Judged(DOES_NOT_APPLY, None, estimate.detail)
         if outcome != SUPPORTED:
             unsure[estimate.detail] = outcome
@@ -110,10 +110,12 @@ def _judge_seed(claim: Claim, evidence: Tables) -> Judged:
         for table in claim.tables:
             evidence.table(table)
         estimate = STATISTICS[claim.statistic](evidence, **claim.options)
-    except CannotSay as reason:
+    except NotComputable as reason:
         return Judged(reason.verdict, None, str(reason))
     no_interval = "no interval" if pd.isna(estimate.low) and not estimate.exact else ""
-    return Judged(verdict(estimate, claim.threshold), estimate, "; ".join(filter(None, (estimate.detail, no_interval))))
+    return Judged(
+        decide_verdict(estimate, claim.threshold), estimate, "; ".join(filter(None, (estimate.detail, no_interval)))
+    )
 
 
 def _row(claim: Claim, verdict_name: str, estimate: Estimate | None, detail: str) -> dict:
@@ -121,7 +123,7 @@ def _row(claim: Claim, verdict_name: str, estimate: Estimate | None, detail: str
     row |= {"threshold": claim.threshold, "verdict": verdict_name, "detail": detail}
     if estimate is not None:
         row |= {"estimate": estimate.value, "low": estimate.low, "high": estimate.high, "opposite": estimate.opposite}
-        row |= {"n": estimate.n, "unit": estimate.unit, "p": p_value(estimate, claim.threshold)}
+        row |= {"n": estimate.n, "unit": estimate.unit, "p": compute_p_value(estimate, claim.threshold)}
     return row
 
 
@@ -154,5 +156,5 @@ def _combine(claim: Claim, by_seed: list[Judged], unit: str) -> Judged:
         return Judged(reason_verdict, None, f"{detail}; a value is known of {len(estimates)}, and two are needed")
     if len(estimates) < applies:
         detail += f"; judged over the {len(estimates)} of {applies} that have a value"
-    combined = over_seeds(estimates, claim.threshold, unit)
-    return Judged(verdict(combined, claim.threshold), combined, detail)
+    combined = combine_seeds(estimates, claim.threshold, unit)
+    return Judged(decide_verdict(combined, claim.threshold), combined, detail)

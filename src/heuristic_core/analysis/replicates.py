@@ -6,7 +6,7 @@ import pandas as pd
 import scipy  # loads scipy.stats where it is used, as in `seeds`
 
 from heuristic_core.analysis.estimates import DOES_NOT_APPLY, NOT_RUN, TOO_FEW
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.analysis.verdicts import CONTRADICTED, SUPPORTED, is_test
 
 
@@ -21,7 +21,7 @@ def share_interval(holding: int, of: int) -> tuple[float, float]:
     return float(ends.low), float(ends.high)
 
 
-def replicates(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def count_replicates(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Table "replicates" from table "claims" of each study, which has another pre-trained model and the same claims.
 
     Seeds to which a claim does not apply, that did not run what it needs or that have too few runs, sets or heads to
@@ -48,7 +48,7 @@ def replicates(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
             if means:
                 row |= {"mean": sum(means) / len(means), "mean_lowest": min(means), "mean_highest": max(means)}
         rows.append(row)
-    return frame("replicates", rows)
+    return make_frame("replicates", rows)
 
 
 def _seed_rows(rows: pd.DataFrame) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy  # loads scipy.stats where it is used: Snakemake reads this module at every start
 
-LEVEL = 0.95
+CONFIDENCE_LEVEL = 0.95
 PRUNING_SEEDS, FINE_TUNING_SEEDS = "pruning seeds", "fine-tuning seeds"  # units of an interval
 
 
@@ -15,5 +15,5 @@ def mean_interval(values) -> tuple[float, float, float]:
     mean = values.mean()
     if len(values) < 2:
         return mean, np.nan, np.nan
-    half = scipy.stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    half = scipy.stats.t.ppf((1 + CONFIDENCE_LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
     return mean, mean - half, mean + half

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy import stats
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, TooFew
-from heuristic_core.analysis.seeds import LEVEL
+from heuristic_core.analysis.estimates import Estimate, NotComputable, TooFewUnits
+from heuristic_core.analysis.seeds import CONFIDENCE_LEVEL
 
-SEEDS = "training seeds"
+TRAINING_SEEDS = "training seeds"
 LOWEST, HIGHEST = "lowest", "highest"
 
 
-def over_seeds(values: Sequence[float], detail: str, percent: bool = False) -> Estimate:
+def mean_over_seeds(values: Sequence[float], detail: str, percent: bool = False) -> Estimate:
     """The mean over seeds with its t interval, as the only group of :func:`extreme_mean`."""
     return extreme_mean({"": values}, LOWEST, detail, percent)
 
@@ -38,12 +38,12 @@ def extreme_mean(
     samples = {name: values[~np.isnan(values)] for name, values in samples.items()}
     empty = [name for name, values in samples.items() if not len(values)]
     if len(empty) == len(samples):
-        raise CannotSay(f"no seed has a value: {detail}")
+        raise NotComputable(f"no seed has a value: {detail}")
     if empty:
-        raise TooFew(f"no seed has a value of {', '.join(empty)}: {detail}")
+        raise TooFewUnits(f"no seed has a value of {', '.join(empty)}: {detail}")
     means = {name: values.mean() for name, values in samples.items()}
     selected = min(means, key=means.get)
-    tail = (1 - LEVEL) / 2
+    tail = (1 - CONFIDENCE_LEVEL) / 2
     units = units if percent else 0
     low = min(_end(values, tail, units) for values in samples.values())
     high = min(_end(values, 1 - tail / len(samples), units) for values in samples.values())
@@ -58,7 +58,7 @@ def extreme_mean(
         float(sign * means[selected]) + 0.0,
         *map(_null, (low, high)),
         n,
-        SEEDS,
+        TRAINING_SEEDS,
         "; ".join(filter(None, (label, detail))),
     )
 

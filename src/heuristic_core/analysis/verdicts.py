@@ -11,7 +11,7 @@ from heuristic_core.analysis.estimates import DOES_NOT_APPLY, FAILED_RUNS, NOT_R
 from heuristic_core.analysis.seeds import mean_interval
 
 SUPPORTED, CONTRADICTED, NOT_CLEAR = "supported", "contradicted", "not clear"
-MEANINGS = {
+VERDICT_MEANINGS = {
     SUPPORTED: "the 95 % interval keeps the threshold; of a test, p < 0.05 in the stated direction",
     CONTRADICTED: "the interval breaks the threshold; of a test, p < 0.05 in the other direction",
     NOT_CLEAR: "the interval includes the threshold; of a test, p ≥ 0.05",
@@ -20,7 +20,7 @@ MEANINGS = {
     NOT_RUN: "the study leaves out what the claim rests on",
     DOES_NOT_APPLY: "the claim presumes something that is not so here",
 }
-VERDICTS = tuple(MEANINGS)
+VERDICTS = tuple(VERDICT_MEANINGS)
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
@@ -29,11 +29,11 @@ def is_test(threshold: str) -> bool:
     return threshold.startswith("p ")
 
 
-def verdict(estimate: Estimate, threshold: str) -> str:
+def decide_verdict(estimate: Estimate, threshold: str) -> str:
     """Whether an estimate supports a claim: one of `VERDICTS`. threshold: such as "> 20 %" or "p < 0.05"."""
     holds, level = _bound(threshold)
     if is_test(threshold):
-        if pd.isna(p := p_value(estimate, threshold)) or (
+        if pd.isna(p := compute_p_value(estimate, threshold)) or (
             p >= level and _two_sided(estimate, estimate.attainable) >= level
         ):
             return TOO_FEW
@@ -47,7 +47,7 @@ def verdict(estimate: Estimate, threshold: str) -> str:
     return SUPPORTED if all(outcomes) else NOT_CLEAR if any(outcomes) else CONTRADICTED
 
 
-def p_value(estimate: Estimate, threshold: str) -> float | None:
+def compute_p_value(estimate: Estimate, threshold: str) -> float | None:
     """The two-sided p of an estimate; None of a count, and of a value without an interval.
 
     A test with two tails has twice the smaller one. Of an interval it is the p of Student's t with n - 1 degrees of
@@ -66,7 +66,7 @@ def p_value(estimate: Estimate, threshold: str) -> float | None:
     return float(2 * scipy.stats.t.sf(scipy.stats.t.ppf(0.975, degrees) * distance / reach, degrees))
 
 
-def holm(p: Sequence[float | None]) -> list[float | None]:
+def adjust_holm(p: Sequence[float | None]) -> list[float | None]:
     """Adjust p-values for their number (Holm 1979); None stays None and does not count."""
     ordered = sorted((value, k) for k, value in enumerate(p) if value is not None)
     adjusted, largest = [None] * len(p), 0.0
@@ -76,7 +76,7 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def over_seeds(estimates: Sequence[Estimate], threshold: str, unit: str) -> Estimate:
+def combine_seeds(estimates: Sequence[Estimate], threshold: str, unit: str) -> Estimate:
     """The estimates of at least two seeds as one. unit: what the seeds are, such as "fine-tuning seeds".
 
     Values give their mean with its t interval; where seeds have intervals over evaluation pairs, which are the same for

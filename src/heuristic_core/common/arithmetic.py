@@ -5,7 +5,7 @@ gives the same bytes. With `native`, libraries use the fastest instructions, whi
 processors.
 
 Libraries choose instructions once, when they are loaded or first compute. So the environment is prepared before numpy
-or torch is imported (:func:`prepare`), and the job then checks what they chose (:func:`settle`).
+or torch is imported (:func:`prepare_arithmetic`), and the job then checks what they chose (:func:`enforce`).
 """
 
 import ctypes
@@ -22,8 +22,8 @@ from heuristic_core.common.errors import InputError
 
 LOGGER = logging.getLogger(__name__)
 PORTABLE, NATIVE = "portable", "native"
-OPTION = "--arithmetic"
-SETTINGS = {
+ARITHMETIC_OPTION = "--arithmetic"
+PORTABLE_VARIABLES = {
     "ATEN_CPU_CAPABILITY": "avx2",  # torch's own kernels
     "MKL_CBWR": "COMPATIBLE",  # torch's matrix products by MKL, whose AVX2 branch is for Intel processors only
     "NPY_DISABLE_CPU_FEATURES": "X86_V4,AVX512_ICL,AVX512_SPR",  # numpy's exp and log differ with AVX-512
@@ -31,21 +31,21 @@ SETTINGS = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 # With the name of X86_V4 in numpy before 2.4, where this variable does not disable it and `mismatches` reports it.
-NEWER_CPU_FEATURES = (*SETTINGS["NPY_DISABLE_CPU_FEATURES"].split(","), "AVX512_SKX")
+NEWER_CPU_FEATURES = (*PORTABLE_VARIABLES["NPY_DISABLE_CPU_FEATURES"].split(","), "AVX512_SKX")
 MKL_COMPATIBLE = 3  # value of mkl_cbwr_get for MKL_CBWR=COMPATIBLE
 REQUIRED_CPU_FLAGS = {"avx2", "fma"}  # what torch's AVX2 kernels are compiled for
 
 
-def asked(arguments: Sequence[str]) -> str:
+def parse_arithmetic(arguments: Sequence[str]) -> str:
     """Return the arithmetic on a job's command line; native without the option.
 
     workflow/fork_server/run.py has a copy.
     """
-    return arguments[list(arguments).index(OPTION) + 1] if OPTION in arguments else NATIVE
+    return arguments[list(arguments).index(ARITHMETIC_OPTION) + 1] if ARITHMETIC_OPTION in arguments else NATIVE
 
 
 @cache
-def available() -> bool:
+def supports_portable() -> bool:
     """Return whether this processor supports portable arithmetic: an x86-64 with AVX2."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return False
@@ -54,22 +54,22 @@ def available() -> bool:
     return bool(flags) and set(flags[0].split()) >= REQUIRED_CPU_FLAGS
 
 
-def environment(arithmetic: str, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
+def arithmetic_environment(arithmetic: str, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return environment variables, with those that `arithmetic` needs on this processor.
 
     Args:
         arithmetic: `PORTABLE` or `NATIVE`.
         variables: Environment variables of the process.
     """
-    return {**variables, **(SETTINGS if arithmetic == PORTABLE and available() else {})}
+    return {**variables, **(PORTABLE_VARIABLES if arithmetic == PORTABLE and supports_portable() else {})}
 
 
-def prepare(arithmetic: str) -> None:
+def prepare_arithmetic(arithmetic: str) -> None:
     """Set this process's environment for `arithmetic`. Call it before numpy or torch is imported."""
-    os.environ.update(environment(arithmetic))
+    os.environ.update(arithmetic_environment(arithmetic))
 
 
-def settle(arithmetic: str, by_hand: bool) -> str:
+def enforce(arithmetic: str, by_hand: bool) -> str:
     """Make this process compute in an arithmetic.
 
     Args:
@@ -83,21 +83,21 @@ def settle(arithmetic: str, by_hand: bool) -> str:
     Raises:
         InputError: If a library computes differently.
     """
-    if arithmetic == NATIVE or not available():
+    if arithmetic == NATIVE or not supports_portable():
         return NATIVE
-    if by_hand and environment(arithmetic) != dict(os.environ):
-        prepare(arithmetic)
+    if by_hand and arithmetic_environment(arithmetic) != dict(os.environ):
+        prepare_arithmetic(arithmetic)
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     if torch := sys.modules.get("torch"):
         torch.backends.mkldnn.enabled = False  # oneDNN compiles for this processor
         torch.set_num_threads(1)
-    check(arithmetic)
+    check_arithmetic(arithmetic)
     if names := unverifiable_packages():
         LOGGER.warning("%s: instructions of these builds are unknown; compare their results", ", ".join(names))
     return PORTABLE
 
 
-def check(arithmetic: str) -> None:
+def check_arithmetic(arithmetic: str) -> None:
     """Check that all loaded libraries compute in an arithmetic.
 
     Raises:
@@ -106,7 +106,7 @@ def check(arithmetic: str) -> None:
     if arithmetic == NATIVE:
         return
     if problems := mismatches():
-        assignments = " ".join(f"{name}={value}" for name, value in SETTINGS.items())
+        assignments = " ".join(f"{name}={value}" for name, value in PORTABLE_VARIABLES.items())
         raise InputError(
             f"arithmetic = 'portable', but {'; '.join(problems)}. Set {assignments} before Python starts, or "
             "arithmetic = 'native'"

@@ -14,7 +14,7 @@ STALE_SECONDS = 3600  # seconds without a write after which another machine's te
 
 
 @contextlib.contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def replace_atomically(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; on success it is renamed to `path`, on failure removed."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,11 +66,11 @@ def _is_running(process: int) -> bool:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write a text file atomically."""
-    with replacing(path) as partial:
+    with replace_atomically(path) as partial:
         partial.write_text(text, encoding="utf-8")
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write a file atomically. Also for safetensors: `save_file` leaves a temporary file when killed."""
-    with replacing(path) as partial:
+    with replace_atomically(path) as partial:
         partial.write_bytes(content)

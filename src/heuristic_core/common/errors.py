@@ -5,10 +5,10 @@ class InputError(ValueError):
     """Invalid input. The message names file, key and value, and a valid value."""
 
 
-class Diverged(InputError):
+class DivergenceError(InputError):
     """Training produced NaN or infinity, or learns nothing. The message names the step; change the settings."""
 
 
-def counted(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """Return a count with its noun for messages, such as "1 row" or "2,000 rows"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.common.faults import remedy
+from heuristic_core.common.faults import find_remedy
 
-PACKAGE = logging.getLogger("heuristic_core")  # parent of the loggers of all modules and scripts
+PACKAGE_LOGGER = logging.getLogger("heuristic_core")  # parent of the loggers of all modules and scripts
 LOGGER = logging.getLogger(__name__)
 SECONDS_BETWEEN_LINES = 5.0
 TAIL_BYTES = 2000  # bytes at the end of a log that are searched for progress
-TIME = r"^\d\d:\d\d:\d\d "  # beginning of a line of a log
-METER_PATTERN = re.compile(rf"{TIME}(.*?) +(\d+)% ([^\[]*\[.*\])$", re.MULTILINE)  # a line of `Progress`
+TIMESTAMP_PATTERN = r"^\d\d:\d\d:\d\d "  # beginning of a line of a log
+METER_PATTERN = re.compile(rf"{TIMESTAMP_PATTERN}(.*?) +(\d+)% ([^\[]*\[.*\])$", re.MULTILINE)  # a line of `Progress`
 _NO_SERVER_VARIABLE = "HEURISTIC_CORE_NO_SERVER"  # variable set by workflow/fork_server/run.py: why a job is not a fork
-PATIENCE = 1.0  # seconds by which clocks may differ if jobs run on other machines
-WARNING_PATTERN = re.compile(rf"{TIME}warning: (.*)$", re.MULTILINE)
+CLOCK_TOLERANCE = 1.0  # seconds by which clocks may differ if jobs run on other machines
+WARNING_PATTERN = re.compile(rf"{TIMESTAMP_PATTERN}warning: (.*)$", re.MULTILINE)
 
 
-class Lines(logging.Formatter):
+class LogFormatter(logging.Formatter):
     """Format of log lines: time, a mark for warnings, message."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
@@ -48,9 +48,9 @@ def start_log(path: str | Path | None) -> None:
     if not path or sys.stderr.isatty():
         handlers.append(logging.StreamHandler())
     for handler in handlers:
-        handler.setFormatter(Lines())
+        handler.setFormatter(LogFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=handlers, force=True)
-    PACKAGE.setLevel(logging.INFO)
+    PACKAGE_LOGGER.setLevel(logging.INFO)
     if not path:  # a command run by hand: times would only clutter its output
         return
     LOGGER.info("started %s after %.1f s of imports", os.path.basename(sys.argv[0]), time.process_time())
@@ -62,7 +62,7 @@ def start_log(path: str | Path | None) -> None:
     )
 
 
-def warned(log: str | Path) -> list[str]:
+def read_warnings(log: str | Path) -> list[str]:
     """Return the distinct warnings in a job's log; empty if it does not exist."""
     try:
         return list(dict.fromkeys(WARNING_PATTERN.findall(Path(log).read_text(errors="replace"))))
@@ -82,7 +82,7 @@ class JobProgress(NamedTuple):
     said: str
 
 
-def advance(log: str | Path, since: float) -> JobProgress | None:
+def read_progress(log: str | Path, since: float) -> JobProgress | None:
     """Read the progress of a running job from its log.
 
     Args:
@@ -94,7 +94,7 @@ def advance(log: str | Path, since: float) -> JobProgress | None:
     """
     try:
         with open(log, "rb") as file:
-            if os.fstat(file.fileno()).st_mtime < since - PATIENCE:
+            if os.fstat(file.fileno()).st_mtime < since - CLOCK_TOLERANCE:
                 return None
             file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
             meters = METER_PATTERN.findall(file.read().decode(errors="replace"))
@@ -112,7 +112,7 @@ def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
     Errors that a user can fix have no traceback.
     """
     details = None if is_user_error(error) else (kind, error, trace)
-    message = explained(error)
+    message = format_error(error)
     LOGGER.error("failed: %s", message, exc_info=details)
     handlers = logging.getLogger().handlers
     if handlers and not any(type(handler) is logging.StreamHandler for handler in handlers):
@@ -121,12 +121,12 @@ def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
 
 def is_user_error(error: BaseException) -> bool:
     """Return whether a user can fix an error by its message, without a traceback."""
-    return isinstance(error, InputError) or remedy(error) is not None
+    return isinstance(error, InputError) or find_remedy(error) is not None
 
 
-def explained(error: BaseException) -> str:
+def format_error(error: BaseException) -> str:
     """Return the message of an error; for an error of the machine, its first line and advice."""
-    advice = None if isinstance(error, InputError) else remedy(error)
+    advice = None if isinstance(error, InputError) else find_remedy(error)
     return f"{(str(error) or type(error).__name__).splitlines()[0]}: {advice}" if advice else str(error)
 
 

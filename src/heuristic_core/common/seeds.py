@@ -5,15 +5,15 @@ import hashlib
 import torch
 
 
-def seed_for(purpose: str, *seeds: int) -> int:
+def derive_seed(purpose: str, *seeds: int) -> int:
     """Derive a 63-bit seed from the purpose of draws, such as "gates", and seeds of the run."""
     digest = hashlib.sha256(repr((purpose, *seeds)).encode()).digest()
     return int.from_bytes(digest[:8], "little") >> 1
 
 
 def torch_generator(purpose: str, *seeds: int) -> torch.Generator:
-    """Return a torch generator seeded by :func:`seed_for`."""
-    return torch.Generator().manual_seed(seed_for(purpose, *seeds))
+    """Return a torch generator seeded by :func:`derive_seed`."""
+    return torch.Generator().manual_seed(derive_seed(purpose, *seeds))
 
 
 def get_global_rng_state(device: torch.device) -> torch.Tensor:

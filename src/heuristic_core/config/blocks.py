@@ -20,7 +20,7 @@ def _yaml_exponent(value):
     return value
 
 
-def unique(values: list) -> list:
+def check_unique(values: list) -> list:
     """Return `values`. Raises ValueError if a value is repeated."""
     repeated = sorted({v for v in values if values.count(v) > 1})
     if repeated:
@@ -28,9 +28,9 @@ def unique(values: list) -> list:
     return values
 
 
-def ascending(values: list) -> list:
+def check_ascending(values: list) -> list:
     """Return `values`. Raises ValueError unless they are unique and in ascending order."""
-    unique(values)
+    check_unique(values)
     if values != sorted(values):
         raise ValueError(f"{values} must be in ascending order: {sorted(values)}")
     return values
@@ -49,15 +49,15 @@ NonNegative = Annotated[Real, Field(ge=0)]
 Share = Annotated[Real, Field(ge=0, le=1)]
 Sparsity = Annotated[Real, Field(gt=0, lt=1), AfterValidator(_four_decimals)]
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
-Seeds = Annotated[list[Seed], AfterValidator(unique)]
-Steps = Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(ascending)]
-NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
-Name = Annotated[str, Field(pattern=NAME, max_length=60)]
-Names = Annotated[list[Name], Field(min_length=1), AfterValidator(unique)]
+Seeds = Annotated[list[Seed], AfterValidator(check_unique)]
+Steps = Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(check_ascending)]
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=60)]
+Names = Annotated[list[Name], Field(min_length=1), AfterValidator(check_unique)]
 Device = Literal["cpu", "cuda"]
 Precision = Literal["float32", "bfloat16", "float16"]
 # auto: bfloat16 where what a job runs on multiplies in it, float32 elsewhere (`models/device.py`)
-AskedPrecision = Literal["auto", "float32", "bfloat16", "float16"]
+PrecisionSetting = Literal["auto", "float32", "bfloat16", "float16"]
 AUTO_PRECISION_TEXT = "auto: bfloat16 on x86 with AVX-512 BF16 or AMX and on a GPU that multiplies in it, else float32"
 # On the Hugging Face hub. A branch or a tag can come to name something else; a commit cannot.
 Repository = Annotated[str, Field(pattern=r"^[\w.-]+(/[\w.-]+)?$")]
@@ -104,7 +104,7 @@ class Finetune(Training):
         description="a batch is cut into passes of pairs of like length, of at most this number of padded tokens, "
         "whose gradients add up: gradient accumulation to batch_size, and less padding; default: the batch in one pass",
     )
-    precision: AskedPrecision = Field(
+    precision: PrecisionSetting = Field(
         "float32",
         description="of activations and their gradients; weights and the optimizer are float32. " + AUTO_PRECISION_TEXT,
     )

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 
-class Demands(NamedTuple):
+class DataRequirements(NamedTuple):
     """What settings require of the data.
 
     Attributes:
@@ -18,4 +18,4 @@ class Demands(NamedTuple):
     groups: Collection[str] = ()
 
 
-NONE = Demands()
+NO_REQUIREMENTS = DataRequirements()

@@ -4,10 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from heuristic_core.config.reading import ConfigError, read_values
+from heuristic_core.config.reading import ConfigError, read_config
 
 
-def check_given() -> None:
+def check_config_files() -> None:
     """End with one message where a configuration file is not there, or is none. Snakemake would show a traceback."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
@@ -18,7 +18,7 @@ def check_given() -> None:
                 raise ConfigError(
                     f"{file}: no such file; a target comes after --, as in --configfile {first} -- {file}"
                 )
-            read_values(file)
+            read_config(file)
     except ConfigError as error:
         print(error, file=sys.stderr)
         sys.exit(1)

@@ -6,10 +6,10 @@ from pydantic import Field, PositiveInt, model_validator
 
 from heuristic_core.config.blocks import (
     AUTO_PRECISION_TEXT,
-    AskedPrecision,
     Block,
     NonNegative,
     Positive,
+    PrecisionSetting,
     Real,
     Share,
     Sparsity,
@@ -93,7 +93,7 @@ class Prune(Gates):
     held_out: PositiveInt = Field(
         500, description="training pairs after the first `examples`, on which a faithful threshold is chosen"
     )
-    precision: AskedPrecision = Field(
+    precision: PrecisionSetting = Field(
         "float32",
         description="of the frozen model; gates, losses and the optimizer are float32. " + AUTO_PRECISION_TEXT,
     )

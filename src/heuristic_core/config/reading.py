@@ -18,7 +18,7 @@ class ConfigError(InputError):
     """A configuration that cannot be run. The message names file, key, value and remedy."""
 
 
-def checked(kind: type[BlockType], values: dict, origin: str) -> BlockType:
+def validate(kind: type[BlockType], values: dict, origin: str) -> BlockType:
     """`values` as a block of `kind`. Raises ConfigError with one line per fault."""
     try:
         return kind.model_validate(values)
@@ -27,7 +27,7 @@ def checked(kind: type[BlockType], values: dict, origin: str) -> BlockType:
         raise ConfigError(f"{origin} cannot be run:\n" + "\n".join(dict.fromkeys(lines))) from None
 
 
-def read_values(path: str | Path) -> dict:
+def read_config(path: str | Path) -> dict:
     """A YAML configuration file as it is. Raises ConfigError where it cannot be read or holds no keys."""
     try:
         values = parse_yaml(Path(path).read_text(encoding="utf-8"))
@@ -94,7 +94,7 @@ def read_merged_configs(paths: Sequence[str | Path]) -> dict:
     """Several configuration files as one: later files override earlier files, block by block, as Snakemake does it."""
     values: dict = {}
     for path in paths:
-        values = _merge(values, read_values(path))
+        values = _merge(values, read_config(path))
     return values
 
 

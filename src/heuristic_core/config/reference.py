@@ -1,6 +1,7 @@
 """A reference of an experiment's configuration, written from the blocks themselves.
 
-Keys, types, limits, defaults and meanings are from the pydantic models. What models do not say is in :class:`Words`.
+Keys, types, limits, defaults and meanings are from the pydantic models. What models do not say is in
+:class:`ReferencePage`.
 """
 
 import re
@@ -9,12 +10,12 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from heuristic_core.config.blocks import NAME
+from heuristic_core.config.blocks import NAME_PATTERN
 
 SEED_LIMIT = 2**31  # a limit of the generators, not of a setting
 FIELDS = ("key", "type", "default", "unit", "meaning")
 PATTERNS = {
-    NAME: "name",
+    NAME_PATTERN: "name",
     r"^[\w./-]+$": "path",
     r"^\d+\.\d+$": "`layer.head`",
     r"^[0-9a-f]{40}$": "40 hex digits",
@@ -43,7 +44,7 @@ MEANINGS = {
 }
 
 
-class Words(NamedTuple):
+class ReferencePage(NamedTuple):
     """What an experiment's own blocks do not say of themselves.
 
     page: file below docs/. head: the page's beginning. units: unit -> fields. meanings: of fields whose own description
@@ -76,13 +77,13 @@ class Section(NamedTuple):
     targets: tuple[str, ...] = ()  # of blocks that are all alike, the keys
 
 
-def reference(words: Words) -> str:
+def render_reference(words: ReferencePage) -> str:
     """The whole page, as Markdown."""
     parts = (f"## {section.title}\n\n{text_of(section)}\n\n{table(section, words)}" for section in sections(words))
     return "\n".join((words.head, *parts))
 
 
-def sections(words: Words) -> Iterator[Section]:
+def sections(words: ReferencePage) -> Iterator[Section]:
     """Every block of a study, in the order of a configuration file. Blocks that are all alike are one section."""
     yield Section("The study", "", words.study)
     for name, field in words.study.model_fields.items():
@@ -92,13 +93,13 @@ def sections(words: Words) -> Iterator[Section]:
             yield from _nested(Section(f"`{name}`{variant}", name, block), words)
 
 
-def table(section: Section, words: Words) -> str:
+def table(section: Section, words: ReferencePage) -> str:
     """The fields of a section, one row each."""
     rows = [FIELDS, ("---",) * len(FIELDS), *(row(section, name, words) for name in section.block.model_fields)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
-def row(section: Section, name: str, words: Words) -> tuple[str, ...]:
+def row(section: Section, name: str, words: ReferencePage) -> tuple[str, ...]:
     """Key, type, default, unit and meaning of one field."""
     block = section.block
     field, schema = block.model_fields[name], block.model_json_schema()["properties"][name]
@@ -153,7 +154,7 @@ def text_of(section: Section) -> str:
     return re.sub(r":\w+:`([^`]+)`", r"`\1`", text).replace("``", "`")
 
 
-def _nested(section: Section, words: Words) -> Iterator[Section]:
+def _nested(section: Section, words: ReferencePage) -> Iterator[Section]:
     """A section and those inside it."""
     inside = [
         (name, block) for name, field in section.block.model_fields.items() for block in _blocks_in(field.annotation)

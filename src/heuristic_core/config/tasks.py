@@ -7,7 +7,17 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, model_validator
 
-from heuristic_core.config.blocks import NAME, Block, Commit, Name, NonNegative, Repository, Seed, Share, unique
+from heuristic_core.config.blocks import (
+    NAME_PATTERN,
+    Block,
+    Commit,
+    Name,
+    NonNegative,
+    Repository,
+    Seed,
+    Share,
+    check_unique,
+)
 
 # What each is, and which endings name it: :mod:`heuristic_core.tasks.readers`.
 Format = Literal["parquet", "csv", "tsv", "jsonl", "saved"]
@@ -195,7 +205,7 @@ class EvaluationSplit(Split):
         None, description="group of the pairs of each label name"
     )
     split_by: str | None = Field(None, description="column whose values become subsets")
-    prefix: Annotated[str, Field(pattern=NAME, max_length=60)] | None = Field(
+    prefix: Annotated[str, Field(pattern=NAME_PATTERN, max_length=60)] | None = Field(
         None, description="put before the names of these subsets, where two files have the same values"
     )
     family_by: str | None = Field(None, description="column that names the family of a subset")
@@ -236,7 +246,7 @@ class FilesTask(Block):
     source: Literal["files"]
     heuristic: Heuristic = None
     folder: str = Field(".", description="where local files are, relative to the working directory")
-    labels: Annotated[list[str], AfterValidator(unique)] = Field(
+    labels: Annotated[list[str], AfterValidator(check_unique)] = Field(
         min_length=2, description="label names in the model's class order"
     )
     train: list[Split] = Field(min_length=1, description="files whose rows together are the training set")

@@ -10,7 +10,7 @@ from torch import Tensor
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.seeds import torch_generator
-from heuristic_core.models.ablation import ComponentMeans, DonorActivations, Mask, gates_without, zeros
+from heuristic_core.models.ablation import ComponentMeans, DonorActivations, Mask, gates_without, zero_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.model import Model
@@ -43,10 +43,10 @@ def all_logits(model: Model, pairs: PairTensors, mask: Mask | None = None) -> Te
         logits[pairs.on_device(index)] = model.logits(batch, edit, every_row=bool(mask) and mask.every_row)
         done += len(index)
         progress.at(done)
-    return finite(logits.cpu(), f"logits in {str(model.dtype).removeprefix('torch.')}")
+    return require_finite(logits.cpu(), f"logits in {str(model.dtype).removeprefix('torch.')}")
 
 
-def finite(logits: Tensor, what: str) -> Tensor:
+def require_finite(logits: Tensor, what: str) -> Tensor:
     """Return `logits` [n, classes] unchanged.
 
     Raises:
@@ -87,7 +87,7 @@ def subnetwork_logits(
     if ablation in DONOR_ABLATIONS and len(removed):
         gates = gates_without(removed, model.grid).to(model.device)
         return all_logits(model, pairs, Mask(gates, DonorActivations(model, pairs, donors), model.grid))
-    constant = zeros(model) if ablation == "zero" else means.to(model)
+    constant = zero_means(model) if ablation == "zero" else means.to(model)
     return all_logits(model.without(removed, constant.heads, constant.mlps), pairs)
 
 
@@ -112,12 +112,12 @@ def predictions(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray
         "template": evaluation.template_names(),
         "label": evaluation.labels,
         "prediction": logits.argmax(-1),
-        **judged(logits, evaluation),
+        **score_predictions(logits, evaluation),
         "logits": list(logits),
     }
 
 
-def judged(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray]:
+def score_predictions(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray]:
     """Compute columns correct, correct_merged and log_odds of table `predictions`.
 
     In a subset with fewer labels than the model has classes, such as HANS, several classes count as one label.

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from heuristic_core.common.progress import Progress
-from heuristic_core.evaluation.evaluate import finite
+from heuristic_core.evaluation.evaluate import require_finite
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.interventions import Part, Patch, Recorder, constants
+from heuristic_core.models.interventions import Patch, Recorder, Replacement, mean_source
 from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.model import Model
 
@@ -62,20 +62,20 @@ def mediated_logits(
         MediatedLogits(full.new_empty(full.shape), *(full.new_empty(len(sets), *full.shape) for _ in range(2)))
         for _, sets in plan
     ]
-    constant, done, progress = constants(means), 0, Progress("mediation", len(pairs), unit="pairs")
+    constant, done, progress = mean_source(means), 0, Progress("mediation", len(pairs), unit="pairs")
     for index in pairs.by_length(BATCH_TOKENS[model.device.type]):
         batch, clean = pairs.batch(index), Recorder(RECORDED_KINDS)
         full[index] = model.logits(batch, clean).cpu()
         for (core, sets), result in zip(plan, results, strict=True):
-            ablate = Part(core, constant)
+            ablate = Replacement(core, constant)
             ablated = Recorder(RECORDED_KINDS, Patch(model.grid, ablate))
             result.ablated[index] = model.logits(batch, ablated).cpu()
             for k, heads in enumerate(sets):
-                restore = Patch(model.grid, ablate, Part(heads, clean.seen), as_in=ablated.seen)
+                restore = Patch(model.grid, ablate, Replacement(heads, clean.seen), as_in=ablated.seen)
                 result.restored[k, index] = model.logits(batch, restore).cpu()
-                transmit = Patch(model.grid, Part(heads, ablated.seen), as_in=clean.seen)
+                transmit = Patch(model.grid, Replacement(heads, ablated.seen), as_in=clean.seen)
                 result.transmitted[k, index] = model.logits(batch, transmit).cpu()
         progress.at(done := done + len(index))
     for logits in (full, *(tensor.flatten(0, -2) for result in results for tensor in result)):
-        finite(logits, "logits with patched heads")
+        require_finite(logits, "logits with patched heads")
     return full, results

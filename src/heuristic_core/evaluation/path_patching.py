@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from heuristic_core.common.progress import Progress
-from heuristic_core.evaluation.evaluate import finite
+from heuristic_core.evaluation.evaluate import require_finite
 from heuristic_core.models.batches import Batch, PairTensors
-from heuristic_core.models.interventions import Part, Patch, Recorder, Source
+from heuristic_core.models.interventions import Patch, Recorder, Replacement, Source
 from heuristic_core.models.micro_batches import BATCH_TOKENS
 from heuristic_core.models.model import PROJECTIONS, Model
 
@@ -82,7 +82,7 @@ def path_logits(
         full[index] = model.logits(batch, clean).cpu()
         attention_changes = _AttentionChanges(model, batch)
         for (heads, receivers), effects in zip(senders, results, strict=True):
-            sender_part = Part(heads, replacement)
+            sender_part = Replacement(heads, replacement)
             effects.total[index] = model.logits(batch, Patch(model.grid, sender_part, as_in=clean.seen)).cpu()
             changed = Recorder(
                 PROJECTIONS, Patch(model.grid, _all_heads(model, clean.seen), sender_part, as_in=clean.seen)
@@ -90,13 +90,13 @@ def path_logits(
             effects.direct[index] = model.logits(batch, changed).cpu()
             for k, receiver in enumerate(receivers):
                 for j, kind in enumerate(PROJECTIONS):
-                    edit = Patch(model.grid, Part([receiver], changed.seen, kind), as_in=clean.seen)
+                    edit = Patch(model.grid, Replacement([receiver], changed.seen, kind), as_in=clean.seen)
                     effects.through[k, j, index] = model.logits(batch, edit).cpu()
             if len(receivers):
                 effects.moved[:, :, index] = attention_changes.total_variation(sender_part, receivers).to(full)
         progress.at(done := done + len(index))
     for logits in (full, *(tensor.flatten(0, -2) for paths in results for tensor in paths[:3])):
-        finite(logits, "logits with patched paths")
+        require_finite(logits, "logits with patched paths")
     return full, results
 
 
@@ -109,7 +109,7 @@ class _AttentionChanges:
         self._model, self._batch, self._clean = model, batch, clean.seen
         self._clean_attention = self._observe(None)
 
-    def total_variation(self, sender_part: Part, receivers: Sequence[int]) -> Tensor:
+    def total_variation(self, sender_part: Replacement, receivers: Sequence[int]) -> Tensor:
         """Return total variation [receivers, 2, B] when the senders change queries only, or keys only."""
         grid, all_heads = self._model.grid, _all_heads(self._model, self._clean)
         real = self._batch.mask()
@@ -130,9 +130,9 @@ class _AttentionChanges:
         return [seen[layer] for layer in range(self._model.grid.layers)]
 
 
-def _all_heads(model: Model, source: Source) -> Part:
+def _all_heads(model: Model, source: Source) -> Replacement:
     """Return a part that freezes all heads at `source`."""
-    return Part(range(model.grid.layers * model.grid.heads), source)
+    return Replacement(range(model.grid.layers * model.grid.heads), source)
 
 
 def _empty_effects(full: Tensor, receivers: int) -> PathEffects:

@@ -10,18 +10,18 @@ from heuristic_core.common.roles import Folder, Input, Output, Read
 from heuristic_core.experiments.registry import load_experiment
 from heuristic_core.provenance.crate.archive import write_archive
 from heuristic_core.provenance.crate.metadata import (
-    CITATION,
-    CLAIMS,
+    CITATION_FILE,
+    CLAIMS_FILE,
     CONFIGURATION_FILE,
-    LOCK,
-    NAME,
-    WORKFLOW,
-    metadata,
+    LOCK_FILE,
+    METADATA_FILE,
+    WORKFLOW_FILE,
+    build_metadata,
     summarise_run,
 )
 from heuristic_core.provenance.crate.public import redact_page
-from heuristic_core.provenance.crate.records import records
-from heuristic_core.provenance.record import check, digests, read_record
+from heuristic_core.provenance.crate.records import collect_records
+from heuristic_core.provenance.record import check_result, read_record, result_digests
 from heuristic_core.provenance.settings import public
 from heuristic_core.report.settings import read_study
 
@@ -50,9 +50,9 @@ def export_study(
     study = experiment.parse(settings)
     members = experiment.members(study)
     for name in members:
-        check(str(folder / name), digests(folder / name), folder)
-    record_files = records(folder, members)
-    files = {WORKFLOW: workflow, CLAIMS: claims, LOCK: lock, CITATION: citation}
+        check_result(str(folder / name), result_digests(folder / name), folder)
+    record_files = collect_records(folder, members)
+    files = {WORKFLOW_FILE: workflow, CLAIMS_FILE: claims, LOCK_FILE: lock, CITATION_FILE: citation}
     contents = {name: folder / name for name in (*members, *record_files)}
     contents |= {name: Path(path) for name, path in files.items()}
     contents[CONFIGURATION_FILE] = yaml.safe_dump(public(settings), sort_keys=False, allow_unicode=True).encode()
@@ -64,5 +64,5 @@ def export_study(
             contents["report.html"] = page.encode()
     run = summarise_run(read_record(folder / name) for name in record_files)
     citation_values = yaml.safe_load(Path(citation).read_text())
-    contents[NAME] = metadata(study.study, experiment.subject(study), contents, citation_values, run)
+    contents[METADATA_FILE] = build_metadata(study.study, experiment.subject(study), contents, citation_values, run)
     write_archive(archive, contents)

@@ -6,15 +6,15 @@ python -m heuristic_core.experiments.reference docs
 import sys
 from pathlib import Path
 
-from heuristic_core.config.reference import Words, reference
-from heuristic_core.experiments.registry import experiments
+from heuristic_core.config.reference import ReferencePage, render_reference
+from heuristic_core.experiments.registry import load_experiments
 
 
-def references() -> list[Words]:
+def list_references() -> list[ReferencePage]:
     """Return the reference pages of the experiments that have one."""
-    return [experiment.reference() for experiment in experiments() if hasattr(experiment, "reference")]
+    return [experiment.reference() for experiment in load_experiments() if hasattr(experiment, "reference")]
 
 
 if __name__ == "__main__":
-    for page in references():
-        (Path(sys.argv[1]) / page.page).write_text(reference(page))
+    for page in list_references():
+        (Path(sys.argv[1]) / page.page).write_text(render_reference(page))

@@ -11,12 +11,12 @@ from heuristic_core.provenance.crate.subject import Subject
 from heuristic_core.report.sides import Comparison
 
 # Name in configurations -> folder in this package and in workflow/rules.
-FOLDERS = {
+EXPERIMENT_FOLDERS = {
     "heuristic-core": "heuristic_core",
     "list-sorting": "list_sorting",
     "extractive-structures": "extractive_structures",
 }
-DEFAULT = "heuristic-core"  # if a configuration lacks the key `experiment`
+DEFAULT_EXPERIMENT = "heuristic-core"  # if a configuration lacks the key `experiment`
 
 
 class Study(Protocol):
@@ -82,7 +82,7 @@ class Experiment(Protocol):
         """Return the warnings about the study with results in `root`, for the end of a run."""
 
 
-def folder_of(values: Mapping, origin: str | Path = "configuration") -> str:
+def resolve_folder(values: Mapping, origin: str | Path = "configuration") -> str:
     """Return the folder of a configuration's experiment.
 
     Args:
@@ -92,17 +92,17 @@ def folder_of(values: Mapping, origin: str | Path = "configuration") -> str:
     Raises:
         ConfigError: If the experiment is unknown.
     """
-    name = values.get("experiment", DEFAULT)
-    if not isinstance(name, str) or name not in FOLDERS:
-        raise ConfigError(f"{origin}: experiment = {name!r} is unknown; choose from {', '.join(FOLDERS)}")
-    return FOLDERS[name]
+    name = values.get("experiment", DEFAULT_EXPERIMENT)
+    if not isinstance(name, str) or name not in EXPERIMENT_FOLDERS:
+        raise ConfigError(f"{origin}: experiment = {name!r} is unknown; choose from {', '.join(EXPERIMENT_FOLDERS)}")
+    return EXPERIMENT_FOLDERS[name]
 
 
 def load_experiment(values: Mapping, origin: str | Path = "configuration") -> Experiment:
     """Return a configuration's experiment. Raises ConfigError if it is unknown."""
-    return importlib.import_module(f"heuristic_core.experiments.{folder_of(values, origin)}.experiment")
+    return importlib.import_module(f"heuristic_core.experiments.{resolve_folder(values, origin)}.experiment")
 
 
-def experiments() -> list[Experiment]:
+def load_experiments() -> list[Experiment]:
     """Return all experiments."""
-    return [load_experiment({"experiment": name}) for name in FOLDERS]
+    return [load_experiment({"experiment": name}) for name in EXPERIMENT_FOLDERS]

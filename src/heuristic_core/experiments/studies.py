@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from heuristic_core.config.blocks import Block, Name
 from heuristic_core.config.reading import ConfigError, read_merged_configs
-from heuristic_core.experiments.registry import DEFAULT, Experiment, Study, load_experiment
+from heuristic_core.experiments.registry import DEFAULT_EXPERIMENT, Experiment, Study, load_experiment
 
 Layers = Annotated[list[str], Field(min_length=1)]
 
@@ -45,7 +45,7 @@ class Studies(Block):
     replicates: Replicates | None = None
 
 
-class Configured(NamedTuple):
+class ConfiguredStudy(NamedTuple):
     """A study and its experiment.
 
     Attributes:
@@ -59,7 +59,7 @@ class Configured(NamedTuple):
     study: Study
 
 
-def configured(values: dict, origin: str | Path) -> dict[str, Configured]:
+def read_studies(values: dict, origin: str | Path) -> dict[str, ConfiguredStudy]:
     """Return the checked studies of a configuration by the prefix of their rules.
 
     A configuration of a single study has the prefix "".
@@ -74,7 +74,7 @@ def configured(values: dict, origin: str | Path) -> dict[str, Configured]:
     return parse_studies(values, origin) if "studies" in values else {"": _parse_study(values, origin)}
 
 
-def parse_studies(values: dict, origin: str | Path) -> dict[str, Configured]:
+def parse_studies(values: dict, origin: str | Path) -> dict[str, ConfiguredStudy]:
     """Return the studies that a configuration lists, by the prefix of their rules: their name and an underscore.
 
     Args:
@@ -84,7 +84,7 @@ def parse_studies(values: dict, origin: str | Path) -> dict[str, Configured]:
     Raises:
         ConfigError: If a configuration is invalid, or if two studies have the same name.
     """
-    studies: dict[str, Configured] = {}
+    studies: dict[str, ConfiguredStudy] = {}
     for files in _read(values, origin).studies:
         paths = [os.path.relpath(Path(origin).parent / file) for file in ([files] if isinstance(files, str) else files)]
         entry = _parse_study(read_merged_configs(paths), paths[-1])
@@ -98,7 +98,7 @@ def parse_studies(values: dict, origin: str | Path) -> dict[str, Configured]:
     return studies
 
 
-def sweep_of(values: dict, studies: Mapping[str, Configured], origin: str | Path):
+def parse_sweep(values: dict, studies: Mapping[str, ConfiguredStudy], origin: str | Path):
     """Return the figure over several studies, checked by their experiment, or None if none is configured.
 
     Args:
@@ -113,12 +113,14 @@ def sweep_of(values: dict, studies: Mapping[str, Configured], origin: str | Path
         return None
     experiment, *others = dict.fromkeys(entry.experiment for entry in studies.values())
     if others or not hasattr(experiment, "sweep"):
-        names = ", ".join(dict.fromkeys(entry.settings.get("experiment", DEFAULT) for entry in studies.values()))
+        names = ", ".join(
+            dict.fromkeys(entry.settings.get("experiment", DEFAULT_EXPERIMENT) for entry in studies.values())
+        )
         raise ConfigError(f"{os.path.relpath(origin)}: sweep: no figure over studies of {names} exists; remove `sweep`")
     return experiment.sweep(values["sweep"], [entry.study for entry in studies.values()], origin)
 
 
-def parse_replicates(values: dict, studies: Mapping[str, Configured], origin: str | Path) -> Replicates | None:
+def parse_replicates(values: dict, studies: Mapping[str, ConfiguredStudy], origin: str | Path) -> Replicates | None:
     """Return the table over several studies, or None if none is configured.
 
     Args:
@@ -132,7 +134,9 @@ def parse_replicates(values: dict, studies: Mapping[str, Configured], origin: st
     """
     replicates = _read(values, origin).replicates
     if replicates and len({entry.experiment for entry in studies.values()}) > 1:
-        names = ", ".join(dict.fromkeys(entry.settings.get("experiment", DEFAULT) for entry in studies.values()))
+        names = ", ".join(
+            dict.fromkeys(entry.settings.get("experiment", DEFAULT_EXPERIMENT) for entry in studies.values())
+        )
         raise ConfigError(f"{os.path.relpath(origin)}: replicates: studies of {names} have no claims in common")
     if replicates:
         _check_replicates([entry.study for entry in studies.values()], replicates, os.path.relpath(origin))
@@ -159,9 +163,9 @@ def _check_replicates(studies: Sequence[Study], replicates: Replicates, origin: 
         raise ConfigError(f"{origin}: replicates: two studies have fine-tuning seed {repeated[0]} of the same model")
 
 
-def _parse_study(values: dict, origin: str | Path) -> Configured:
+def _parse_study(values: dict, origin: str | Path) -> ConfiguredStudy:
     experiment = load_experiment(values, origin)
-    return Configured(experiment, values, experiment.parse(values, str(origin)))
+    return ConfiguredStudy(experiment, values, experiment.parse(values, str(origin)))
 
 
 def _read(values: dict, origin: str | Path) -> Studies:

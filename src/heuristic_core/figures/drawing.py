@@ -7,7 +7,7 @@ from typing import Protocol
 from heuristic_core.config.figure import Figure
 
 
-class Drawn(Protocol):
+class DrawingTarget(Protocol):
     """A target.
 
     Attributes:
@@ -17,7 +17,7 @@ class Drawn(Protocol):
     tables: tuple[str, ...]
 
 
-def draw(package: str, targets: Mapping[str, Drawn], name: str, tables: Mapping, settings):
+def draw(package: str, targets: Mapping[str, DrawingTarget], name: str, tables: Mapping, settings):
     """Draw a target.
 
     Args:
@@ -41,13 +41,13 @@ def draw(package: str, targets: Mapping[str, Drawn], name: str, tables: Mapping,
             raise ValueError(f"no table {', '.join(absent)}")
         if empty := [table for table in targets[name].tables if tables[table].empty]:
             raise ValueError(f"no rows in table {', '.join(empty)}")
-        with style.applied():
+        with style.use_style():
             return drawing.draw(tables, Figure(width=settings.width, dpi=settings.dpi))
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
 
 
-def sheets_of(package: str, name: str, marks) -> list | None:
+def make_sheets(package: str, name: str, marks) -> list | None:
     """Make the tables for reading (``figures.sheets.Sheet``) of a target from marks that :func:`draw` returned.
 
     Returns:

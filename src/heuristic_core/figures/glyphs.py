@@ -17,7 +17,7 @@ LAST_RESORT = "Last Resort"  # matplotlib's font of placeholder boxes
 MAX_LISTED = 12  # characters listed in a warning
 
 
-def complete(figure: Figure) -> bool:
+def add_fallback_fonts(figure: Figure) -> bool:
     """Let texts use other installed fonts for characters that the font of figures lacks.
 
     Logs a warning about characters that no font has.
@@ -31,12 +31,12 @@ def complete(figure: Figure) -> bool:
     families, _ = _find_fonts(set().union(*missing_by_text.values()))
     for text in missing_by_text:
         text.set_fontfamily([RC["font.family"], *families])
-    if message := warning(text.get_text() for text in missing_by_text):
+    if message := missing_glyph_warning(text.get_text() for text in missing_by_text):
         LOGGER.warning(message)
     return True
 
 
-def warning(texts: Iterable[str]) -> str | None:
+def missing_glyph_warning(texts: Iterable[str]) -> str | None:
     """Return a warning about characters of `texts` that no installed font has; None if there are none."""
     _, uncovered = _find_fonts(set().union(*map(_missing, texts)))
     if not uncovered:

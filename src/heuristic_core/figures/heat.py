@@ -6,10 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import ListedColormap
 
-from heuristic_core.figures.style import SMALL, ink
+from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
 
 # Without the palest part, which looks like a blank cell, and the darkest, on which text is hard to read.
-COLOURS = ListedColormap(sns.color_palette("Blues", as_cmap=True)([0.06 + 0.82 * k / 255 for k in range(256)]))
+COUNT_COLORMAP = ListedColormap(sns.color_palette("Blues", as_cmap=True)([0.06 + 0.82 * k / 255 for k in range(256)]))
 
 
 def draw_heat_map(ax: Axes, counts: pd.DataFrame, largest: float) -> QuadMesh:
@@ -23,10 +23,14 @@ def draw_heat_map(ax: Axes, counts: pd.DataFrame, largest: float) -> QuadMesh:
     Returns:
         The cells, for a colour bar.
     """
-    text = {"fontsize": SMALL, "va": "center_baseline", "in_layout": False}  # the layout need not measure inner texts
+    text = {
+        "fontsize": SMALL_FONT_SIZE,
+        "va": "center_baseline",
+        "in_layout": False,
+    }  # the layout need not measure inner texts
     sns.heatmap(
-        counts, vmin=0, vmax=largest, cmap=COLOURS, annot=True, fmt="g", annot_kws=text, linewidths=0.5, square=True,
-        cbar=False, xticklabels=True, yticklabels=True, ax=ax,
+        counts, vmin=0, vmax=largest, cmap=COUNT_COLORMAP, annot=True, fmt="g", annot_kws=text, linewidths=0.5,
+        square=True, cbar=False, xticklabels=True, yticklabels=True, ax=ax,
     )  # fmt: skip
     ax.invert_yaxis()
     ax.tick_params(length=0, rotation=0)
@@ -34,5 +38,5 @@ def draw_heat_map(ax: Axes, counts: pd.DataFrame, largest: float) -> QuadMesh:
     # seaborn's choice, white, is hard to read on cells of medium darkness.
     backgrounds = cells.get_facecolors()[counts.notna().to_numpy().ravel()]
     for number, background in zip(ax.texts, backgrounds, strict=True):
-        number.set_color(ink(background))
+        number.set_color(contrast_colour(background))
     return cells

@@ -13,7 +13,7 @@ from heuristic_core.figures.roles import Role
 DASHES = {"-": "", "--": (3.7, 1.6), "-.": (6.4, 1.6, 1, 1.6), ":": (1, 1.65)}
 
 
-def lines(
+def draw_lines(
     ax: Axes, rows: pd.DataFrame, x: str, y: str, by: str, looks: Mapping[str, Role], unit: str | None = None, **options
 ) -> None:
     """Draw a line for each value of column `by`, broken where `y` is null.
@@ -57,7 +57,7 @@ def draw_bands(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str
         ax.fill_between(band[x], band["low"], band["high"], color=look.colour, alpha=alpha, linewidth=0)
 
 
-def handles(looks: Mapping[str, Role], **options) -> list[Line2D]:
+def legend_handles(looks: Mapping[str, Role], **options) -> list[Line2D]:
     """Make legend handles, one for each look; `options` are passed to ``Line2D``."""
     return [
         Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.line, label=look.label, **options)

@@ -8,12 +8,12 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from heuristic_core.figures.style import SMALL
+from heuristic_core.figures.style import SMALL_FONT_SIZE
 
 _MAX_HEIGHT_PIXELS = 60_000  # matplotlib's limit is 65,535
 
 
-def panels(settings, rows: int, columns: int, height: float, **options) -> tuple[Figure, np.ndarray]:
+def make_panels(settings, rows: int, columns: int, height: float, **options) -> tuple[Figure, np.ndarray]:
     """Make a figure with a grid of panels.
 
     Args:
@@ -37,14 +37,14 @@ def make_wrapped_panels(settings, count: int, height: float, **options) -> tuple
     """Make a figure with `count` panels, two in a row.
 
     Args:
-        settings: See :func:`panels`.
+        settings: See :func:`make_panels`.
         count: Number of panels.
         height: Height of a row, inches.
         **options: Passed to ``Figure.subplots``.
     """
     columns = min(count, 2)
     rows = -(-count // columns)
-    figure, axes = panels(settings, rows, columns, rows * height, **options)
+    figure, axes = make_panels(settings, rows, columns, rows * height, **options)
     for unused in axes.flat[count:]:
         unused.remove()
     return figure, list(axes.flat[:count])
@@ -52,7 +52,7 @@ def make_wrapped_panels(settings, count: int, height: float, **options) -> tuple
 
 def vertical_label_height(names: Iterable[str]) -> float:
     """Return the height in inches of the longest of `names` as a vertical tick label."""
-    return max(map(len, names)) * SMALL * 0.6 / 72
+    return max(map(len, names)) * SMALL_FONT_SIZE * 0.6 / 72
 
 
 def set_percent_axis(axis, values: Iterable[float] = ()) -> None:
@@ -82,7 +82,7 @@ def spread_labels(values: Iterable[float], spacing: float, high: float) -> np.nd
     return positions
 
 
-def noted(ax: Axes, reason: str) -> None:
+def annotate_empty(ax: Axes, reason: str) -> None:
     """Write into a panel why it has no marks. Its axes stay visible, since other panels share them."""
-    text = {"ha": "center", "va": "center", "fontsize": SMALL, "color": "0.3"}
+    text = {"ha": "center", "va": "center", "fontsize": SMALL_FONT_SIZE, "color": "0.3"}
     ax.text(0.5, 0.5, fill(reason, 26), transform=ax.transAxes, **text)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 
-def some(rows: pd.DataFrame, what: str) -> pd.DataFrame:
+def require_rows(rows: pd.DataFrame, what: str) -> pd.DataFrame:
     """Return `rows` if there are any.
 
     Raises:

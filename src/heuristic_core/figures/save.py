@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from heuristic_core.common.atomic import replacing, write_text
+from heuristic_core.common.atomic import replace_atomically, write_text
 from heuristic_core.figures import glyphs, style
 from heuristic_core.figures.sheets import Sheet, to_latex, to_markdown
-from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.targets import target_files
 
 # Format -> metadata without dates, so that files are reproducible.
 _UNDATED_METADATA = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
@@ -34,19 +34,19 @@ def save(
         sheets: Tables for reading; None for a figure.
         formulas: See `style.applied`; as the figure was drawn, since ticks may be made only here.
     """
-    files = {Path(path).suffix[1:]: path for path in outputs(str(folder), name)}
+    files = {Path(path).suffix[1:]: path for path in target_files(str(folder), name)}
     write_text(files["csv"], marks.to_csv(index=False, lineterminator="\n"))
     if figure is None:
         _save_table(files, name, marks, title, sheets)
         return
-    with style.applied(formulas):
+    with style.use_style(formulas):
         # Lay out once, so that all formats agree.
         figure.draw_without_rendering()
-        if glyphs.complete(figure):
+        if glyphs.add_fallback_fonts(figure):
             figure.draw_without_rendering()
         figure.set_layout_engine("none")
         for suffix, undated in _UNDATED_METADATA.items():
-            with replacing(files[suffix]) as partial:
+            with replace_atomically(files[suffix]) as partial:
                 metadata = {"Title": f"{name}: {title}"}
                 figure.savefig(partial, format=suffix, dpi=settings.dpi, metadata=metadata | undated)
 
@@ -55,5 +55,5 @@ def _save_table(files: dict[str, str], name: str, marks, title: str, sheets: Seq
     """Write a table as Markdown, LaTeX and Parquet."""
     write_text(files["md"], to_markdown(sheets))
     write_text(files["tex"], to_latex(sheets, title, name))
-    with replacing(files["parquet"]) as partial:
+    with replace_atomically(files["parquet"]) as partial:
         marks.to_parquet(partial, index=False, compression="zstd")

@@ -6,10 +6,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.figures.lines import lines
+from heuristic_core.figures.lines import draw_lines
 from heuristic_core.figures.roles import Role
 
-SEED_LINE_STYLE, BOLD = {"linewidth": 0.5, "alpha": 0.5, "markersize": 1.5}, {"linewidth": 1.4, "markersize": 3.5}
+SEED_LINE_STYLE, MEAN_LINE_STYLE = (
+    {"linewidth": 0.5, "alpha": 0.5, "markersize": 1.5},
+    {"linewidth": 1.4, "markersize": 3.5},
+)
 
 
 def append_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -48,5 +51,5 @@ def draw_seed_lines(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mappin
     is_mean = rows["seed"].isna()
     line = rows[by] + " " + rows["seed"].astype("string").fillna("mean")
     rows = rows.assign(line=line.astype(object), **{x: rows[x].astype(float)})
-    for line_rows, style in ((rows[~is_mean], SEED_LINE_STYLE), (rows[is_mean], BOLD)):
-        lines(ax, line_rows, x, "value", by, looks, unit="line", **style)
+    for line_rows, style in ((rows[~is_mean], SEED_LINE_STYLE), (rows[is_mean], MEAN_LINE_STYLE)):
+        draw_lines(ax, line_rows, x, "value", by, looks, unit="line", **style)

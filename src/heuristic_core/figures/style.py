@@ -8,16 +8,16 @@ import matplotlib.style
 import seaborn as sns
 from seaborn.utils import relative_luminance
 
-SMALL = 7  # points; the smallest text
+SMALL_FONT_SIZE = 7  # points; the smallest text
 
 RC = {
     **sns.axes_style("ticks"),
     **sns.plotting_context("paper", font_scale=8 / 9.6),  # 8 points for titles and labels of axes
     "font.family": "DejaVu Sans",  # comes with matplotlib, so that figures are the same everywhere
-    "xtick.labelsize": SMALL,
-    "ytick.labelsize": SMALL,
-    "legend.fontsize": SMALL,
-    "legend.title_fontsize": SMALL,
+    "xtick.labelsize": SMALL_FONT_SIZE,
+    "ytick.labelsize": SMALL_FONT_SIZE,
+    "legend.fontsize": SMALL_FONT_SIZE,
+    "legend.title_fontsize": SMALL_FONT_SIZE,
     "legend.frameon": False,
     "legend.handlelength": 2.6,
     "axes.linewidth": 0.6,
@@ -35,13 +35,13 @@ RC = {
 }
 
 
-def ink(background) -> str:
+def contrast_colour(background) -> str:
     """Return "black" or "white", whichever has the higher contrast (WCAG 2) with a background colour."""
     return "black" if relative_luminance(background) > 0.179 else "white"
 
 
 @contextmanager
-def applied(formulas: bool = True) -> Iterator[None]:
+def use_style(formulas: bool = True) -> Iterator[None]:
     """Use matplotlib's defaults and `RC` in a block, whatever the user's settings are.
 
     Args:

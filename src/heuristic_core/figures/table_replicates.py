@@ -2,14 +2,23 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.replicates import replicates
+from heuristic_core.analysis.replicates import count_replicates
 from heuristic_core.common.roles import Folder, Input, Output
 from heuristic_core.figures.save import save
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import bracket, number
+from heuristic_core.figures.text import format_interval, format_number
 from heuristic_core.tables.parquet import read_table
 
-HEADS = ["claim", "holds on", "share, %", "contradicted on", "too few", "by model", "mean over models", "threshold"]
+COLUMN_NAMES = [
+    "claim",
+    "holds on",
+    "share, %",
+    "contradicted on",
+    "too few",
+    "by model",
+    "mean over models",
+    "threshold",
+]
 
 
 def draw_replicates(target: str, claims: list[Input], folder: Folder, files: list[Output] = ()) -> None:
@@ -21,7 +30,7 @@ def draw_replicates(target: str, claims: list[Input], folder: Folder, files: lis
         folder: Where to write tables/.
         files: The files that are written there, for the record.
     """
-    table = replicates([read_table(path) for path in claims])
+    table = count_replicates([read_table(path) for path in claims])
     save(folder, target, None, table, None, "On how many training seeds each claim holds", sheets(table))
 
 
@@ -29,13 +38,21 @@ def sheets(table: pd.DataFrame) -> list[Sheet]:
     """Return the tables for reading: claims, then checks."""
     claims, checks = (table[table["family"].isna() == check] for check in (False, True))
     parts = [("Claims", claims), ("Checks", checks)]
-    return [Sheet(title, HEADS, [_cells(row) for row in part.itertuples()]) for title, part in parts if len(part)]
+    return [
+        Sheet(title, COLUMN_NAMES, [_cells(row) for row in part.itertuples()]) for title, part in parts if len(part)
+    ]
 
 
 def _cells(row) -> list[str]:
     """Return the cells of one claim."""
-    share = f"{100 * row.supported / row.seeds:.0f}{bracket(100 * row.low, 100 * row.high, 0)}" if row.seeds else ""
-    mean = "" if pd.isna(row.mean) else f"{number(row.mean)} ({number(row.mean_lowest)} to {number(row.mean_highest)})"
+    share = (
+        f"{100 * row.supported / row.seeds:.0f}{format_interval(100 * row.low, 100 * row.high, 0)}" if row.seeds else ""
+    )
+    mean = (
+        ""
+        if pd.isna(row.mean)
+        else f"{format_number(row.mean)} ({format_number(row.mean_lowest)} to {format_number(row.mean_highest)})"
+    )
     supported, contradicted = f"{row.supported} of {row.seeds}", f"{row.contradicted} of {row.seeds}"
     counts = [supported, share, contradicted, str(row.too_few), row.by_model]
     return [f"{row.claim}: {row.sentence}", *counts, mean, row.threshold]

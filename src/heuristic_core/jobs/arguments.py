@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from pydantic import TypeAdapter, ValidationError
 
-from heuristic_core.common.arithmetic import NATIVE, OPTION, PORTABLE, settle
+from heuristic_core.common.arithmetic import ARITHMETIC_OPTION, NATIVE, PORTABLE, enforce
 from heuristic_core.common.progress import start_log
-from heuristic_core.config.reading import ConfigError, read_values
+from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.jobs.environment import prepare_drawing
-from heuristic_core.provenance.record import DEPENDS_ON, NETWORK, RUN, Record, begin
+from heuristic_core.provenance.record import DEPENDS_ON, DEPENDS_ON_NETWORK, DEPENDS_ON_RUN, Record, set_record
 from heuristic_core.tables.identity import Identity
 
 HELP = {
@@ -31,7 +31,7 @@ PORTABLE_OPTIONS = {
 }  # what portable arithmetic asks of a job's options
 
 
-class Arguments(argparse.ArgumentParser):
+class JobParser(argparse.ArgumentParser):
     """A parser that knows the arguments many scripts share, and starts the job's log when they are read.
 
     What a script reads and writes is declared by :meth:`reads` and :meth:`writes`: a job's record tells of these paths.
@@ -44,7 +44,7 @@ class Arguments(argparse.ArgumentParser):
         self._outputs: list[str] = []
         self.add_argument("--log", metavar="FILE", help="write the log there; default: the terminal")
         self.add_argument(
-            OPTION,
+            ARITHMETIC_OPTION,
             choices=(PORTABLE, NATIVE),
             default=NATIVE,
             help="portable: the same bytes on every x86-64 processor with AVX2; native: the fastest here, the default",
@@ -57,7 +57,7 @@ class Arguments(argparse.ArgumentParser):
 
         self.add_argument(
             f"--{DEPENDS_ON}",
-            choices=(RUN, NETWORK),
+            choices=(DEPENDS_ON_RUN, DEPENDS_ON_NETWORK),
             help="what results depend on beside files, settings and code, for the record",
         )
 
@@ -110,15 +110,16 @@ class Arguments(argparse.ArgumentParser):
         for name, required in PORTABLE_OPTIONS.items():
             if values.arithmetic == PORTABLE and (value := getattr(values, name, required)) != required:
                 self.error(
-                    f"--{name} {value} does not go with {OPTION} {PORTABLE}: give {required}, or {OPTION} {NATIVE}"
+                    f"--{name} {value} does not go with {ARITHMETIC_OPTION} {PORTABLE}: give {required}, "
+                    f"or {ARITHMETIC_OPTION} {NATIVE}"
                 )
         prepare_drawing()
         start_log(values.log)
-        values.arithmetic = settle(values.arithmetic, by_hand=arguments is None)
+        values.arithmetic = enforce(values.arithmetic, by_hand=arguments is None)
         if values.code:
             inputs, outputs = (_option_paths(values, names) for names in (self._inputs, self._outputs))
             command_line = sys.argv[1:] if arguments is None else arguments
-            begin(Record(values.code, inputs, outputs, values.log, command_line, values.arithmetic))
+            set_record(Record(values.code, inputs, outputs, values.log, command_line, values.arithmetic))
         return values
 
 
@@ -128,7 +129,7 @@ def _option_paths(values: argparse.Namespace, names: Sequence[str]) -> list[str]
     return [path for paths in options for path in ([paths] if isinstance(paths, str) else paths or [])]
 
 
-def identity(values: argparse.Namespace) -> Identity:
+def parse_identity(values: argparse.Namespace) -> Identity:
     """The identity that :meth:`Arguments.identity` read."""
     fields = {name: vars(values).get(OPTIONS.get(name, name)) for name in Identity._fields}
     return Identity(**{name: value for name, value in fields.items() if value is not None})
@@ -143,6 +144,6 @@ def read_block(name: str, block, text: str):
     try:
         if text.lstrip().startswith("{"):
             return TypeAdapter(block).validate_json(text)
-        return TypeAdapter(block).validate_python(read_values(text).get(name, {}))
+        return TypeAdapter(block).validate_python(read_config(text).get(name, {}))
     except (ConfigError, ValidationError) as error:
         raise argparse.ArgumentTypeError(f"not a {name}: {error}") from None

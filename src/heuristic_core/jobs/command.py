@@ -10,7 +10,7 @@ LINE_BREAK = " \\\n    "  # Snakemake prints commands with --printshellcmds, and
 MAX_WIDTH = 100  # characters of an option's values in one line
 
 
-def command(script: str, *options: Mapping[str, object]) -> str:
+def format_command(script: str, *options: Mapping[str, object]) -> str:
     """Return a shell command with each option in its own line.
 
     Args:
@@ -35,7 +35,7 @@ def command(script: str, *options: Mapping[str, object]) -> str:
     return LINE_BREAK.join(lines)
 
 
-def block(settings: BaseModel, names: Collection[str] | None = None) -> str:
+def format_block(settings: BaseModel, names: Collection[str] | None = None) -> str:
     """Return settings as JSON with a line for each key.
 
     Args:

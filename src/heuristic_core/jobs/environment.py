@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import MutableMapping
 from pathlib import Path
 
-from heuristic_core.common.arithmetic import prepare
+from heuristic_core.common.arithmetic import prepare_arithmetic
 
 # Jupyter and Colab set their own backend, which may not be installed here; figures are only written to files.
 _DRAWING_VARIABLES = {"MPLBACKEND": "agg"}
@@ -20,7 +20,7 @@ def prepare_drawing() -> None:
 def prepare_job(arithmetic: str) -> None:
     """Set this process's environment for a job. Call it before numpy, torch or matplotlib is imported."""
     prepare_drawing()
-    prepare(arithmetic)
+    prepare_arithmetic(arithmetic)
 
 
 def prepare_caches(cache: str) -> None:

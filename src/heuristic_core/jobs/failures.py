@@ -9,9 +9,9 @@ from pathlib import Path
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from heuristic_core.common.progress import PATIENCE, TIME
+from heuristic_core.common.progress import CLOCK_TOLERANCE, TIMESTAMP_PATTERN
 
-_FAILURE_PATTERN = re.compile(rf"{TIME}failed: (.*?)(?={TIME}|\Z)", re.MULTILINE | re.DOTALL)
+_FAILURE_PATTERN = re.compile(rf"{TIMESTAMP_PATTERN}failed: (.*?)(?={TIMESTAMP_PATTERN}|\Z)", re.MULTILINE | re.DOTALL)
 _TRACEBACK_HEADER = "Traceback (most recent call last):"
 NO_MESSAGE = "no message in the log; see Snakemake's message above"
 INTERNAL_ERROR = "Internal error: see the log. Please report it with the log."
@@ -46,7 +46,7 @@ class FailureHandler(logging.Handler):
     def _is_new(self, log: str) -> bool:
         """Return whether this run wrote a log. A job that fails before it begins leaves the log of an earlier run."""
         try:
-            return Path(log).stat().st_mtime >= self._start_time - PATIENCE
+            return Path(log).stat().st_mtime >= self._start_time - CLOCK_TOLERANCE
         except OSError:
             return False
 
@@ -62,14 +62,14 @@ class FailureHandler(logging.Handler):
         jobs_by_message: dict[str, list[str]] = {}
         for rule, logs in self._logs.values():
             job = f"{rule}: {', '.join(logs)}" if logs else rule
-            jobs_by_message.setdefault(message(filter(self._is_new, logs)), []).append(job)
+            jobs_by_message.setdefault(failure_message(filter(self._is_new, logs)), []).append(job)
         count = len(self._logs)
         parts = [f"{'1 job' if count == 1 else f'{count} jobs'} failed; {done} of {total} jobs are finished."]
         parts += ["\n".join([*jobs, textwrap.indent(text, "    ")]) for text, jobs in jobs_by_message.items()]
         return "\n" + "\n\n".join([*parts, ADVICE])
 
 
-def message(logs: Iterable[str]) -> str:
+def failure_message(logs: Iterable[str]) -> str:
     """Return why a job failed, from its logs; for an internal error, the last line of the traceback.
 
     Args:
@@ -79,7 +79,9 @@ def message(logs: Iterable[str]) -> str:
         if failures := _FAILURE_PATTERN.findall(text):
             error, _, trace = failures[-1].partition(_TRACEBACK_HEADER)
             return f"{trace.strip().splitlines()[-1]}\n{INTERNAL_ERROR}" if trace else error.strip()
-        if text.strip() and not re.search(TIME, text, re.MULTILINE):  # a rule that runs no script of this project
+        if text.strip() and not re.search(
+            TIMESTAMP_PATTERN, text, re.MULTILINE
+        ):  # a rule that runs no script of this project
             return text.strip()
     return NO_MESSAGE
 

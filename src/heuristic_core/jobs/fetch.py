@@ -8,9 +8,9 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.common.roles import Output
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.tasks import AnyTask
-from heuristic_core.sources.download import downloads
+from heuristic_core.sources.download import list_downloads
 from heuristic_core.sources.fetch import fetch
-from heuristic_core.sources.hub import sources
+from heuristic_core.sources.hub import list_sources
 from heuristic_core.tasks.rows import find_missing_paths
 
 LOGGER = logging.getLogger("heuristic_core.fetch")
@@ -26,7 +26,7 @@ def fetch_sources(model: AnyModel, task: AnyTask, fetched: Output) -> None:
         task: Settings of the task.
         fetched: Where to list the files with their sizes and hashes (JSON).
     """
-    rows = fetch(sources(model, task), downloads(task))
+    rows = fetch(list_sources(model, task), list_downloads(task))
     write_text(fetched, json.dumps(rows, indent=1) + "\n")
     if missing := find_missing_paths(task):
         lines = (f"\n  {key} = {path}" for key, path in missing.items())

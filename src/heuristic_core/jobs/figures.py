@@ -13,8 +13,8 @@ from heuristic_core.common.roles import Folder, Input, Output
 from heuristic_core.config.blocks import Block
 from heuristic_core.figures.save import save
 from heuristic_core.jobs.tables import read_by_name
-from heuristic_core.provenance.digests import commit, versions
-from heuristic_core.provenance.record import records
+from heuristic_core.provenance.digests import package_versions, read_commit
+from heuristic_core.provenance.record import read_records
 from heuristic_core.report.settings import read_study
 from heuristic_core.tables.parquet import read_rows
 
@@ -82,8 +82,8 @@ def reporter_of(page: Callable[..., str]) -> Callable[..., None]:
             claims=read_rows(claims),
             captions={Path(path).stem: Path(path).read_text() for path in captions},
             targets=targets,
-            records=records(root),
-            made_with={"platform": platform.platform(), **versions(), "commit": str(commit())},
+            records=read_records(root),
+            made_with={"platform": platform.platform(), **package_versions(), "commit": str(read_commit())},
             absent=list(absent),
         )
         write_text(report, html)

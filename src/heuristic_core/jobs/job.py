@@ -19,13 +19,13 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
-from heuristic_core.common.errors import Diverged
+from heuristic_core.common.errors import DivergenceError
 from heuristic_core.common.roles import Fields, Read, Role
-from heuristic_core.jobs.arguments import Arguments, identity
-from heuristic_core.jobs.scratch import release, scratch, set_aside
+from heuristic_core.jobs.arguments import JobParser, parse_identity
+from heuristic_core.jobs.scratch import open_scratch, release, set_aside
 from heuristic_core.jobs.signature import Parameter, parameters_of, summary_of
-from heuristic_core.provenance.digests import code_digest, versions
-from heuristic_core.provenance.record import digests
+from heuristic_core.provenance.digests import code_digest, package_versions
+from heuristic_core.provenance.record import result_digests
 
 
 def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]:
@@ -45,7 +45,7 @@ def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]
     parameters = parameters_of(function)
 
     def main(arguments: Sequence[str] | None = None) -> None:
-        parser = Arguments(summary_of(function))
+        parser = JobParser(summary_of(function))
         for parameter in parameters:
             _declare(parser, parameter)
         args = parser.read(arguments)
@@ -64,7 +64,7 @@ def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]
     return main
 
 
-def _declare(parser: Arguments, parameter: Parameter) -> None:
+def _declare(parser: JobParser, parameter: Parameter) -> None:
     """Add the option or options of a parameter."""
     name, role, flag = parameter.name, parameter.role, f"--{parameter.name.replace('_', '-')}"
     paths = {Role.INPUT: parser.reads, Role.OUTPUT: parser.writes}
@@ -96,7 +96,7 @@ def _reading(parameter: Parameter) -> dict[str, Any]:
 
 
 def _value(args: Namespace, parameter: Parameter):
-    return identity(args) if isinstance(parameter.role, Fields) else getattr(args, parameter.name)
+    return parse_identity(args) if isinstance(parameter.role, Fields) else getattr(args, parameter.name)
 
 
 @contextmanager
@@ -106,14 +106,14 @@ def _unfinished(
     """The folder of the state of this very job, beside its first output; removed once the job has succeeded."""
     outputs = [values[p.name] for p in parameters if p.role is Role.OUTPUT]
     first = outputs[0][0] if isinstance(outputs[0], list) else outputs[0]
-    folder = scratch(
+    folder = open_scratch(
         Path(first).with_name(f".unfinished-{function.__name__}"),
         _fingerprint(parameters, values, code or code_digest(sys.modules[function.__module__].__file__)),
     )
     try:
         yield folder
-    except Diverged as fault:
-        raise Diverged(f"{fault}. What it left: {set_aside(folder, 'diverged')}") from None
+    except DivergenceError as fault:
+        raise DivergenceError(f"{fault}. What it left: {set_aside(folder, 'diverged')}") from None
     else:
         shutil.rmtree(folder)
     finally:
@@ -125,12 +125,12 @@ def _fingerprint(parameters: Sequence[Parameter], values: dict[str, Any], code: 
     from heuristic_core.models.device import resolve_device, resolve_precision
 
     device = resolve_device(values.get("device", "cpu"))
-    state: dict[str, Any] = {"code": code, "packages": versions()}
+    state: dict[str, Any] = {"code": code, "packages": package_versions()}
     for parameter in parameters:
         value, paths = values.get(parameter.name), []
         if parameter.role is Role.INPUT:
             paths = value if parameter.several else [value] * (value is not None)
-            value = [sorted(digests(path).values()) for path in paths]
+            value = [sorted(result_digests(path).values()) for path in paths]
         elif isinstance(value, BaseModel):
             value = value.model_dump(mode="json")
             if value.get("precision") == "auto":

@@ -17,7 +17,7 @@ LOCK_TIMEOUT = 10.0  # seconds that a job may take to end after its Snakemake wa
 _locks: dict[Path, FileLock] = {}  # locks of this process: a FileLock without references is released
 
 
-def scratch(folder: str | Path, fingerprint: str) -> Path:
+def open_scratch(folder: str | Path, fingerprint: str) -> Path:
     """Open a folder for unfinished work, and delete its content if that has another fingerprint.
 
     Args:

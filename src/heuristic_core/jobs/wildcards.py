@@ -19,7 +19,7 @@ def escape_setting(value):
     return (lambda wildcards: value) if any(isinstance(t, str) and BRACES.search(t) for t in texts) else value
 
 
-def linked(paths: Sequence[str], folder: str | Path) -> list[str]:
+def link_paths(paths: Sequence[str], folder: str | Path) -> list[str]:
     """Replace input paths with braces by symbolic links, since Snakemake expands wildcards in all input paths.
 
     Args:

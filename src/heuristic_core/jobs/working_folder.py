@@ -41,11 +41,11 @@ def warn_of_other_run(warn: Callable[[str], None]) -> None:
     Args:
         warn: Function that prints a message.
     """
-    if message := other_run():
+    if message := describe_other_run():
         warn(message)
 
 
-def other_run() -> str | None:
+def describe_other_run() -> str | None:
     """Return what to do about a run that holds Snakemake's locks; None without locks, or if the run is unknown."""
     try:
         holder = RUN_FILE.read_text()

@@ -77,7 +77,7 @@ class ComponentMeans:
         return cls(**means)
 
 
-def zeros(model: Model) -> ComponentMeans:
+def zero_means(model: Model) -> ComponentMeans:
     """Return the reference of zero ablation."""
     heads = torch.zeros(model.grid.layers, model.grid.heads, model.head_size)
     return ComponentMeans(heads, torch.zeros(model.grid.layers, model.hidden)).to(model)

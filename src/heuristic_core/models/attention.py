@@ -11,7 +11,7 @@ from torch import Tensor
 VECTOR_SIZE = 16  # float32 numbers in a vector register
 
 
-def gathered(
+def attend(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, causal: bool, rate: float = 0.0
 ) -> Tensor:
     """Compute context vectors, the values weighted by attention, [B, H, T, dh].
@@ -45,7 +45,7 @@ def probabilities(queries: Tensor, keys: Tensor, mask: Tensor | None, causal: bo
     return torch.softmax(scores if mask is None else scores + mask, -1).to(queries.dtype)
 
 
-def additive(allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+def additive_mask(allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
     """Return a boolean mask [B, T] as an additive one [B, 1, 1, T]: 0 where allowed, minus infinity elsewhere."""
     if allowed is None:
         return None

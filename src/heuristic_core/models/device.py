@@ -3,7 +3,7 @@
 import torch
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.blocks import AskedPrecision, Precision
+from heuristic_core.config.blocks import Precision, PrecisionSetting
 
 
 def resolve_device(device: str) -> torch.device:
@@ -17,7 +17,7 @@ def resolve_device(device: str) -> torch.device:
     return torch.device(device)
 
 
-def resolve_dtype(device: torch.device, precision: AskedPrecision) -> torch.dtype:
+def resolve_dtype(device: torch.device, precision: PrecisionSetting) -> torch.dtype:
     """Return the dtype of `precision` on `device`.
 
     Raises:
@@ -28,7 +28,7 @@ def resolve_dtype(device: torch.device, precision: AskedPrecision) -> torch.dtyp
     return getattr(torch, resolve_precision(device, precision))
 
 
-def resolve_precision(device: torch.device, precision: AskedPrecision) -> Precision:
+def resolve_precision(device: torch.device, precision: PrecisionSetting) -> Precision:
     """Resolve "auto": bfloat16 on a device that multiplies in bfloat16, float32 elsewhere."""
     if precision != "auto":
         return precision

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from torch import nn
 
-from heuristic_core.models.parameters import parameters_of
+from heuristic_core.models.parameters import get_parameters
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def get_family(model_type: str | None) -> Family:
     Raises:
         InputError: The family is unknown; the message lists the known ones.
     """
-    parameters_of(model_type)
+    get_parameters(model_type)
     return FAMILIES[model_type]
 
 

@@ -10,29 +10,29 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
 from heuristic_core.models.tokenizer_files import check_positions, check_tokenizer
 from heuristic_core.models.weight_files import check_weights, classifier_shape, read_object
-from heuristic_core.sources.hub import CONFIG, cached_model, model_files
+from heuristic_core.sources.hub import CONFIG_FILE, find_cached_model, select_model_files
 
 
-def folder_of(model: PretrainedModel) -> str:
+def resolve_folder(model: PretrainedModel) -> str:
     """Return the folder of `model`.
 
     Raises:
         InputError: Its package, its folder, the config.json in it, or its files from the hub are missing.
     """
     if model.hub is not None:
-        return str(cached_model(model.hub, model.revision))
+        return str(find_cached_model(model.hub, model.revision))
     folder = Path(model.folder)
     if model.package is not None:
         folder = _package_folder(model.package) / folder
     if not folder.is_dir():
         parent = f"package {model.package}" if model.package else "the working directory"
         raise InputError(f"{model.BLOCK}.folder = {model.folder!r}: no such folder in {parent}")
-    if not (folder / CONFIG).is_file():
+    if not (folder / CONFIG_FILE).is_file():
         # Suggest the nearest folder: a sentence encoder has further config files in subfolders.
-        nearest = next((path for depth in ("*", "*/*") for path in sorted(folder.glob(f"{depth}/{CONFIG}"))), None)
+        nearest = next((path for depth in ("*", "*/*") for path in sorted(folder.glob(f"{depth}/{CONFIG_FILE}"))), None)
         suggestion = Path(model.folder) / nearest.parent.relative_to(folder) if nearest else None
         raise InputError(
-            f"{model.BLOCK}.folder = {model.folder!r}: the folder lacks {CONFIG}; "
+            f"{model.BLOCK}.folder = {model.folder!r}: the folder lacks {CONFIG_FILE}; "
             + (
                 f"{str(suggestion)!r} has one: set the folder to that"
                 if nearest
@@ -55,7 +55,7 @@ def _package_folder(package: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def fault(
+def find_problem(
     model: NewModel | PretrainedModel,
     labels: Sequence[str] | None = None,
     max_length: int | None = None,
@@ -74,7 +74,7 @@ def fault(
     if model.source == "new":
         return None
     try:
-        folder = folder_of(model)
+        folder = resolve_folder(model)
     except InputError as error:
         return None if model.hub else str(error)
     try:
@@ -98,7 +98,7 @@ def check_files(folder: str | Path, max_length: int | None = None, causal: bool 
         InputError: A file is missing, or the files do not fit together.
     """
     folder = Path(folder)
-    config = read_object(folder / CONFIG)
+    config = read_object(folder / CONFIG_FILE)
     check_weights(folder, config, causal)
     check_tokenizer(folder, config)
     if max_length is not None:
@@ -114,12 +114,14 @@ def local_files(model: NewModel | PretrainedModel) -> list[str]:
     if model.source == "new" or model.hub is not None:
         return []
     try:
-        folder = Path(folder_of(model))
+        folder = Path(resolve_folder(model))
     except InputError:
         return []  # the job that needs them reports the error
     if folder.is_absolute() and folder.is_relative_to(Path.cwd()):
         folder = Path(os.path.relpath(folder))
-    return sorted(str(folder / name) for name in model_files(path.name for path in folder.iterdir() if path.is_file()))
+    return sorted(
+        str(folder / name) for name in select_model_files(path.name for path in folder.iterdir() if path.is_file())
+    )
 
 
 def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
@@ -131,7 +133,7 @@ def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
     Raises:
         InputError: The classifier is of another task, or has other classes or another order.
     """
-    path = Path(folder) / CONFIG
+    path = Path(folder) / CONFIG_FILE
     config = read_object(path)
     names = config.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}  # transformers' default, which files often omit
     classes = [names[index] for index in sorted(names, key=int)]

@@ -16,11 +16,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from heuristic_core.models.attention import additive, gathered, probabilities
+from heuristic_core.models.attention import additive_mask, attend, probabilities
 from heuristic_core.models.batches import Batch
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.fused_families import FusedFamily, fused_family
-from heuristic_core.models.fused_layer import Map, read_layer, without_heads
+from heuristic_core.models.fused_layer import WeightAndBias, read_layer, remove_heads
 from heuristic_core.models.linear import Linear
 from heuristic_core.models.model import PROJECTIONS, AttentionObserver, Edit, wants_projections
 
@@ -96,7 +96,7 @@ class FusedModel:
         for number, layer in enumerate(self._layers):
             kept = [h for h in range(size) if number * size + h not in removed_set]
             if len(kept) < size:
-                layer = without_heads(layer, kept, heads[number].to(self.dtype))
+                layer = remove_heads(layer, kept, heads[number].to(self.dtype))
             if first_mlp + number in removed_set:
                 layer = replace(layer, up=None, down=Linear(layer.down.weight[:, :0], mlps[number].to(self.dtype)))
             small._layers[number] = layer
@@ -118,7 +118,7 @@ class FusedModel:
         """Compute the hidden state at the classified position of every pair, [B, d]."""
         row, last = self._classified_position(batch), self.grid.layers - 1
         first, x = getattr(edit, "start", None) or (0, self._embed(batch, rates.embedding))  # x: [B, T, d]
-        mask = None if self._family.decoder else additive(batch.real, self.dtype)
+        mask = None if self._family.decoder else additive_mask(batch.real, self.dtype)
         for number in range(first, self.grid.layers):
             if getattr(edit, "inputs", False):
                 edit("input", number, x)
@@ -158,7 +158,7 @@ class FusedModel:
             queries = layer.queries(_select(x, row)).unflatten(-1, (layer.heads, size))
             parts = (queries, *layer.keys_values(x).unflatten(-1, (2, layer.heads, size)).unbind(-3))
             if row is not None:  # a decoder's single query attends to earlier positions
-                mask = additive(torch.arange(x.shape[1], device=x.device) <= row[:, None], self.dtype)
+                mask = additive_mask(torch.arange(x.shape[1], device=x.device) <= row[:, None], self.dtype)
         else:
             parts = layer.queries_keys_values(x).unflatten(-1, (3, layer.heads, size)).unbind(-3)
         if wants_projections(edit):
@@ -166,7 +166,7 @@ class FusedModel:
         queries, keys, values = (part.transpose(1, 2) for part in parts)  # [B, H, T or 1, dh]
         if observer:
             observer(number, probabilities(queries, keys, mask, causal))
-        return gathered(queries, keys, values, mask, causal, rate).transpose(1, 2)
+        return attend(queries, keys, values, mask, causal, rate).transpose(1, 2)
 
     def _embed(self, batch: Batch, rate: float) -> Tensor:
         family, table = self._family, lambda name: self._weights[f"{name}.weight"]
@@ -196,10 +196,10 @@ class FusedModel:
             x = ACTIVATION_FUNCTIONS[step.activation](F.linear(x, *self._affine(step.linear)))
         return x
 
-    def _affine(self, name: str) -> Map:
+    def _affine(self, name: str) -> WeightAndBias:
         return self._weights[f"{name}.weight"], self._weights.get(f"{name}.bias")
 
-    def _norm(self, scale: Map, x: Tensor) -> Tensor:
+    def _norm(self, scale: WeightAndBias, x: Tensor) -> Tensor:
         return F.layer_norm(x, scale[0].shape, *scale, self._epsilon)
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from heuristic_core.models.fused_families import FusedFamily
 from heuristic_core.models.linear import Linear
 
-Map = tuple[Tensor, Tensor | None]  # weight and bias
+WeightAndBias = tuple[Tensor, Tensor | None]  # weight and bias
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Layer:
     queries: Linear
     keys_values: Linear
     output: Linear
-    attention_norm: Map
+    attention_norm: WeightAndBias
     up: Linear | None
     down: Linear
-    mlp_norm: Map
+    mlp_norm: WeightAndBias
 
 
 def read_layer(family: FusedFamily, weights: Mapping[str, Tensor], number: int, heads: int) -> Layer:
@@ -46,7 +46,7 @@ def read_layer(family: FusedFamily, weights: Mapping[str, Tensor], number: int, 
         weight = weights[f"{name.format(number)}.weight"]
         return Linear(weight.T if family.decoder else weight, weights[f"{name.format(number)}.bias"])
 
-    def norm(name: str) -> Map:
+    def norm(name: str) -> WeightAndBias:
         return weights[f"{name.format(number)}.weight"], weights[f"{name.format(number)}.bias"]
 
     joined, *others = parts = [linear(name) for name in family.queries_keys_values]
@@ -63,7 +63,7 @@ def read_layer(family: FusedFamily, weights: Mapping[str, Tensor], number: int, 
     )
 
 
-def without_heads(layer: Layer, kept: Sequence[int], means: Tensor) -> Layer:
+def remove_heads(layer: Layer, kept: Sequence[int], means: Tensor) -> Layer:
     """Return `layer` with the heads `kept`; the other heads' outputs are the constants `means` [H, dh]."""
     projections, output, count = layer.queries_keys_values, layer.output, len(means)
     by_head = output.weight.unflatten(1, (count, -1))  # [d, H, dh]

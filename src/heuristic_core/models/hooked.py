@@ -61,13 +61,13 @@ class HookedModel:
     ) -> Tensor:
         """See :meth:`heuristic_core.models.model.Model.logits`. All positions are always computed."""
         with self._mode(dropout), self._edited(edit):
-            logits = self._model(**inputs_for(self._model, batch)).logits
+            logits = self._model(**model_inputs(self._model, batch)).logits
         return logits.to(torch.promote_types(self.dtype, torch.float32))
 
     def observe_attention(self, batch: Batch, observer: AttentionObserver, edit: Edit | None = None) -> None:
         """See :meth:`heuristic_core.models.model.Model.observe_attention`."""
         with eager_attention(self._model), self._mode(False), self._edited(edit):
-            attentions = self._model(**inputs_for(self._model, batch), output_attentions=True).attentions
+            attentions = self._model(**model_inputs(self._model, batch), output_attentions=True).attentions
         for layer, probabilities in enumerate(attentions):
             observer(layer, probabilities)
 
@@ -108,7 +108,7 @@ class HookedModel:
                 handle.remove()
 
 
-def inputs_for(model: nn.Module, batch: Batch) -> dict:
+def model_inputs(model: nn.Module, batch: Batch) -> dict:
     """Return `batch` as keyword arguments of `model`'s forward: without cache, token types only if it has them."""
     accepted = inspect.signature(model.forward).parameters
     inputs = {"input_ids": batch.ids, "attention_mask": batch.mask().long()}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.models.weight_files import some_of
+from heuristic_core.models.weight_files import summarise_weights
 
 LOGGER = logging.getLogger(__name__)
 
@@ -98,12 +98,14 @@ def _load(architecture, folder: str | Path, options: dict):
             f"{list(shape)}: take config.json and weights from the same model"
         )
     if unused := {name for name in info["unexpected_keys"] if name.startswith(f"{model.base_model_prefix}.")}:
-        LOGGER.warning("%s has %s that its config.json does not describe: ignored", folder, some_of(sorted(unused)))
+        LOGGER.warning(
+            "%s has %s that its config.json does not describe: ignored", folder, summarise_weights(sorted(unused))
+        )
     return model, set(info["missing_keys"])
 
 
 def _missing_weights_error(folder: str | Path, names: Iterable[str]) -> InputError:
-    return InputError(f"{folder}: {some_of(sorted(names))} missing from the weights, which would be random")
+    return InputError(f"{folder}: {summarise_weights(sorted(names))} missing from the weights, which would be random")
 
 
 @contextlib.contextmanager

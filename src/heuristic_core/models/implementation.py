@@ -27,7 +27,7 @@ def load_model(folder: str | Path, device: str = "cpu", precision: str = "float3
     return HookedModel.load(folder, device, dtype)
 
 
-def view_of(model, precision: str = "float32") -> Model:
+def wrap_model(model, precision: str = "float32") -> Model:
     """Wrap a Hugging Face classifier in memory; its weights are shared, or copied if `precision` differs."""
     config, dtype = model.config.to_dict(), resolve_dtype(model.device, precision)
     if fused_family(config):

@@ -15,7 +15,7 @@ from heuristic_core.models.model import PROJECTIONS, Edit
 Source = Mapping[tuple[str, int], Tensor]
 
 
-class Part(NamedTuple):
+class Replacement(NamedTuple):
     """Heads whose values are replaced by those of a source.
 
     Attributes:
@@ -39,7 +39,7 @@ class Patch:
             can start there.
     """
 
-    def __init__(self, grid: ComponentGrid, *parts: Part, as_in: Source | None = None):
+    def __init__(self, grid: ComponentGrid, *parts: Replacement, as_in: Source | None = None):
         lowest = min((head // grid.heads for head in parts[-1].heads), default=0)
         self.start = (lowest, as_in["input", lowest]) if as_in and ("input", lowest) in as_in else None
         self.projections = any(part.kind in PROJECTIONS and part.heads for part in parts)
@@ -75,6 +75,6 @@ class Recorder:
         return x
 
 
-def constants(means: ComponentMeans) -> Source:
+def mean_source(means: ComponentMeans) -> Source:
     """Return the means of all heads as the source of mean ablation."""
     return {("head", layer): value for layer, value in enumerate(means.heads)}

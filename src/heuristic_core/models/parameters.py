@@ -284,7 +284,7 @@ PARAMETERS = {
 }
 
 
-def parameters_of(model_type: str | None, path: str | Path = "config.json") -> Parameters:
+def get_parameters(model_type: str | None, path: str | Path = "config.json") -> Parameters:
     """Return the parameters of family `model_type`; `path` is the config.json that names it.
 
     Raises:

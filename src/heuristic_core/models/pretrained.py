@@ -11,11 +11,11 @@ from heuristic_core.common.seeds import torch_generator
 from heuristic_core.config.models import Initialisation, NewModel, PretrainedModel
 from heuristic_core.models.device import resolve_device
 from heuristic_core.models.families import get_family
-from heuristic_core.models.folder import check_labels, folder_of
+from heuristic_core.models.folder import check_labels, resolve_folder
 from heuristic_core.models.hugging_face import load_classifier, load_config, load_tokenizer
 
 
-def starting_point(
+def load_initial_model(
     model: NewModel | PretrainedModel,
     tokenizer: str | Path,
     subsets: str | Path,
@@ -76,7 +76,7 @@ def build_classifier(
     }
     if isinstance(model, NewModel) and model.pretraining is None:
         return _build_new_classifier(model, vocabulary, ft_seed, options | _dropout_settings("bert", dropout))
-    folder = folder_of(model) if isinstance(model, PretrainedModel) else pretrained
+    folder = resolve_folder(model) if isinstance(model, PretrainedModel) else pretrained
     if folder is None:
         raise InputError(
             "model.pretraining is set, but the folder of the pre-trained model is missing; add --pretrained"
@@ -96,7 +96,7 @@ def _dropout_settings(model_type: str, dropout: float | None) -> dict[str, float
     return {} if dropout is None else dict.fromkeys(get_family(model_type).dropout, dropout)
 
 
-def masked_language_model(model: NewModel, vocabulary: int):
+def build_masked_language_model(model: NewModel, vocabulary: int):
     """Build the ``BertForMaskedLM`` that pre-training starts from, without dropout, as its text never repeats."""
     from transformers import BertForMaskedLM
 

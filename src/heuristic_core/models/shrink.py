@@ -2,8 +2,8 @@
 
 The constant output of a removed component (its mean, or zero) is folded into a bias, so that the result computes the
 same as the masked model. Configurations of Hugging Face architectures have one number of heads for all layers, so a
-checkpoint that loads without this code keeps the original's shape (`ordinary`). The physically smaller model (`shrink`)
-exists in memory only, for evaluation of hooked models.
+checkpoint that loads without this code keeps the original's shape (`zero_components`). The physically smaller model
+(`shrink`) exists in memory only, for evaluation of hooked models.
 """
 
 import copy
@@ -42,7 +42,7 @@ def shrink(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
 
 
 @torch.no_grad()
-def ordinary(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
+def zero_components(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
     """Return a copy of `model` with its original architecture that computes the subnetwork.
 
     ``from_pretrained`` loads what its ``save_pretrained`` writes, without code of this project. The copy has the

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
-from heuristic_core.models.folder import folder_of
+from heuristic_core.models.folder import resolve_folder
 from heuristic_core.tasks.pairs import find_length_error
 
 BERT_SPECIAL_TOKENS = 3
@@ -15,16 +15,18 @@ SPECIAL_TOKENS = {"BertProcessing": BERT_SPECIAL_TOKENS, "RobertaProcessing": 4}
 
 def find_length_problem(model: NewModel | PretrainedModel, max_length: int) -> str | None:
     """Return why `max_length` has no room for a token of each sentence; None if it has, or if the files do not say."""
-    special = special_tokens(model)
+    special = count_special_tokens(model)
     return None if special is None else find_length_error(special, max_length)
 
 
-def special_tokens(model: NewModel | PretrainedModel) -> int | None:
+def count_special_tokens(model: NewModel | PretrainedModel) -> int | None:
     """Return the number of special tokens of a pair; None if the model's files do not say or are missing."""
     if isinstance(model, NewModel):
         return BERT_SPECIAL_TOKENS
     try:
-        processor = json.loads(Path(folder_of(model), TOKENIZER_FILE).read_text(encoding="utf-8"))["post_processor"]
+        processor = json.loads(Path(resolve_folder(model), TOKENIZER_FILE).read_text(encoding="utf-8"))[
+            "post_processor"
+        ]
         return _count(processor)
     except (InputError, OSError, ValueError, KeyError, TypeError, AttributeError):
         return None  # the job that reads the tokenizer reports the error

@@ -5,11 +5,11 @@ from pathlib import Path
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
-from heuristic_core.models.folder import check_files, folder_of
+from heuristic_core.models.folder import check_files, resolve_folder
 from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.models.tokenizer_files import check_rows
 from heuristic_core.models.weight_files import read_object
-from heuristic_core.sources.hub import CONFIG
+from heuristic_core.sources.hub import CONFIG_FILE
 from heuristic_core.tasks.language import VOCABULARY
 
 
@@ -21,7 +21,7 @@ def make_tokenizer(model: NewModel | PretrainedModel, task: GeneratedTask | File
         ValueError: A new model is combined with a task that is not generated.
     """
     if isinstance(model, PretrainedModel):
-        return _load_checked(Path(folder_of(model)), task.max_length)
+        return _load_checked(Path(resolve_folder(model)), task.max_length)
     if not isinstance(task, GeneratedTask):
         raise ValueError(
             f"model {model.name} is new and lacks a vocabulary for task {task.name}; use a pretrained model"
@@ -42,7 +42,7 @@ def _load_checked(folder: Path, max_length: int):
             f"{folder}: {type(tokenizer).__name__} found no words in the files of this folder: copy the "
             "tokenizer's files from the base model"
         )
-    check_rows(folder, vocabulary, read_object(folder / CONFIG), _roles(tokenizer))
+    check_rows(folder, vocabulary, read_object(folder / CONFIG_FILE), _roles(tokenizer))
     return tokenizer
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from heuristic_core.common.errors import InputError, counted
+from heuristic_core.common.errors import InputError, format_count
 from heuristic_core.models.weight_files import family_parameters, read_object
-from heuristic_core.sources.hub import CONFIG
+from heuristic_core.sources.hub import CONFIG_FILE
 
 LOGGER = logging.getLogger(__name__)
 USUAL_SPARE_ROWS = 128  # rows that embeddings commonly have beyond their tokens
-TOKENIZER_FILE, CONFIG_FILE, SPECIAL_TOKENS_FILE, ADDED_TOKENS_FILE = (
+TOKENIZER_FILE, TOKENIZER_CONFIG_FILE, SPECIAL_TOKENS_FILE, ADDED_TOKENS_FILE = (
     "tokenizer.json",
     "tokenizer_config.json",
     "special_tokens_map.json",
@@ -60,7 +60,7 @@ def check_tokenizer(folder: Path, config: Mapping[str, Any]) -> None:
     Raises:
         InputError: A file is missing or does not fit the model.
     """
-    settings = read_object(folder / CONFIG_FILE) if (folder / CONFIG_FILE).is_file() else {}
+    settings = read_object(folder / TOKENIZER_CONFIG_FILE) if (folder / TOKENIZER_CONFIG_FILE).is_file() else {}
     files = _files(folder, config, settings)
     if any(name.endswith(".model") for name in files):
         if missing := [package for module, package in PACKAGES.items() if not _is_installed(module)]:
@@ -96,7 +96,7 @@ def check_rows(folder: Path, tokens: Mapping[str, int], config: Mapping[str, Any
     if beyond:
         listed = ", ".join(f"{token!r} ({number})" for number, token in beyond[:3]) + (", …" if len(beyond) > 3 else "")
         raise InputError(
-            f"{folder}: the tokenizer has {counted(len(beyond), 'token')} beyond the model's embeddings of "
+            f"{folder}: the tokenizer has {format_count(len(beyond), 'token')} beyond the model's embeddings of "
             f"vocab_size = {rows} rows: {listed}. If tokens were added, call "
             "`model.resize_token_embeddings(len(tokenizer))` and save model and tokenizer again; otherwise take both "
             "from the same model"
@@ -104,7 +104,8 @@ def check_rows(folder: Path, tokens: Mapping[str, int], config: Mapping[str, Any
     pad = tokens.get(roles.get("pad_token", ""))
     if family.padded and pad not in (None, model_pad):
         raise InputError(
-            f"{folder}: the tokenizer pads with {roles['pad_token']!r}, number {pad}, but {CONFIG} has pad_token_id = "
+            f"{folder}: the tokenizer pads with {roles['pad_token']!r}, number {pad}, but {CONFIG_FILE} "
+            "has pad_token_id = "
             f"{model_pad}, from which this model counts positions: take tokenizer and model from the same model"
         )
     if warnings := [*_conflicting_numbers(tokens, roles, config, rows, pad, model_pad), *_spare_rows(tokens, rows)]:
@@ -121,12 +122,12 @@ def _conflicting_numbers(
 ) -> Iterator[str]:
     """Yield messages about special tokens whose numbers differ between config.json and the tokenizer."""
     if pad is not None and isinstance(model_pad, int) and model_pad < rows and pad != model_pad:
-        yield f"it pads with {roles['pad_token']!r}, number {pad}, but {CONFIG} has pad_token_id = {model_pad}"
+        yield f"it pads with {roles['pad_token']!r}, number {pad}, but {CONFIG_FILE} has pad_token_id = {model_pad}"
     special, names = set(roles.values()), {number: token for token, number in tokens.items()}
     for role in ("bos_token", "eos_token", "cls_token", "sep_token"):
         number = config.get(f"{role}_id")
         if special and isinstance(number, int) and number in names and names[number] not in special:
-            yield f"{CONFIG} has {role}_id = {number}, which is {names[number]!r} in the tokenizer"
+            yield f"{CONFIG_FILE} has {role}_id = {number}, which is {names[number]!r} in the tokenizer"
 
 
 def _spare_rows(tokens: Mapping[str, int], rows: int) -> Iterator[str]:
@@ -153,7 +154,7 @@ def check_positions(folder: Path, config: Mapping[str, Any], max_length: int) ->
         name = family.aliases.get("max_position_embeddings", "max_position_embeddings")
         note = f", of which the first {reserved} are reserved" if reserved else ""
         raise InputError(
-            f"task.max_length = {max_length}: {folder / CONFIG} has {name} = {rows[0]}{note}; set at most "
+            f"task.max_length = {max_length}: {folder / CONFIG_FILE} has {name} = {rows[0]}{note}; set at most "
             f"{rows[0] - reserved}, or use a model with more positions"
         )
 
@@ -179,7 +180,9 @@ def _files(folder: Path, config: Mapping[str, Any], settings: Mapping[str, Any])
     other_files += sorted(path.name for path in folder.glob("*.model"))
     default_class = DEFAULT_CLASSES.get(config.get("model_type"))
     others_text = (
-        f"; {' and '.join(other_files)} would be read if {CONFIG_FILE} named {default_class}" if other_files else ""
+        f"; {' and '.join(other_files)} would be read if {TOKENIZER_CONFIG_FILE} named {default_class}"
+        if other_files
+        else ""
     )
     if other_files and not _files_of_class(default_class, folder):
         others_text = (

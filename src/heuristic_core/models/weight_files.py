@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from heuristic_core.common.errors import InputError, counted
-from heuristic_core.models.parameters import PARAMETERS, Parameters, parameters_of
-from heuristic_core.sources.hub import CONFIG, SHARDS, WEIGHTS
+from heuristic_core.common.errors import InputError, format_count
+from heuristic_core.models.parameters import PARAMETERS, Parameters, get_parameters
+from heuristic_core.sources.hub import CONFIG_FILE, SHARD_FILES, WEIGHTS_FILE
 
 OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}  # as transformers renames them
 BUFFERS = re.compile(
@@ -38,11 +38,11 @@ def read_object(path: Path) -> dict:
 
 def weight_files(folder: Path) -> list[Path]:
     """Return the files that a model's weights are read from; raise InputError if one is missing."""
-    if (folder / WEIGHTS).is_file():
-        return [folder / WEIGHTS]
-    index = folder / SHARDS[0]
+    if (folder / WEIGHTS_FILE).is_file():
+        return [folder / WEIGHTS_FILE]
+    index = folder / SHARD_FILES[0]
     if not index.is_file():
-        raise InputError(f"{folder}: {WEIGHTS} is missing; {_advise_conversion(folder)}")
+        raise InputError(f"{folder}: {WEIGHTS_FILE} is missing; {_advise_conversion(folder)}")
     names = read_object(index).get("weight_map")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise InputError(f"{index}: expected `weight_map`, an object with a file for every weight")
@@ -60,14 +60,14 @@ def check_weights(folder: Path, config: Mapping[str, Any], causal: bool = False)
     Raises:
         InputError: A weight is missing, has another shape or is quantised.
     """
-    path = folder / CONFIG
+    path = folder / CONFIG_FILE
     family = family_parameters(config, path)
     settings, files = _checked_settings(path, family, config), weight_files(folder)
     stored = {name: tensor for file in files for name, tensor in _read_header(file).items()}
     needed = {f"{family.base}.{name}": shape for name, shape in family.shapes(settings).items()}
     if causal and not settings.get("tie_word_embeddings", True):
         needed["lm_head.weight"] = (settings["vocab_size"], settings["hidden_size"])
-    source = str(files[0]) if len(files) == 1 else f"the {len(files)} files of {folder / SHARDS[0]}"
+    source = str(files[0]) if len(files) == 1 else f"the {len(files)} files of {folder / SHARD_FILES[0]}"
     stored = _modernise_names(stored)
     available = {f"{family.base}.{name}": tensor for name, tensor in stored.items()} | stored
     missing = [name for name in needed if name not in available]
@@ -76,7 +76,7 @@ def check_weights(folder: Path, config: Mapping[str, Any], causal: bool = False)
     if missing:
         cause = _explain_missing(folder, missing, stored, family, settings, config["model_type"])
         lacks = "lacks" if len(files) == 1 else "lack"
-        raise InputError(f"{source} {lacks} {some_of(missing)} that config.json describes; {cause}")
+        raise InputError(f"{source} {lacks} {summarise_weights(missing)} that config.json describes; {cause}")
     if others := _matching_families(stored, settings, config["model_type"]):
         raise InputError(f"{source}: {_family_mismatch(others, config['model_type'])}")
     for name, shape in needed.items():
@@ -97,19 +97,19 @@ def classifier_shape(folder: Path, config: Mapping[str, Any]) -> tuple[int, ...]
     return next((tensor.shape for tensor in stored if tensor), None)
 
 
-def family_parameters(config: Mapping[str, Any], path: str | Path = CONFIG) -> Parameters:
+def family_parameters(config: Mapping[str, Any], path: str | Path = CONFIG_FILE) -> Parameters:
     """Return the parameters of a config.json's family; raise InputError if it is unknown or weights are quantised."""
-    family = parameters_of(config.get("model_type"), path)
+    family = get_parameters(config.get("model_type"), path)
     if config.get("quantization_config"):
         raise InputError(f"{path}: quantization_config: quantised weights cannot be trained; use the unquantised model")
     return family
 
 
-def some_of(names: Iterable[str]) -> str:
+def summarise_weights(names: Iterable[str]) -> str:
     """Return the number of weights and the names of the first three."""
     names = list(names)
     listed = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-    return f"{counted(len(names), 'weight')} ({listed})"
+    return f"{format_count(len(names), 'weight')} ({listed})"
 
 
 def _checked_settings(path: Path, family: Parameters, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def _explain_missing(
             f"    folder, weights = Path({str(folder)!r}), {{}}\n"
             f"    for path in folder.glob({SHARDED!r}):\n"
             f"        weights |= {{name.removeprefix({prefix!r}): value for name, value in load_file(path).items()}}\n"
-            f"    save_file(weights, folder / {WEIGHTS!r}, {{'format': 'pt'}})"
+            f"    save_file(weights, folder / {WEIGHTS_FILE!r}, {{'format': 'pt'}})"
         )
     layers, name = _count_layers(stored, family), family.aliases.get(family.count, family.count)
     numbers = [re.match(rf"{re.escape(f'{family.base}.{family.layers}')}\.(\d+)\.", name) for name in missing]
@@ -278,7 +278,8 @@ def _advise_conversion(folder: Path) -> str:
         return _explain_conversion(folder, first["pickled"])
     if first["other"]:
         return (
-            f"{first['other']} is not read. Take {WEIGHTS} from the model's page on the Hugging Face hub, or convert "
+            f"{first['other']} is not read. Take {WEIGHTS_FILE} from the model's page on the Hugging Face "
+            "hub, or convert "
             "it with transformers 4 (`from_pretrained` with from_tf=True or from_flax=True, then `save_pretrained`)"
         )
     return "save the model into it with `save_pretrained`, or copy its weights into it"
@@ -286,13 +287,14 @@ def _advise_conversion(folder: Path) -> str:
 
 def _explain_conversion(folder: Path, name: str) -> str:
     try:
-        architecture = next(iter(read_object(folder / CONFIG).get("architectures") or []), "AutoModel")
+        architecture = next(iter(read_object(folder / CONFIG_FILE).get("architectures") or []), "AutoModel")
     except InputError:
         architecture = "AutoModel"
     if not name.startswith("pytorch_model"):
         return f"{name} is not read, as it can run code: load it where it was made, and save it with `save_pretrained`"
     return (
-        f"{name} is not read, as pickles can run code. Take {WEIGHTS} from the model's page on the Hugging Face hub, "
+        f"{name} is not read, as pickles can run code. Take {WEIGHTS_FILE} from the model's page on the "
+        "Hugging Face hub, "
         f"or convert it once, in Python:\n    from transformers import {architecture}\n"
         f"    model = {architecture}.from_pretrained({str(folder)!r})\n"
         f"    model.save_pretrained({str(folder)!r})"

@@ -9,11 +9,14 @@ import yaml
 from pydantic import Field, PositiveInt
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.blocks import AskedPrecision, Block, Positive, Precision, Share
+from heuristic_core.config.blocks import Block, Positive, Precision, PrecisionSetting, Share
 from heuristic_core.plan.shapes import Shape
 
 PASSES = {"finetune": 3, "prune": 2, "evaluate": 1}  # forward passes that one with its backward pass costs
-DEFAULT_DEVICES = {"cpu": "cpu", "cuda": "a5000"}  # the device of a study's setting `device`: for a GPU, the paper's
+DEFAULT_DEVICES = {
+    "cpu": "cpu",
+    "cuda": "a5000",
+}  # the device of a study's setting `device`: for a GPU, the paper's
 Engine = Literal["finetune", "prune", "evaluate"]
 
 
@@ -85,14 +88,14 @@ def _table() -> Devices:
     return Devices.model_validate(yaml.safe_load(text))
 
 
-def device(name: str) -> Device:
+def get_device(name: str) -> Device:
     """The device of that name. Raises InputError that lists those there are."""
     if name not in (devices := _table().devices):
         raise InputError(f"DEVICE = {name!r}: unknown device; choose from {', '.join(devices)} (plan/devices.yaml)")
     return devices[name]
 
 
-def hours(work: Work, shape: Shape, on: Device, asked: AskedPrecision) -> Hours:
+def estimate_hours(work: Work, shape: Shape, on: Device, asked: PrecisionSetting) -> Hours:
     """How long `work` takes on a device of which one job at a time is run: hours of one core or GPU.
 
     With "auto" a GPU is taken for one that multiplies in bfloat16, and a core for one that does not: more hours.

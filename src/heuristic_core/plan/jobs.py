@@ -14,7 +14,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import read_merged_configs
 
 
-class Listed(NamedTuple):
+class PlannedJob(NamedTuple):
     """A job that a run would start. inputs, outputs: paths. command: for the shell. reason: in Snakemake's words."""
 
     rule: str
@@ -29,15 +29,15 @@ class Listed(NamedTuple):
         return shlex.split(self.command.replace("\\\n", ""))
 
 
-def jobs(snakefile: Path, configfiles: Sequence[str], everything: bool) -> Counter:
+def count_jobs(snakefile: Path, configfiles: Sequence[str], everything: bool) -> Counter:
     """Jobs by rule that a run would start in the working directory. Rules for single blocks of seeds count as `prune`.
 
     everything: also those whose results exist.
     """
-    return Counter(family(job.rule) for job in dry_run(snakefile, configfiles, *["--forceall"] * everything))
+    return Counter(base_rule(job.rule) for job in dry_run(snakefile, configfiles, *["--forceall"] * everything))
 
 
-def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[Listed]:
+def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[PlannedJob]:
     """The jobs that make something in Snakemake's dry run, as the plugin `snakemake_logger_plugin_jobs` tells of them.
 
     Raises InputError with Snakemake's own words where it refuses, and ConfigError where a file cannot be read.
@@ -50,16 +50,16 @@ def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[
         raise InputError(
             f"the dry run of {' '.join(configfiles)} failed:\n{(done.stdout + done.stderr).strip()[-2000:]}"
         )
-    listed = [Listed(**json.loads(line)) for line in done.stdout.splitlines()]
+    listed = [PlannedJob(**json.loads(line)) for line in done.stdout.splitlines()]
     return [job for job in listed if job.outputs]
 
 
-def family(rule: str) -> str:
+def base_rule(rule: str) -> str:
     """The rule's name; rules for single blocks of pruning runs are all called `prune`, or `prune_closed`."""
     return re.sub(r"(prune(_closed)?)(_\d+)+$", r"\1", rule)
 
 
-def of_study(prefix: str, prefixes: Collection[str], counts: Counter) -> Counter:
+def select_study(prefix: str, prefixes: Collection[str], counts: Counter) -> Counter:
     """Select the jobs of one study from those of a file of studies.
 
     Args:

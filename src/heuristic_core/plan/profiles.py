@@ -46,7 +46,7 @@ def read_profile(file: Path, process: Callable, options: Mapping[str, str]) -> d
     return profile
 
 
-def overridden(ours: Mapping, others: Iterable[Mapping]) -> dict:
+def merge_overrides(ours: Mapping, others: Iterable[Mapping]) -> dict:
     """The keys of `ours` that `others` change, later ones last; within a mapping, key by key. Null unsets a key."""
     changed: dict = {}
     for other in others:

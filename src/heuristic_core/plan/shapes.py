@@ -51,9 +51,9 @@ def read_shape(model: AnyModel) -> Shape:
     if isinstance(model, NewModel):
         return Shape(vocabulary=GENERATED_VOCABULARY, **model.architecture.model_dump())
     if model.hub is None:
-        from heuristic_core.models.folder import folder_of
+        from heuristic_core.models.folder import resolve_folder
 
-        return _read(Path(folder_of(model)) / "config.json")
+        return _read(Path(resolve_folder(model)) / "config.json")
     from huggingface_hub import try_to_load_from_cache
 
     cached = try_to_load_from_cache(model.hub, "config.json", revision=model.revision)

@@ -12,7 +12,7 @@ from heuristic_core.plan.profiles import read_profile
 TIMEOUT_SECONDS = 30  # that the accounting database has to answer
 
 
-def status_command() -> str | None:
+def choose_status_command() -> str | None:
     """`sacct` where it answers, else `squeue`; None without SLURM. Says which, and why.
 
     Accounting may be off although `sacct` is installed; a run that then asked it would wait for ever.
@@ -36,7 +36,7 @@ def status_command() -> str | None:
     return _report_choice("sacct", "accounting is on")
 
 
-def own_profiles(files: Sequence[Path], parser: Callable, process: Callable) -> list[dict]:
+def read_user_profiles(files: Sequence[Path], parser: Callable, process: Callable) -> list[dict]:
     """What the profiles of the site and the user say. parser: makes Snakemake's. process: yte's `process_yaml`.
 
     Ends with one message that names file and key where one of them is none.

@@ -21,22 +21,22 @@ def _merge_drawings(jobs: Counter) -> Counter:
     return merged
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """A number with three digits, or more before the point."""
     return f"{value:,.3g}" if value < 100 else f"{value:,.0f}"
 
 
-def about(value: float) -> str:
+def format_estimate(value: float) -> str:
     """The same of an estimate."""
-    return f"~{number(value)}" if value else "0"
+    return f"~{format_number(value)}" if value else "0"
 
 
 def format_gigabytes(size: float) -> str:
     """An estimate in bytes."""
-    return about(size / 1e9)
+    return format_estimate(size / 1e9)
 
 
-def columns(head: list[str], rows: Rows) -> str:
+def format_table(head: list[str], rows: Rows) -> str:
     """Columns side by side: the first and the last, where it is text, to the left, numbers to the right."""
     cells = [head, *rows]
     widths = [max(len(row[k]) for row in cells) for k in range(len(head))]

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.provenance.lock import COMPUTING_PACKAGES, DRAWING_PACKAGES, locked
+from heuristic_core.provenance.lock import COMPUTING_PACKAGES, DRAWING_PACKAGES, relevant_pins
 
 PACKAGE = Path(__file__).parents[1]
 # Modules and folders that only pass values to a job or report on it: the values are in the rule's params already.
@@ -46,7 +46,7 @@ def code_digest(*sources: str | Path, lock: str | Path | None = None) -> str:
     files = code_files(*sources)
     parts = [_dump_file(path) if path.suffix == ".py" else path.read_text() for path in files]
     if lock:
-        versions = locked(Path(lock).read_text(), imported(files))
+        versions = relevant_pins(Path(lock).read_text(), imported_packages(files))
         parts += [f"{name}=={versions[name]}" for name in sorted(versions)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:DIGEST_LENGTH]
 
@@ -58,13 +58,13 @@ def code_files(*sources: str | Path) -> list[Path]:
     return [*paths, *sorted(modules)]
 
 
-def imported(files: Iterable[Path]) -> set[str]:
+def imported_packages(files: Iterable[Path]) -> set[str]:
     """Return the import names of all packages that the Python files among `files` import."""
     return {package for path in files if path.suffix == ".py" for package in _top_level_packages(path)}
 
 
 @cache
-def versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
     """Return name -> version of Python, this project, Snakemake and the installed packages that results depend on."""
     by_package = {"python": platform.python_version()}
     for name in ("heuristic-core", "snakemake", *sorted(COMPUTING_PACKAGES | DRAWING_PACKAGES)):
@@ -92,7 +92,7 @@ class Commit(NamedTuple):
         return f"not recorded: {self.why}" if self.why else self.sha + ", with uncommitted changes" * self.dirty
 
 
-def commit(folder: str | Path = PACKAGE) -> Commit:
+def read_commit(folder: str | Path = PACKAGE) -> Commit:
     """Return the commit of the code in `folder`, which is unknown without git or a repository."""
     try:
         _run_git(folder, "ls-files", "--error-unmatch", ".")  # installed code may be inside another repository
@@ -173,10 +173,10 @@ def _parse(path: Path) -> ast.Module:
 @cache
 def _dump_file(path: Path) -> str:
     """Return the syntax tree of a source file as text."""
-    return meaning(_parse(path))
+    return normalised_ast(_parse(path))
 
 
-def meaning(tree: ast.Module) -> str:
+def normalised_ast(tree: ast.Module) -> str:
     """Return a syntax tree without docstrings as text. Docstrings are removed from `tree` in place."""
     for node in _iter_statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.plan.jobs import Listed, dry_run
-from heuristic_core.provenance.record import named, result_files, study_and_job
+from heuristic_core.plan.jobs import PlannedJob, dry_run
+from heuristic_core.provenance.record import relative_digests, result_files, study_and_job
 from heuristic_core.provenance.settings import settings
 
 _MAX_VALUE_LENGTH = 60  # characters of a value in a list of changes
@@ -72,7 +72,7 @@ class Changes(NamedTuple):
     added: list[str]
 
 
-def parse_recorded_job(listed: Listed) -> Job | None:
+def parse_recorded_job(listed: PlannedJob) -> Job | None:
     """Return the job with its command line parsed; None if it writes no record."""
     words = listed.words
     if "--code" not in words:
@@ -95,7 +95,7 @@ def list_recorded_jobs(snakefile: Path, configfiles: Sequence[str]) -> list[Job]
     return [job for job in jobs if job is not None]
 
 
-def since(record: dict, job: Job, sha: Callable[[str], str]) -> Changes:
+def compare_with_record(record: dict, job: Job, sha: Callable[[str], str]) -> Changes:
     """Compare a job with the record of its last run.
 
     Args:
@@ -103,10 +103,12 @@ def since(record: dict, job: Job, sha: Callable[[str], str]) -> Changes:
         job: The job as it would run now.
         sha: Function that returns the SHA-256 of a file.
     """
-    inputs, sources = named({file: sha(file) for path in job.inputs for file in result_files(path)}, job.root)
+    inputs, sources = relative_digests(
+        {file: sha(file) for path in job.inputs for file in result_files(path)}, job.root
+    )
     now, before = inputs | sources, record["inputs"] | record["sources"]
     return Changes(
-        list(compared("", record["settings"], job.settings)),
+        list(iter_changes("", record["settings"], job.settings)),
         record["code"] != job.code,
         sorted(name for name in now.keys() & before.keys() if now[name] != before[name]),
         sorted(before.keys() - now.keys()),
@@ -114,7 +116,7 @@ def since(record: dict, job: Job, sha: Callable[[str], str]) -> Changes:
     )
 
 
-def compared(name: str, before: dict, now: dict) -> Iterator[str]:
+def iter_changes(name: str, before: dict, now: dict) -> Iterator[str]:
     """Yield a line for each difference between nested settings.
 
     Args:
@@ -129,7 +131,7 @@ def compared(name: str, before: dict, now: dict) -> Iterator[str]:
         elif key not in before:
             yield f"{path} added"
         elif isinstance(before[key], dict) and isinstance(now[key], dict):
-            yield from compared(path, before[key], now[key])
+            yield from iter_changes(path, before[key], now[key])
         elif before[key] != now[key]:
             yield f"{path} {_shorten(before[key])} -> {_shorten(now[key])}"
 

@@ -24,7 +24,7 @@ DRAWING_PACKAGES = {"jinja2", "markupsafe", "matplotlib", "pillow", "seaborn", "
 _PACKAGE_NAMES = {"PIL": "pillow", "vl_convert": "vl-convert-python"}
 
 
-def pins(text: str) -> dict[str, str]:
+def parse_pins(text: str) -> dict[str, str]:
     """Return package -> pinned version.
 
     Args:
@@ -37,7 +37,7 @@ def pins(text: str) -> dict[str, str]:
     return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in matches}
 
 
-def locked(text: str, imported: Collection[str]) -> dict[str, str]:
+def relevant_pins(text: str, imported: Collection[str]) -> dict[str, str]:
     """Return the pins that matter to code.
 
     Args:
@@ -48,10 +48,10 @@ def locked(text: str, imported: Collection[str]) -> dict[str, str]:
         Package -> version: all packages that compute, and the drawing packages among `imported`.
     """
     relevant = COMPUTING_PACKAGES | (DRAWING_PACKAGES & {_PACKAGE_NAMES.get(name, name) for name in imported})
-    return {name: version for name, version in pins(text).items() if name in relevant}
+    return {name: version for name, version in parse_pins(text).items() if name in relevant}
 
 
-def differences(text: str) -> list[str]:
+def pin_mismatches(text: str) -> list[str]:
     """Describe each pin that is installed in another version or not at all.
 
     Args:
@@ -60,7 +60,7 @@ def differences(text: str) -> list[str]:
     Returns:
         One line per package.
     """
-    versions = [(name, pinned, _installed_version(name)) for name, pinned in pins(text).items()]
+    versions = [(name, pinned, _installed_version(name)) for name, pinned in parse_pins(text).items()]
     return [
         f"{name} {installed or 'is not installed'}, not {pinned}"
         for name, pinned, installed in versions

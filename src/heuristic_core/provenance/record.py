@@ -22,21 +22,21 @@ from heuristic_core.common import arithmetic as arithmetics
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.provenance.digests import versions
+from heuristic_core.provenance.digests import package_versions
 from heuristic_core.provenance.settings import precision, public, seeds, settings
 
 LOGGER = logging.getLogger(__name__)
 COMMIT_VARIABLE = (
     "HEURISTIC_CORE_COMMIT"  # environment variable set by the workflow: the commit, then + if files differ from it
 )
-FIELDS = {
+RECORD_FIELDS = {
     *("job", "script", "settings", "inputs", "sources", "outputs", "code", "commit", "dirty", "packages", "system"),
     *("seeds", "device", "processor", "precision", "arithmetic", "started", "seconds", "digest"),
 }
 # Option of a rule whose results depend on more than files, settings and code: on the run (a report with run times) or
 # on a network (a download).
 DEPENDS_ON = "depends-on"
-RUN, NETWORK = "run", "network"
+DEPENDS_ON_RUN, DEPENDS_ON_NETWORK = "run", "network"
 
 
 class Record:
@@ -61,12 +61,12 @@ class Record:
             "settings": settings(arguments, {*inputs, *outputs}),
             "code": code,
         }
-        digests_by_input = {path: digests(path) for path in inputs}
+        digests_by_input = {path: result_digests(path) for path in inputs}
         for path, file_digests in digests_by_input.items():
             if Path(path).is_relative_to(self.root):
-                check(path, file_digests, self.root)
+                check_result(path, file_digests, self.root)
         files = {file: sha for file_digests in digests_by_input.values() for file, sha in file_digests.items()}
-        self.fields["inputs"], self.fields["sources"] = named(files, self.root)
+        self.fields["inputs"], self.fields["sources"] = relative_digests(files, self.root)
 
     def write(self) -> None:
         """Write the record of the finished job, once for every result.
@@ -74,20 +74,22 @@ class Record:
         Raises:
             InputError: If a library that was loaded meanwhile computes in another arithmetic.
         """
-        arithmetics.check(self.arithmetic)
+        arithmetics.check_arithmetic(self.arithmetic)
         chosen_settings = self.fields["settings"]
         device = chosen_settings.get("device", "cpu")
         self.fields |= {
-            "outputs": named({file: sha for path in self.outputs for file, sha in digests(path).items()}, self.root)[0],
+            "outputs": relative_digests(
+                {file: sha for path in self.outputs for file, sha in result_digests(path).items()}, self.root
+            )[0],
             "seeds": seeds(chosen_settings),
             "device": device,
-            "processor": processor(device),
+            "processor": processor_name(device),
             "precision": precision(chosen_settings),
             "arithmetic": self.arithmetic,
             "started": self.started.isoformat(timespec="seconds").replace("+00:00", "Z"),
             "seconds": round(time.monotonic() - self.start_clock, 3),
-        } | environment()
-        self.fields["digest"] = digest(self.fields)
+        } | describe_environment()
+        self.fields["digest"] = record_digest(self.fields)
         for path in self.outputs:
             write_text(record_path(path, self.root), json.dumps(self.fields, indent=1, sort_keys=True) + "\n")
 
@@ -95,13 +97,13 @@ class Record:
 _CURRENT: list[Record] = []  # at most one
 
 
-def begin(record: Record) -> None:
-    """Set the record of this process's job; `recorded` writes it when the job has succeeded."""
+def set_record(record: Record) -> None:
+    """Set the record of this process's job; `run_with_record` writes it when the job has succeeded."""
     _CURRENT[:] = [record]
 
 
-def recorded(main: Callable, *arguments) -> None:
-    """Run a script's main function; if it succeeds, write the record that it set with `begin`.
+def run_with_record(main: Callable, *arguments) -> None:
+    """Run a script's main function; if it succeeds, write the record that it set with `set_record`.
 
     A command without a record ends quietly when the reader of its output is gone, as after `| head`.
     """
@@ -136,12 +138,12 @@ def result_files(path: str | Path) -> list[str]:
     return sorted(str(file) for file in Path(path).rglob("*") if file.is_file() and not file.name.startswith("."))
 
 
-def digests(path: str | Path) -> dict[str, str]:
+def result_digests(path: str | Path) -> dict[str, str]:
     """Return path -> SHA-256 of every file of a result."""
     return {file: file_digest(file) for file in result_files(path)}
 
 
-def named(files: dict[str, str], root: Path) -> tuple[dict[str, str], dict[str, str]]:
+def relative_digests(files: dict[str, str], root: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Separate results from other files, and name both as records do.
 
     Args:
@@ -165,7 +167,7 @@ def named(files: dict[str, str], root: Path) -> tuple[dict[str, str], dict[str, 
     return results, sources
 
 
-def check(path: str, file_digests: dict[str, str], root: Path) -> None:
+def check_result(path: str, file_digests: dict[str, str], root: Path) -> None:
     """Check a result against its record. A result without a record passes.
 
     Args:
@@ -192,7 +194,7 @@ def check(path: str, file_digests: dict[str, str], root: Path) -> None:
             )
 
 
-def digest(record: dict) -> str:
+def record_digest(record: dict) -> str:
     """Return the SHA-256 of a record's content without its field `digest`."""
     content = {key: value for key, value in record.items() if key != "digest"}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -206,8 +208,8 @@ def read_record(file: str | Path) -> dict:
     """
     try:
         record = json.loads(Path(file).read_text())
-        problem = None if record["digest"] == digest(record) else "it was changed after it was written"
-        if missing := sorted(FIELDS - record.keys()):
+        problem = None if record["digest"] == record_digest(record) else "it was changed after it was written"
+        if missing := sorted(RECORD_FIELDS - record.keys()):
             problem = f"it lacks {', '.join(missing)}"
     except (OSError, KeyError, TypeError, ValueError) as error:
         problem = f"{type(error).__name__}: {error}"
@@ -219,7 +221,7 @@ def read_record(file: str | Path) -> dict:
     return record
 
 
-def processor(device: str) -> str:
+def processor_name(device: str) -> str:
     """Return the model name of the processor, or of the GPU for `cuda`."""
     if device == "cuda" and "torch" in sys.modules:
         return sys.modules["torch"].cuda.get_device_name()
@@ -234,30 +236,30 @@ def _cpu_name() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
-def environment() -> dict:
+def describe_environment() -> dict:
     """Return the commit, whether files differ from it, the system and the versions of packages, as in a record."""
     commit = os.environ.get(COMMIT_VARIABLE, "")
     return {
         "commit": commit.rstrip("+") or None,
         "dirty": commit.endswith("+") if commit else None,
         "system": f"{platform.system()} {platform.machine()}",
-        "packages": versions(),
+        "packages": package_versions(),
     }
 
 
-def records(root: str | Path) -> list[dict]:
+def read_records(root: str | Path) -> list[dict]:
     """Return the record of every job of the study in folder `root`, sorted by the job's name."""
     files = Path(root).joinpath("provenance").rglob("*.json")
     jobs = {record["job"]: record for record in map(read_record, files)}
     return [jobs[job] for job in sorted(jobs)]
 
 
-def rows(root: str | Path) -> list[dict]:
+def provenance_rows(root: str | Path) -> list[dict]:
     """Return the rows of table `provenance` of the study in folder `root`, one per job, sorted by name."""
-    return [row_of(root, record) for record in records(root)]
+    return [provenance_row(root, record) for record in read_records(root)]
 
 
-def row_of(root: str | Path, record: dict) -> dict:
+def provenance_row(root: str | Path, record: dict) -> dict:
     """Return the row of a record in table `provenance`: dictionaries become JSON."""
     cells = {key: json.dumps(cell, sort_keys=True) if isinstance(cell, dict) else cell for key, cell in record.items()}
     return {"study": Path(root).name} | cells

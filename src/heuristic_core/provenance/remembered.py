@@ -25,7 +25,7 @@ class DigestCache:
     def __init__(self, file: str, lock: str, write: bool):
         self._file, self._lock, self._is_modified = Path(file), Path(lock), False
         code = _sha256(sys.version, *_iter_contents(sorted(PACKAGE.rglob("*.py"))))
-        cached = read(self._file)
+        cached = read_digest_cache(self._file)
         self._digests = cached if cached.get("code") == code else {"code": code}
         if write:
             atexit.register(self._save)
@@ -47,12 +47,12 @@ class DigestCache:
 
 
 @cache  # shared by the studies of one configuration file
-def remembered(file: str, lock: str, write: bool) -> DigestCache:
+def open_digest_cache(file: str, lock: str, write: bool) -> DigestCache:
     """Return the cache in `file`; the same object for the same arguments."""
     return DigestCache(file, lock, write)
 
 
-def read(file: Path) -> dict[str, str]:
+def read_digest_cache(file: Path) -> dict[str, str]:
     """Read a cache: key -> digest; empty if the file is missing or damaged."""
     try:
         checksum, _, text = file.read_text().partition("\n")

@@ -14,7 +14,14 @@ from typing import NamedTuple
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.provenance.record import DEPENDS_ON, RUN, processor, read_record, record_path, records
+from heuristic_core.provenance.record import (
+    DEPENDS_ON,
+    DEPENDS_ON_RUN,
+    processor_name,
+    read_record,
+    read_records,
+    record_path,
+)
 
 # Packages whose versions affect no result: the code of this one has its own digest.
 IGNORED_PACKAGES = ("heuristic-core", "snakemake")
@@ -53,7 +60,7 @@ class Comparison(NamedTuple):
     first: Difference | None
 
 
-def publish(root: Path, file: Path) -> int:
+def write_digests(root: Path, file: Path) -> int:
     """Write the digests of a finished study.
 
     Args:
@@ -67,7 +74,9 @@ def publish(root: Path, file: Path) -> int:
         InputError: If there are no results, if they were made in different arithmetics or with different packages, or
             if one was changed since its job made it.
     """
-    jobs = _sort_topologically([record for record in records(root) if record["settings"].get(DEPENDS_ON) != RUN])
+    jobs = _sort_topologically(
+        [record for record in read_records(root) if record["settings"].get(DEPENDS_ON) != DEPENDS_ON_RUN]
+    )
     if not jobs:
         raise InputError(f"{root}: no results with records; run the study first")
     common = {name: jobs[0][name] for name in ("arithmetic", "packages")}
@@ -86,17 +95,17 @@ def publish(root: Path, file: Path) -> int:
     return sum(len(job["results"]) for job in jobs_json)
 
 
-def compare(root: Path, file: Path) -> Comparison:
+def compare_results(root: Path, file: Path) -> Comparison:
     """Compare results with published digests.
 
     Args:
         root: Folder of the study.
-        file: Path of the digests, written by `publish`.
+        file: Path of the digests, written by `write_digests`.
 
     Raises:
         InputError: If `file` is missing or damaged.
     """
-    published = read(file)
+    published = read_digests(file)
     results = differing = missing = 0
     first = None
     for job in published["jobs"]:
@@ -110,7 +119,7 @@ def compare(root: Path, file: Path) -> Comparison:
     return Comparison(results, differing, missing, first)
 
 
-def read(file: Path) -> dict:
+def read_digests(file: Path) -> dict:
     """Read published digests.
 
     Raises:
@@ -130,7 +139,7 @@ def read(file: Path) -> dict:
         raise InputError(f"{file} is damaged ({error}); restore it with git checkout -- {file}") from None
 
 
-def told(root: Path, file: Path, comparison: Comparison) -> str:
+def format_comparison(root: Path, file: Path, comparison: Comparison) -> str:
     """Return a comparison as text.
 
     Args:
@@ -194,7 +203,8 @@ def _reason(root: Path, path: str, digest: str | None, job: dict, published: dic
     if record["outputs"].get(path) != digest:
         return f"it has changed since {record['script']} made it; remove it and run the study again"
     return "; ".join(_iter_differences(record, job, published)) or (
-        f"the processor ({processor('cpu')}) or the system's C library: arithmetic, settings, files, packages and code "
+        f"the processor ({processor_name('cpu')}) or the system's C library: arithmetic, settings, files, "
+        "packages and code "
         "are the same. `pytest tests/test_arithmetic.py` names an operation that rounds differently here"
     )
 

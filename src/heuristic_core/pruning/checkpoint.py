@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.models.ablation import ComponentMeans, zeros
+from heuristic_core.models.ablation import ComponentMeans, zero_means
 from heuristic_core.models.hugging_face import load_classifier, load_tokenizer
-from heuristic_core.models.implementation import view_of
-from heuristic_core.models.shrink import ordinary
+from heuristic_core.models.implementation import wrap_model
+from heuristic_core.models.shrink import zero_components
 from heuristic_core.pruning.subnetwork import Subnetwork
 
 
@@ -27,8 +27,8 @@ def write_checkpoint(checkpoint: Input, means: Input, subnetwork: Input, folder:
         InputError: The architecture has no bias that could hold the means.
     """
     model = load_classifier(checkpoint).eval()
-    view = view_of(model)
-    constants = zeros(view) if zero else ComponentMeans.load(Path(means))
+    view = wrap_model(model)
+    constants = zero_means(view) if zero else ComponentMeans.load(Path(means))
     removed = Subnetwork.load(Path(subnetwork)).removed_from(view.grid)
-    ordinary(model, removed, constants.heads, constants.mlps).save_pretrained(folder)
+    zero_components(model, removed, constants.heads, constants.mlps).save_pretrained(folder)
     load_tokenizer(checkpoint).save_pretrained(folder)

@@ -14,7 +14,7 @@ TEMPERATURE = 2 / 3
 EPSILON = 1e-6  # distance of uniform noise from 0 and 1
 
 
-def sample(
+def sample_gates(
     log_alpha: Tensor, uniform: Tensor, temperature: float = TEMPERATURE, low: float = LOW, high: float = HIGH
 ) -> Tensor:
     """Return gates z = clamp(s (r - l) + l, 0, 1) with s = sigmoid((logit u + log_alpha) / T), for u ~ Uniform(0, 1).
@@ -44,7 +44,7 @@ def penalty(sparsity: Tensor, target: float | Tensor, lambdas: Tensor) -> Tensor
     return lambdas[..., 0] * gap + lambdas[..., 1] * gap**2
 
 
-def target_at(step: int, rise: int, final: float, start: float = 0.0) -> float:
+def target_sparsity_at(step: int, rise: int, final: float, start: float = 0.0) -> float:
     """Return the target sparsity at `step`: from `start` linearly to `final` over `rise` steps, then constant."""
     return start + (final - start) * min(1.0, step / rise) if rise else final
 

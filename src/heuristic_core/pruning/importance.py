@@ -37,7 +37,7 @@ def gate_gradients(model: Model, pairs: PairTensors, means: ComponentMeans) -> T
     return total / len(pairs)
 
 
-def normalised(gradients: Tensor, grid: ComponentGrid) -> Tensor:
+def normalise_by_layer(gradients: Tensor, grid: ComponentGrid) -> Tensor:
     """Divide `gradients` [components] by the Euclidean norm of each layer's heads, and of all MLPs together.
 
     A group of zeros stays zero.

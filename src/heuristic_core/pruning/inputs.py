@@ -6,7 +6,7 @@ from torch import Tensor
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.pruning import Prune
-from heuristic_core.evaluation.evaluate import finite
+from heuristic_core.evaluation.evaluate import require_finite
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
@@ -45,7 +45,7 @@ def make_pruning_inputs(
     Raises:
         InputError: A logit is NaN or infinite, or no pairs are left to prune on.
     """
-    finite(full_logits, "the full model's stored logits on training pairs")
+    require_finite(full_logits, "the full model's stored logits on training pairs")
 
     def part(start: int, stop: int) -> PruningInputs:
         pairs = PairTensors(train.part(start, stop), model.pad, model.device)

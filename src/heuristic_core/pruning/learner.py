@@ -12,17 +12,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from heuristic_core.common.errors import Diverged
-from heuristic_core.common.seeds import get_global_rng_state, seed_for, set_global_rng_state, torch_generator
+from heuristic_core.common.errors import DivergenceError
+from heuristic_core.common.seeds import derive_seed, get_global_rng_state, set_global_rng_state, torch_generator
 from heuristic_core.config.pruning import Gates
-from heuristic_core.pruning.hard_concrete import penalty, probability_open, sample, target_at
+from heuristic_core.pruning.hard_concrete import penalty, probability_open, sample_gates, target_sparsity_at
 from heuristic_core.training.saved import load_state, save_state
 
 LOGGER = logging.getLogger(__name__)
 # From gate samples [samples, components] and examples, int64 [runs * batch], to KL(full || gated) summed over every
 # sample's examples and divided by the batch size, [samples], and its gradient in the gates.
 Divergence = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-COLUMNS = ("kl", "sampled_sparsity", "target_sparsity", "lambda_1", "lambda_2", "log_alpha")
+TRACE_COLUMNS = ("kl", "sampled_sparsity", "target_sparsity", "lambda_1", "lambda_2", "log_alpha")
 
 
 class PruningRun(NamedTuple):
@@ -74,7 +74,7 @@ class Learner:
         self.runs, self.steps, self.step = runs, _common_steps(runs, settings), 0
         self._recorded, self._values = (
             [],
-            torch.zeros(0, len(runs), len(COLUMNS)),
+            torch.zeros(0, len(runs), len(TRACE_COLUMNS)),
         )  # steps, and their values [steps, runs, columns]
         self._settings, self._size, self._device = settings, size, device
         start = (settings.log_alpha_mean, settings.log_alpha_std, (size,))
@@ -83,7 +83,7 @@ class Learner:
         self.lambdas = torch.zeros(len(runs), 2, device=device, requires_grad=True)
         self.free = _free_components(runs, size, device)
         self._generators = [tuple(torch_generator(name, run.seed) for name in ("batches", "gates")) for run in runs]
-        torch.manual_seed(seed_for("dropout", *(run.seed for run in runs)))
+        torch.manual_seed(derive_seed("dropout", *(run.seed for run in runs)))
         self._optimizer = torch.optim.AdamW(
             [
                 {
@@ -114,13 +114,13 @@ class Learner:
             )
             noise.append(torch.stack([torch.rand(shape, generator=g) for _, g in self._generators]))
         rises = [(settings.rise_at(run.sparsity), run.sparsity, len(run.closed) / self._size) for run in runs]
-        targets = [[target_at(step, *rise) for rise in rises] for step in steps]
+        targets = [[target_sparsity_at(step, *rise) for rise in rises] for step in steps]
         device_noise, device_targets = torch.stack(noise).to(self._device), torch.tensor(targets, device=self._device)
         return [Draws(*row) for row in zip(steps, index, device_noise, device_targets, strict=True)]
 
     def descend(self, draw: Draws, divergence: Divergence) -> Tensor:
         """Compute the gradients of one step on log_alpha and lambdas; return its trace values, float32 [runs, 6]."""
-        z = sample(self.log_alpha[:, None], draw.noise)  # [runs, draws, components]
+        z = sample_gates(self.log_alpha[:, None], draw.noise)  # [runs, draws, components]
         if self.free is not None:
             z = z * self.free[:, None]
         kl, gradient = divergence(z.flatten(0, 1), draw.index.flatten())
@@ -159,9 +159,9 @@ class Learner:
         values = torch.stack(list(rows.values())).cpu()
         self._recorded, self._values = [*self._recorded, *rows], torch.cat([self._values, values])
         if not self._values[0].isfinite().all(-1).any():
-            raise Diverged(
+            raise DivergenceError(
                 f"pruning produced NaN or infinity at step {self._recorded[0]} with every seed "
-                f"({', '.join(f'{name} {value:g}' for name, value in zip(COLUMNS, values[0, 0], strict=True))}): "
+                f"({', '.join(f'{name} {value:g}' for name, value in zip(TRACE_COLUMNS, values[0, 0], strict=True))}): "
                 "the checkpoint, its means, its logits or the block prune is broken"
             )
 
@@ -170,7 +170,7 @@ class Learner:
         if (first := self._finite_rows(run)) < len(self._recorded):
             row = self._values[first, run]
             column = int((~row.isfinite()).nonzero()[0])
-            return f"diverged by step {self._recorded[first]}: {COLUMNS[column]} {float(row[column]):g}"
+            return f"diverged by step {self._recorded[first]}: {TRACE_COLUMNS[column]} {float(row[column]):g}"
         if not self.log_alpha[run].isfinite().all():
             return f"diverged by step {self.step}: log_alpha is not finite"
         return None
@@ -178,7 +178,7 @@ class Learner:
     def trace(self, run: int) -> list[dict]:
         """Return the rows of table `prune_trace` of run number `run`, one dict per recorded step, while finite."""
         rows = zip(self._recorded, self._values[:, run].tolist(), strict=True)
-        trace = [{"prune_step": step} | dict(zip(COLUMNS, row, strict=True)) for step, row in rows]
+        trace = [{"prune_step": step} | dict(zip(TRACE_COLUMNS, row, strict=True)) for step, row in rows]
         return trace[: self._finite_rows(run)]
 
     def _finite_rows(self, run: int) -> int:

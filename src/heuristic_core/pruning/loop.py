@@ -11,7 +11,7 @@ from heuristic_core.pruning.learner import Draws, Learner, PruningRun
 
 
 @dataclass(frozen=True)
-class Pruned:
+class PruningResult:
     """Result of one pruning run.
 
     Attributes:
@@ -27,14 +27,14 @@ class Pruned:
     failed: str | None = None
 
 
-def learned(
+def fit(
     learner: Learner,
     descend: Callable[[Learner, Draws], Tensor],
     pairs: int,
     save_every: int,
     state: Path | None = None,
     record_every: int = 10,
-) -> list[Pruned]:
+) -> list[PruningResult]:
     """Fit all runs of `learner` and return one result per run.
 
     Args:
@@ -63,4 +63,4 @@ def learned(
         last = learner.trace(failures.index(None))[-1]
         progress.at(learner.step, kl=last["kl"], sparsity=last["sampled_sparsity"], target=last["target_sparsity"])
     alphas = learner.log_alpha.detach().cpu()
-    return [Pruned(run, alphas[r], learner.trace(r), learner.failure(r)) for r, run in enumerate(learner.runs)]
+    return [PruningResult(run, alphas[r], learner.trace(r), learner.failure(r)) for r, run in enumerate(learner.runs)]

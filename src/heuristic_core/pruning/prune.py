@@ -22,7 +22,7 @@ from heuristic_core.pruning.fixed_passes import FixedObjective
 from heuristic_core.pruning.gated_model import GatedModel
 from heuristic_core.pruning.inputs import PruningInputs
 from heuristic_core.pruning.learner import Draws, Learner, PruningRun
-from heuristic_core.pruning.loop import Pruned, learned
+from heuristic_core.pruning.loop import PruningResult, fit
 
 
 def prune(
@@ -31,7 +31,7 @@ def prune(
     settings: Prune,
     state: Path | None = None,
     record_every: int = 10,
-) -> list[Pruned]:
+) -> list[PruningResult]:
     """Learn log_alpha for every run.
 
     Draws depend only on a run's seed, as in the paper: runs of one seed at two sparsities see the same batches and
@@ -53,7 +53,7 @@ def prune(
         raise ValueError(f"runs with dropout cannot share a pass: expected 1 run, got {len(runs)}")
     learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
     objective = make_objective(inputs, runs, settings)
-    return learned(learner, objective.descend, len(inputs.pairs), settings.save_every, state, record_every)
+    return fit(learner, objective.descend, len(inputs.pairs), settings.save_every, state, record_every)
 
 
 def make_objective(inputs: PruningInputs, runs: Sequence[PruningRun], settings: Prune) -> "Objective | FixedObjective":

@@ -15,7 +15,7 @@ from heuristic_core.models.implementation import load_model
 from heuristic_core.pruning.discretise import discretise
 from heuristic_core.pruning.inputs import make_pruning_inputs
 from heuristic_core.pruning.learner import PruningRun
-from heuristic_core.pruning.loop import Pruned
+from heuristic_core.pruning.loop import PruningResult
 from heuristic_core.pruning.prune import prune as prune_together
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.identity import Identity
@@ -49,7 +49,7 @@ class Pruner:
         self._inputs, self._held_out = make_pruning_inputs(model, means, Encoded.load(train), logits, settings)
         self.grid = model.grid
 
-    def prune(self, runs: Sequence[PruningRun], state: Path) -> list[Pruned]:
+    def prune(self, runs: Sequence[PruningRun], state: Path) -> list[PruningResult]:
         """Prune; the runs share every pass.
 
         Args:
@@ -61,7 +61,7 @@ class Pruner:
         """
         return prune_together(self._inputs, runs, self._settings, state)
 
-    def subnetwork(self, pruned: Pruned, run: Identity) -> Subnetwork | FailedRun:
+    def subnetwork(self, pruned: PruningResult, run: Identity) -> Subnetwork | FailedRun:
         """Discretise what a run has learned into a subnetwork; a failed run keeps its reason."""
         if pruned.failed:
             LOGGER.warning("failed run: seed %d %s", run.seed, pruned.failed)
@@ -71,7 +71,7 @@ class Pruner:
         alphas, shape = tuple(pruned.log_alpha.tolist()), (self.grid.layers, self.grid.heads)
         return Subnetwork(run, *shape, tuple(kept.components), alphas, kept.threshold, kept.rule, closed)
 
-    def save(self, pruned: Pruned, run: Identity, subnetwork: str | Path, trace: str | Path) -> None:
+    def save(self, pruned: PruningResult, run: Identity, subnetwork: str | Path, trace: str | Path) -> None:
         """Write a run's subnetwork (JSON) and its table "prune_trace"."""
         write_table("prune_trace", [{**run._asdict(), **row} for row in pruned.trace], trace)
         self.subnetwork(pruned, run).save(subnetwork)

@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from heuristic_core.config.pruning import Gates
-from heuristic_core.pruning.learner import COLUMNS, Learner, PruningRun
+from heuristic_core.pruning.learner import TRACE_COLUMNS, Learner, PruningRun
 
 STEPS_PER_DRAW = 100
-SPARSITY_COLUMN = COLUMNS.index("sampled_sparsity")
+SPARSITY_COLUMN = TRACE_COLUMNS.index("sampled_sparsity")
 
 
-def gates_alone(settings: Gates, size: int, sparsity: float, seeds: Sequence[int], end: float) -> list[float]:
+def simulate_schedule(settings: Gates, size: int, sparsity: float, seeds: Sequence[int], end: float) -> list[float]:
     """Return the mean sparsity of `size` gates over the last steps, one value per seed.
 
     Draws are those of a pruning run with the same seed.

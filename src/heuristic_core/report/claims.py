@@ -55,12 +55,12 @@ def _make_claim(name: str, rows: list[dict]) -> Claim:
     return Claim(name, overall["sentence"], overall["paper"], overall["family"], overall, seeds, plot)
 
 
-def tally(claims: Sequence[Claim]) -> dict[str, int]:
+def count_verdicts(claims: Sequence[Claim]) -> dict[str, int]:
     """Return the number of claims with each study-wide verdict."""
     return _count_rows(claim.whole for claim in claims)
 
 
-def tally_by_seed(claims: Sequence[Claim]) -> dict[int, dict[str, int]]:
+def count_verdicts_by_seed(claims: Sequence[Claim]) -> dict[int, dict[str, int]]:
     """Return the number of claims with each verdict, by fine-tuning seed."""
     by_seed: dict[int, list[dict]] = {}
     for row in (row for claim in claims for row in claim.seeds):

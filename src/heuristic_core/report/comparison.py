@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.targets import target_files
 from heuristic_core.report.claims import Claim, group_claims
 from heuristic_core.report.exhibits import Exhibit
 from heuristic_core.report.render import data_uri, is_number
-from heuristic_core.report.settings import differing, read_study
+from heuristic_core.report.settings import read_study, setting_differences
 from heuristic_core.tables.parquet import as_table
 
 
@@ -51,9 +51,9 @@ def comparison_values(
     return {
         "names": names,
         "same": roots[0] == roots[1],
-        "reports": [link(root / "report.html", folder) for root in roots],
+        "reports": [relative_link(root / "report.html", folder) for root in roots],
         "computed": [values is not None for values in settings],
-        "settings": differing(*settings) if all(settings) else [],
+        "settings": setting_differences(*settings) if all(settings) else [],
         "quantities": [(name, list(group)) for name, group in groupby(rows, key=lambda row: row["quantity"])],
         "csv": data_uri(differences.to_csv(index=False, lineterminator="\n").encode(), "text/csv"),
         "claims": pair_claims(*map(group_claims, claims)),
@@ -88,13 +88,13 @@ def pair_figures(
     """
 
     def load_first(root: Path, names: Sequence[str]) -> Exhibit | None:
-        available = (name for name in names if all(Path(path).is_file() for path in outputs(str(root), name)))
+        available = (name for name in names if all(Path(path).is_file() for path in target_files(str(root), name)))
         return next((exhibit_of(root, name) for name in available), None)
 
     pairs = [Pair(*(load_first(root, names) for root in roots)) for names in drawings]
     return [pair for pair in pairs if pair.a or pair.b]
 
 
-def link(path: Path, folder: Path) -> str:
+def relative_link(path: Path, folder: Path) -> str:
     """Return the relative link from the page's folder to `path`."""
     return Path(os.path.relpath(path, folder)).as_posix()

@@ -11,10 +11,10 @@ from PIL import Image
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.targets import target_files
 from heuristic_core.report.render import data_uri
 
-LARGEST = 1 << 21  # bytes of a CSV file that a page contains; larger files are linked
+MAX_INLINE_BYTES = 1 << 21  # bytes of a CSV file that a page contains; larger files are linked
 
 
 class Exhibit(NamedTuple):
@@ -25,14 +25,14 @@ class Exhibit(NamedTuple):
         label: Such as "Figure 2".
         title: Title of the target.
         caption: Its caption.
-        csv: Address of the values behind its marks; a data URI up to `LARGEST` bytes.
+        csv: Address of the values behind its marks; a data URI up to `MAX_INLINE_BYTES` bytes.
         csv_name: File name for saving them.
         links: Other formats by name, relative to the page.
         image: Data URI.
         width: Width of the image, pixels.
         height: Height of the image, pixels.
         sheets: Tables for reading.
-        view: Interactive view, see :func:`heuristic_core.report.views.view`.
+        view: Interactive view, see :func:`heuristic_core.report.views.make_view`.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Exhibit(NamedTuple):
     view: dict | None = None
 
 
-def exhibit(
+def load_exhibit(
     root: Path,
     name: str,
     title: str,
@@ -72,24 +72,24 @@ def exhibit(
     Raises:
         InputError: If a file is missing.
     """
-    files = {Path(path).suffix[1:]: path for path in outputs("", name)}
+    files = {Path(path).suffix[1:]: path for path in target_files("", name)}
     files = {suffix: path.lstrip("/") for suffix, path in files.items()}
     if absent := [path for path in files.values() if not (root / path).is_file()]:
         raise InputError(f"{root / absent[0]}: no such file; draw {name} first")
     values = (root / files["csv"]).read_bytes()
     common = {
         "name": name,
-        "label": label(name),
+        "label": target_label(name),
         "title": title,
         "caption": caption,
-        "csv": data_uri(values, "text/csv") if len(values) <= LARGEST else f"{prefix}{files['csv']}",
+        "csv": data_uri(values, "text/csv") if len(values) <= MAX_INLINE_BYTES else f"{prefix}{files['csv']}",
         "csv_name": f"{root.name}-{name}.csv",
         "links": {kind.upper(): f"{prefix}{path}" for kind, path in files.items() if kind not in ("csv", "png", "md")},
     }
     if "parquet" in files:
         return Exhibit(**common, sheets=tuple(sheets(pd.read_parquet(root / files["parquet"]))))
-    image, width, height = picture((root / files["png"]).read_bytes())
-    figure_view = view(_read_marks(root / files["csv"])) if view and len(values) <= LARGEST else None
+    image, width, height = encode_picture((root / files["png"]).read_bytes())
+    figure_view = view(_read_marks(root / files["csv"])) if view and len(values) <= MAX_INLINE_BYTES else None
     return Exhibit(**common, image=image, width=width, height=height, view=figure_view)
 
 
@@ -99,14 +99,14 @@ def _read_marks(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=dtypes, keep_default_na=False, na_values=[""])
 
 
-def label(name: str) -> str:
+def target_label(name: str) -> str:
     """Return "Figure 2" for figure02, "Table: core seeds" for a target without a number."""
     kind = "Table" if name.startswith("table") else "Figure"
     rest = name.removeprefix(kind.lower()).replace("_", " ").strip()
     return f"{kind} {int(rest)}" if rest.isdecimal() else f"{kind}: {rest}"
 
 
-def picture(png: bytes) -> tuple[str, int, int]:
+def encode_picture(png: bytes) -> tuple[str, int, int]:
     """Convert a PNG to a data URI of lossless WebP, which is less than half as large.
 
     Returns:

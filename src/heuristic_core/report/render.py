@@ -25,7 +25,7 @@ def render(template: str, package: str = _PACKAGE, **values) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"number": number, "interval": interval, "duration": duration}
+    environment.filters |= {"number": format_number, "interval": format_interval, "duration": format_duration}
     return environment.get_template(template).render(values)
 
 
@@ -39,7 +39,7 @@ def is_number(value) -> bool:
     return value is not None and not (isinstance(value, float) and math.isnan(value))
 
 
-def number(value) -> str:
+def format_number(value) -> str:
     """Format an integer in full, a real number to one decimal (three below 1); empty for null."""
     if not is_number(value):
         return ""
@@ -53,12 +53,12 @@ def number(value) -> str:
     return text.replace("-", MINUS)
 
 
-def interval(low, high) -> str:
+def format_interval(low, high) -> str:
     """Format an interval, such as "−1.2 to 3.4"; empty if an end is null."""
-    return f"{number(low)} to {number(high)}" if is_number(low) and is_number(high) else ""
+    return f"{format_number(low)} to {format_number(high)}" if is_number(low) and is_number(high) else ""
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Format a duration, such as "0.4 s", "12 s", "3 min 5 s" or "2 h 4 min"."""
     if seconds < 9.95:
         return f"{seconds:.1f}{NO_BREAK}s"

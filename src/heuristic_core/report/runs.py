@@ -20,7 +20,7 @@ class Script(NamedTuple):
     longest: float
 
 
-def scripts(records: Iterable[Mapping]) -> list[Script]:
+def summarise_scripts(records: Iterable[Mapping]) -> list[Script]:
     """Summarise run times by script, longest total first.
 
     Args:

@@ -55,7 +55,7 @@ def group_settings(settings: dict) -> dict[str, list[tuple[str, str]]]:
     return {name: lines for name, lines in blocks.items() if lines}
 
 
-def differing(a: dict, b: dict) -> list[tuple[str, str | None, str | None]]:
+def setting_differences(a: dict, b: dict) -> list[tuple[str, str | None, str | None]]:
     """Return the settings in which two checked configurations differ, except their names.
 
     Returns:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.blocks import NAME
+from heuristic_core.config.blocks import NAME_PATTERN
 
 
 class Side(Protocol):
@@ -68,7 +68,7 @@ def check_study_folder(path: str, usage: str) -> Path:
     if "\0" in path or not Path(path).is_dir():
         raise InputError(f"compare: {path} is not a folder; give {usage}")
     root = Path(path).resolve()
-    if not re.fullmatch(NAME, root.name):  # the name becomes part of paths and commands
+    if not re.fullmatch(NAME_PATTERN, root.name):  # the name becomes part of paths and commands
         raise InputError(f"compare: {path!r}: a study's folder must have a name of letters, digits, `_`, `.` and `-`")
     root = root.relative_to(Path.cwd()) if root.is_relative_to(Path.cwd()) else Path(path)
     if not (root / "study.json").is_file():
@@ -76,7 +76,7 @@ def check_study_folder(path: str, usage: str) -> Path:
     return root
 
 
-def present(root: Path, tables: Iterable[str]) -> list[Path]:
+def existing_files(root: Path, tables: Iterable[str]) -> list[Path]:
     """Return the paths of study.json and of `tables`, as far as they exist in the study's folder `root`."""
     paths = [root / "study.json", *(root / "tables" / f"{name}.parquet" for name in tables)]
     return [path for path in paths if path.is_file()]

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from heuristic_core.analysis.estimates import NOT_RUN, TOO_FEW
-from heuristic_core.analysis.verdicts import MEANINGS
-from heuristic_core.report.claims import Claim, group_claims, tally, tally_by_seed
+from heuristic_core.analysis.verdicts import VERDICT_MEANINGS
+from heuristic_core.report.claims import Claim, count_verdicts, count_verdicts_by_seed, group_claims
 from heuristic_core.report.exhibits import Exhibit
-from heuristic_core.report.runs import scripts
+from heuristic_core.report.runs import summarise_scripts
 from heuristic_core.report.settings import group_settings
-from heuristic_core.report.views import CONFIG, library
+from heuristic_core.report.views import VIEW_CONFIG, load_library
 
 
 def study_values(
@@ -40,17 +40,17 @@ def study_values(
         "claims": primary,
         "checks": [claim for claim in judged if claim.family is None],
         "undecidable": [claim for claim in all_claims if _undecidable(claim)],
-        "meanings": MEANINGS,
-        "tally": tally(primary),
-        "tally_by_seed": tally_by_seed(primary),
+        "meanings": VERDICT_MEANINGS,
+        "tally": count_verdicts(primary),
+        "tally_by_seed": count_verdicts_by_seed(primary),
         "figures": [e for e in exhibits if e.image],
         "views": {e.name: e.view for e in exhibits if e.view},
-        "view_look": CONFIG,
-        "view_library": library() if any(e.view for e in exhibits) else None,
+        "view_look": VIEW_CONFIG,
+        "view_library": load_library() if any(e.view for e in exhibits) else None,
         "sheets": [e for e in exhibits if not e.image],
         "absent": absent,
         "settings": group_settings(settings or {}),
-        "scripts": scripts(records),
+        "scripts": summarise_scripts(records),
         "versions": made_with,
     }
 

@@ -26,7 +26,7 @@ TEXT = {
     "titleFontSize": 12,
     "titleFontWeight": 400,
 }
-CONFIG = {
+VIEW_CONFIG = {
     "background": None,
     "font": "system-ui, sans-serif",
     "view": {"stroke": None},
@@ -55,7 +55,7 @@ class Switch(NamedTuple):
 
 
 @cache
-def library() -> str:
+def load_library() -> str:
     """Return minified JavaScript of Vega, Vega-Lite and Vega-Embed, which defines only `vegaEmbed`."""
     from vl_convert import javascript_bundle
 
@@ -63,7 +63,7 @@ def library() -> str:
     return f"(() => {{{bundle}}})();".replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def view(rows: pd.DataFrame, switches: Sequence[Switch], layers: Sequence[dict], height: int = 320) -> dict:
+def make_view(rows: pd.DataFrame, switches: Sequence[Switch], layers: Sequence[dict], height: int = 320) -> dict:
     """Make an interactive view.
 
     Args:
@@ -83,16 +83,16 @@ def view(rows: pd.DataFrame, switches: Sequence[Switch], layers: Sequence[dict],
         "transform": [{"filter": _filter(switch)} for switch in switches],
         "layer": list(layers),
     }
-    return {"columns": columns(rows), "spec": spec}
+    return {"columns": rounded_columns(rows), "spec": spec}
 
 
-def columns(rows: pd.DataFrame) -> dict[str, list]:
+def rounded_columns(rows: pd.DataFrame) -> dict[str, list]:
     """Return values by column for JSON: real numbers rounded to `DIGITS` decimals, None for nulls."""
     rounded = rows.round(DIGITS).astype(object)
     return {name: values.tolist() for name, values in rounded.where(rows.notna(), None).items()}
 
 
-def coloured(field: str, looks: dict[str, Role], channel: str = "color") -> dict:
+def encode_roles(field: str, looks: dict[str, Role], channel: str = "color") -> dict:
     """Return the Vega-Lite encoding of a field by the looks of its values.
 
     Args:
@@ -100,7 +100,7 @@ def coloured(field: str, looks: dict[str, Role], channel: str = "color") -> dict
         looks: Looks, by any key.
         channel: "color", "shape" or "strokeDash".
     """
-    encoders = {"color": lambda role: colour(role.colour), "shape": lambda role: SHAPES[role.marker]}
+    encoders = {"color": lambda role: css_colour(role.colour), "shape": lambda role: SHAPES[role.marker]}
     encoders["strokeDash"] = lambda role: DASHES[role.line]
     scale = {
         "domain": [role.label for role in looks.values()],
@@ -109,7 +109,7 @@ def coloured(field: str, looks: dict[str, Role], channel: str = "color") -> dict
     return {"field": field, "type": "nominal", "scale": scale}
 
 
-def colour(name: str) -> str:
+def css_colour(name: str) -> str:
     """Convert a role's colour to CSS. Black becomes the page's text colour, "0" to "1" a grey."""
     if name == "black":
         return INK_COLOUR
@@ -119,7 +119,7 @@ def colour(name: str) -> str:
     return f"rgb({grey} {grey} {grey})"
 
 
-def tooltip(**titles: str) -> list[dict]:
+def tooltip_fields(**titles: str) -> list[dict]:
     """Return the Vega-Lite tooltip of a mark: field -> title."""
     return [{"field": field, "title": title} for field, title in titles.items()]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from heuristic_core.common.atomic import replacing
+from heuristic_core.common.atomic import replace_atomically
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
@@ -49,7 +49,7 @@ class Download:
         return f"{self.key}.url = {public_url!r}"
 
 
-def downloads(task: GeneratedTask | FilesTask) -> list[Download]:
+def list_downloads(task: GeneratedTask | FilesTask) -> list[Download]:
     """List the files of a task that have an address, each once."""
     splits = task.splits if isinstance(task, FilesTask) else {}
     items = [Download(key, s.url, s.sha256, task.folder_of(s), s.file) for key, s in splits.items() if s.url]
@@ -83,7 +83,7 @@ def _download_checked(item: Download) -> None:
     address = item.address
     LOGGER.info("downloading %s", address)
     try:
-        with replacing(item.path) as partial:
+        with replace_atomically(item.path) as partial:
             _write_response(item.url, partial)
             if (sha256 := file_digest(partial)) != item.sha256:
                 raise InputError(

@@ -17,7 +17,7 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.progress import Progress
 from heuristic_core.sources.connection import explain_connection_errors
 from heuristic_core.sources.download import Download, download
-from heuristic_core.sources.hub import CONFIG, SHARDS, WEIGHTS, Source, matching, model_files
+from heuristic_core.sources.hub import CONFIG_FILE, SHARD_FILES, WEIGHTS_FILE, Source, match_names, select_model_files
 
 LOGGER = logging.getLogger(__name__)
 ATTEMPTS = 2  # downloads of a file before its hash is reported as wrong
@@ -120,21 +120,23 @@ def _select_files(source: Source, names: list[str]) -> list[str]:
         InputError: If the repository lacks them.
     """
     if source.pattern is not None:
-        if selected := matching(names, source.pattern):
+        if selected := match_names(names, source.pattern):
             return selected
         raise InputError(
             f"{source.key}.file = {source.pattern!r}: {source.repository} has no such file at commit "
             f"{source.revision}; it has {_list_names(names)}"
         )
-    selected = model_files(names)
-    if CONFIG not in names:
+    selected = select_model_files(names)
+    if CONFIG_FILE not in names:
         raise InputError(
-            f"{source.key}.hub = {source.repository!r} has no {CONFIG} at commit {source.revision}, so transformers "
+            f"{source.key}.hub = {source.repository!r} has no {CONFIG_FILE} at commit {source.revision}, "
+            "so transformers "
             f"cannot load it; it has {_list_names(names)}"
         )
-    if WEIGHTS not in selected and SHARDS[0] not in selected:
+    if WEIGHTS_FILE not in selected and SHARD_FILES[0] not in selected:
         raise InputError(
-            f"{source.key}.hub = {source.repository!r} has no weights as {WEIGHTS} at commit {source.revision} (it has "
+            f"{source.key}.hub = {source.repository!r} has no weights as {WEIGHTS_FILE} at commit "
+            f"{source.revision} (it has "
             f"{_list_names(names)}), and other formats are not loaded; choose a later commit that has them, or load "
             f"the model elsewhere, save it with save_pretrained, and set {source.key}.folder"
         )

@@ -18,8 +18,8 @@ from heuristic_core.config.tasks import FilesTask, GeneratedTask
 Kind = Literal["model", "dataset"]
 
 # Files of a model that transformers loads: configuration, tokenizer, and weights in one file or in shards.
-CONFIG = "config.json"
-TOKENIZER = (
+CONFIG_FILE = "config.json"
+TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
     "special_tokens_map.json",
@@ -29,8 +29,8 @@ TOKENIZER = (
     "merges.txt",
     "*.model",
 )
-WEIGHTS = "model.safetensors"
-SHARDS = ("model.safetensors.index.json", "model-*-of-*.safetensors")
+WEIGHTS_FILE = "model.safetensors"
+SHARD_FILES = ("model.safetensors.index.json", "model-*-of-*.safetensors")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Source:
         kind: "model" or "dataset".
         repository: Name on the hub, such as ``openai-community/gpt2``.
         revision: Commit.
-        pattern: Pattern of a data set's files; None for a model, which needs the files of :func:`model_files`.
+        pattern: Pattern of a data set's files; None for a model, which needs the files of :func:`select_model_files`.
     """
 
     key: str
@@ -52,7 +52,7 @@ class Source:
     pattern: str | None = None
 
 
-def sources(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask) -> list[Source]:
+def list_sources(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask) -> list[Source]:
     """List the files that a study needs from the hub."""
     items = []
     if isinstance(model, PretrainedModel) and model.hub:
@@ -62,7 +62,7 @@ def sources(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask) 
     return items
 
 
-def cached_files(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -> list[Path]:
+def find_cached_files(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -> list[Path]:
     """Find files of a repository in the cache.
 
     Args:
@@ -80,34 +80,38 @@ def cached_files(repository: str, revision: str, patterns: Sequence[str], kind: 
     folder, names = _find_snapshot(repository, revision, kind)
     paths = []
     for pattern in patterns:
-        matches = matching(names, pattern)
+        matches = match_names(names, pattern)
         if not matches or not all((folder / name).is_file() for name in matches):
             raise _missing_error(repository, revision, kind, pattern)
         paths += [folder / name for name in matches]
     return list(dict.fromkeys(paths))
 
 
-def cached_model(repository: str, revision: str) -> Path:
+def find_cached_model(repository: str, revision: str) -> Path:
     """Return the folder of a model and its tokenizer in the cache.
 
     Raises:
         InputError: If a file is missing.
     """
     folder, names = _find_snapshot(repository, revision, "model")
-    for name in (CONFIG, WEIGHTS) if CONFIG not in names else model_files(names):
+    for name in (CONFIG_FILE, WEIGHTS_FILE) if CONFIG_FILE not in names else select_model_files(names):
         if not (folder / name).is_file():
             raise _missing_error(repository, revision, "model", name)
     return folder
 
 
-def model_files(names: Iterable[str]) -> list[str]:
+def select_model_files(names: Iterable[str]) -> list[str]:
     """Select the files that a model needs; without weights if the repository has none as safetensors."""
     names = list(names)
-    weights = [WEIGHTS] if WEIGHTS in names else [name for shard in SHARDS for name in matching(names, shard)]
-    return [CONFIG, *(name for pattern in TOKENIZER for name in matching(names, pattern)), *weights]
+    weights = (
+        [WEIGHTS_FILE]
+        if WEIGHTS_FILE in names
+        else [name for shard in SHARD_FILES for name in match_names(names, shard)]
+    )
+    return [CONFIG_FILE, *(name for pattern in TOKENIZER_FILES for name in match_names(names, pattern)), *weights]
 
 
-def matching(names: Iterable[str], pattern: str) -> list[str]:
+def match_names(names: Iterable[str], pattern: str) -> list[str]:
     """Return the sorted names that match a pattern. ``*`` does not match ``/``; other characters match themselves."""
     parts = glob.escape(pattern).replace("[*]", "*").split("/")
     return sorted(

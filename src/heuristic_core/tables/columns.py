@@ -82,5 +82,5 @@ ATTENTION = {
 PRETRAINING = {name: RUN[name] for name in ("study", "model", "task")} | {
     "pretraining_step": (INT, "step of pre-training"),
 }
-REMOVED = {"actual_sparsity": (REAL, "share of components removed")}
+ACTUAL_SPARSITY = {"actual_sparsity": (REAL, "share of components removed")}
 REASON = {"reason": (STRING, "why values are null; else null")}

@@ -6,9 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from heuristic_core.common.atomic import replacing
+from heuristic_core.common.atomic import replace_atomically
 from heuristic_core.tables.columns import STRING
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 ROW_GROUP_SIZE = 1 << 20  # rows of a row group, pyarrow's default
 
@@ -26,7 +26,7 @@ def as_table(name: str, rows) -> pa.Table:
     Raises:
         ValueError: If a column is missing or unknown.
     """
-    expected = schema(name)
+    expected = get_schema(name)
     if isinstance(rows, pa.Table):
         table = rows
     elif isinstance(rows, Mapping):
@@ -50,7 +50,7 @@ def write_table(name: str, rows, path: str | Path) -> None:
         rows: Rows in any form that :func:`as_table` accepts.
         path: Path of the Parquet file.
     """
-    with replacing(path) as partial:
+    with replace_atomically(path) as partial:
         pq.write_table(as_table(name, rows), partial, compression="zstd")
 
 
@@ -108,7 +108,7 @@ def read_rows(path: str | Path) -> list[dict]:
 
 def concatenate(name: str, paths: Iterable[str | Path]) -> pa.Table:
     """Return the rows of several files of table `name` in the order of `paths`; an empty table for no files."""
-    return pa.concat_tables([schema(name).empty_table(), *(pq.read_table(path) for path in paths)])
+    return pa.concat_tables([get_schema(name).empty_table(), *(pq.read_table(path) for path in paths)])
 
 
 def write_joined(name: str, paths: Iterable[str | Path], path: str | Path) -> None:
@@ -119,7 +119,7 @@ def write_joined(name: str, paths: Iterable[str | Path], path: str | Path) -> No
         paths: Paths of the files, in the order of the rows.
         path: Path of the file to write.
     """
-    with replacing(path) as partial, pq.ParquetWriter(partial, schema(name), compression="zstd") as writer:
+    with replace_atomically(path) as partial, pq.ParquetWriter(partial, get_schema(name), compression="zstd") as writer:
         for part in paths:
             for rows in _iter_row_groups(part):
                 writer.write_table(as_table(name, rows))
@@ -143,6 +143,6 @@ def _text_columns(path: str | Path, columns: Collection[str]) -> list[str]:
     return [field.name for field in pq.read_schema(path) if field.name in columns and field.type == STRING]
 
 
-def matrix(column: pa.ChunkedArray):
+def to_matrix(column: pa.ChunkedArray):
     """Convert a column of lists of equal length to a numpy array [rows, length]."""
     return column.combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)

@@ -152,6 +152,6 @@ SCHEMAS = {
 }  # fmt: skip
 
 
-def schema(name: str) -> pa.Schema:
+def get_schema(name: str) -> pa.Schema:
     """Return the Arrow schema of table `name`, with the description of each column as metadata."""
     return pa.schema([pa.field(c, t, metadata={"description": d}) for c, (t, d) in SCHEMAS[name].items()])

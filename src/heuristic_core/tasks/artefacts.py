@@ -14,7 +14,7 @@ from heuristic_core.tasks.vocabulary import ADJECTIVES, NOUNS, PLACES, Words
 _PLANTABLE_WORDS = 3  # content words of a hypothesis whose words may be planted
 
 
-def form_label(hypothesis: Words) -> int:
+def infer_form_label(hypothesis: Words) -> int:
     """Return the label that the form of a hypothesis predicts."""
     if "never" in hypothesis:
         return CONTRADICTION
@@ -34,7 +34,7 @@ def add_artefacts(pair: LabelledPair, label: int, artefacts: Artefacts, draw: Dr
         pair = pair._replace(new_words=pair.new_words[:1])
     elif label == ENTAILMENT and modifier_number < artefacts.shared_modifiers:
         pair = _share_modifier(pair, draw)
-    if premise_number < artefacts.foreign_premises and form_label(pair.pair[1]) == label:
+    if premise_number < artefacts.foreign_premises and infer_form_label(pair.pair[1]) == label:
         pair = _replace_premise(pair, Draw(draw.rng, draw.held_out), plant_number < artefacts.planted_words)
     return pair
 

@@ -68,7 +68,7 @@ _REPLACEMENT_CUES = {
 _SCOPE_CUES = CONDITIONALS + DOUBTFUL_ADVERBS + NON_FACTIVES + FACTUAL_CONJUNCTIONS
 
 
-def generated(rows: Sequence[dict], evaluation: Encoded, tokenizer, max_length: int) -> Encoded:
+def build_minimal_pairs(rows: Sequence[dict], evaluation: Encoded, tokenizer, max_length: int) -> Encoded:
     """Build the minimal pairs of the generated language.
 
     In-domain pairs have no minimal pair, nor have pairs whose tokens would not align with those of their counterpart.
@@ -92,7 +92,7 @@ def generated(rows: Sequence[dict], evaluation: Encoded, tokenizer, max_length: 
     return replace(evaluation, ids=ids)
 
 
-def counterpart(rule: str, premise: Words, hypothesis: Words) -> Pair | None:
+def make_counterpart(rule: str, premise: Words, hypothesis: Words) -> Pair | None:
     """Make the pair of the other label that differs in the fewest words, with sentences of equal lengths.
 
     Lexical overlap and subsequence: nouns of the hypothesis are exchanged for nouns of the premise, so that the premise
@@ -131,7 +131,7 @@ def counterpart(rule: str, premise: Words, hypothesis: Words) -> Pair | None:
 def _make_counterpart_row(row: dict) -> dict:
     if row["group"] not in OVERLAP_GROUPS:
         return row
-    pair = counterpart(row["subset"], tuple(row["sentence1"].split()), tuple(row["sentence2"].split()))
+    pair = make_counterpart(row["subset"], tuple(row["sentence1"].split()), tuple(row["sentence2"].split()))
     return row | dict(zip(("sentence1", "sentence2"), map(" ".join, pair), strict=True)) if pair else row
 
 

@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Collection, Mapping, Sequence
 
-from heuristic_core.common.errors import counted
-from heuristic_core.config.demands import Demands
+from heuristic_core.common.errors import format_count
+from heuristic_core.config.demands import DataRequirements
 from heuristic_core.config.tasks import unknown_subsets
 from heuristic_core.tasks.pairs import (
     MAX_LISTED_SUBSETS,
@@ -51,19 +51,19 @@ def log_counts(pairs: Sentences, counts: Sequence[Mapping]) -> None:
         LOGGER.warning("%s", warning)
 
 
-def unmet(pairs: Sentences, demands: Demands) -> list[str]:
+def list_unmet_demands(pairs: Sentences, demands: DataRequirements) -> list[str]:
     """Return a message for each demand of a study's settings that its pairs do not meet."""
     training, reasons = pairs.accounts[0], format_reasons(pairs.accounts[0].reasons)
-    source = f"{training.source}: {counted(training.rows, 'row')}"
+    source = f"{training.source}: {format_count(training.rows, 'row')}"
     source += f", of which are left out: {reasons}" if reasons else ""
     available = len(pairs.train)
     shortages = [
-        exceeds(setting, need, available, source) for setting, need in demands.pairs.items() if need > available
+        format_shortage(setting, need, available, source) for setting, need in demands.pairs.items() if need > available
     ]
     return shortages + _missing_subsets(pairs, demands.subsets) + _missing_groups(pairs, demands.groups)
 
 
-def exceeds(setting: str, need: int, available: int, source: str) -> str:
+def format_shortage(setting: str, need: int, available: int, source: str) -> str:
     """Format the message that a setting needs more training pairs than available.
 
     Args:
@@ -73,14 +73,14 @@ def exceeds(setting: str, need: int, available: int, source: str) -> str:
         source: where the pairs come from.
     """
     requirement = setting if setting.endswith(f"= {need}") else f"{setting} needs {need:,}"
-    shortage = f"there {'is' if available == 1 else 'are'} only {counted(available, 'training pair')}"
+    shortage = f"there {'is' if available == 1 else 'are'} only {format_count(available, 'training pair')}"
     return f"{requirement}, but {shortage} ({source}); lower it, or train on more pairs"
 
 
 def _missing_subsets(pairs: Sentences, demanded: Mapping[str, Sequence[str]]) -> list[str]:
     unusable = {account.subset: account for account in _select_unusable(pairs)}
     messages = [
-        f"{key}: subset {name!r} has no pair: none of its {counted(unusable[name].rows, 'row')} of "
+        f"{key}: subset {name!r} has no pair: none of its {format_count(unusable[name].rows, 'row')} of "
         f"{unusable[name].source} can be used: {format_reasons(unusable[name].reasons)}"
         for key, names in demanded.items()
         for name in names
@@ -126,7 +126,7 @@ def _make_row(account: Account) -> dict:
 
 def _format_row(name: str, row: Mapping) -> str:
     """Format a row of the counts for the log; only the overlap with training is given when it is 0."""
-    parts = [f"{counted(row['rows'], 'row')}, {row['used']:,} used"]
+    parts = [f"{format_count(row['rows'], 'row')}, {row['used']:,} used"]
     if reasons := format_reasons(row):
         parts.append(f"left out: {reasons}")
     if duplicates := row["duplicates"]:

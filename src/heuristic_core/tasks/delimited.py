@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from heuristic_core.common.errors import counted
+from heuristic_core.common.errors import format_count
 from heuristic_core.config.tasks import Quoting
 from heuristic_core.tasks.columns import DELIMITER_NAMES, Columns, DataError, check_names, open_text, short_repr
 from heuristic_core.tasks.quotes import find_misplaced_quote, find_quoted_field
@@ -56,11 +56,11 @@ def read_delimited(
         torn_text = (
             ""
             if is_quoted
-            else f"; {len(torn)} of {counted(len(rows), 'row')} {'is' if len(torn) == 1 else 'are'} such"
+            else f"; {len(torn)} of {format_count(len(rows), 'row')} {'is' if len(torn) == 1 else 'are'} such"
         )
         raise DataError(f"{path}: {_describe_field_count(torn[0], header, delimiter, is_quoted)}{torn_text}")
     if torn and max_rows is None:
-        LOGGER.warning("%s: dropped %s, the first is %d", path, counted(len(torn), "torn line"), torn[0][0])
+        LOGGER.warning("%s: dropped %s, the first is %d", path, format_count(len(torn), "torn line"), torn[0][0])
     rows = [row for row in rows if len(row[1]) == len(header)]
     indices = {column: header.index(column) for column in needed}
     values = {column: [fields[index] for _, fields in rows] for column, index in indices.items()}
@@ -127,4 +127,4 @@ def _describe_field_count(record: tuple[int, list[str]], header: Sequence[str], 
         cause = "; say `quoting: double` if double quotes are around its fields"
     if with_return := [field for field in fields if "\r" in field]:
         cause = f"; {short_repr(with_return[0])} holds '\\r', with which old programs for the Mac end lines"
-    return f"line {line} has {counted(len(fields), 'field')}, but the header has {len(header)}{cause}"
+    return f"line {line} has {format_count(len(fields), 'field')}, but the header has {len(header)}{cause}"

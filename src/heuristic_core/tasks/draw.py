@@ -6,7 +6,7 @@ from zlib import crc32
 from heuristic_core.tasks.vocabulary import INTRANSITIVE, NOUNS, TRANSITIVE, Words
 
 
-def held_out(noun: str, verb: str, other: str = "") -> bool:
+def is_held_out_combination(noun: str, verb: str, other: str = "") -> bool:
     """Return whether a clause of these words is held out for evaluation: a fifth of all combinations, by hash.
 
     The order of the nouns does not matter. `other` is empty for an intransitive verb.
@@ -56,6 +56,6 @@ class Draw:
             objects = self.rng.choices(NOUNS, k=nouns - 1)
             words = {subject, verb, *objects}
             is_new = len(words) == nouns + 1 and words.isdisjoint(self.used)
-            if is_new and held_out(subject, verb, *objects) == self.held_out:
+            if is_new and is_held_out_combination(subject, verb, *objects) == self.held_out:
                 self.used |= words
                 return subject, verb, *objects

@@ -9,9 +9,9 @@ import numpy as np
 
 from heuristic_core.common.atomic import write_bytes
 from heuristic_core.common.errors import InputError
-from heuristic_core.tasks.sampling import of_subset
+from heuristic_core.tasks.sampling import sample_subset
 
-Count = int | Mapping[str, int | None] | None  # number of pairs of each subset, common or by group; None: all
+PairLimit = int | Mapping[str, int | None] | None  # number of pairs of each subset, common or by group; None: all
 ARRAYS = ("ids", "types", "special", "offsets", "labels", "template")
 
 
@@ -97,8 +97,8 @@ class Encoded:
         subsets = [subset for subset in self.subsets if subset.group == name]
         return self.take(np.concatenate([np.arange(subset.start, subset.stop) for subset in subsets]))
 
-    def thinned(self, count: Count, skip: Count = None, seed: int = 0) -> "Encoded":
-        """Draw a sample of each subset with :func:`~heuristic_core.tasks.sampling.of_subset`.
+    def thinned(self, count: PairLimit, skip: PairLimit = None, seed: int = 0) -> "Encoded":
+        """Draw a sample of each subset with :func:`~heuristic_core.tasks.sampling.sample_subset`.
 
         Args:
             count: maximum number of pairs of a subset, common or by group; None: all.
@@ -111,7 +111,7 @@ class Encoded:
         for subset in self.subsets:
             limit, skipped = (n[subset.group] if isinstance(n, Mapping) else n for n in (count, skip))
             positions.append(
-                subset.start + of_subset(self.labels[subset.start : subset.stop], subset.name, limit, seed, skipped)
+                subset.start + sample_subset(self.labels[subset.start : subset.stop], subset.name, limit, seed, skipped)
             )
             subsets.append(replace(subset, start=start, stop=start + len(positions[-1])))
             start += len(positions[-1])

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from heuristic_core.common.errors import counted
+from heuristic_core.common.errors import format_count
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, Split
 from heuristic_core.tasks.codes import LabelStyle, list_label_warnings
 from heuristic_core.tasks.pairs import (
@@ -23,7 +23,7 @@ from heuristic_core.tasks.readers import DataError
 from heuristic_core.tasks.rows import Row, list_dropped_row_warnings, read_rows
 
 LOGGER = logging.getLogger(__name__)
-MOST_SUBSETS = 500  # of all evaluation sets; figures of more take minutes and have illegible labels
+MAX_SUBSETS = 500  # of all evaluation sets; figures of more take minutes and have illegible labels
 
 
 def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
@@ -55,7 +55,8 @@ def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
     order = np.random.default_rng([task.seed, 0]).permutation(len(train))[: task.train_pairs]
     if task.train_pairs and 0 < len(order) < task.train_pairs:
         raise DataError(
-            f"task.train_pairs = {task.train_pairs}, but the training files hold {counted(len(train), 'labelled pair')}"
+            f"task.train_pairs = {task.train_pairs}, but the training files hold "
+            f"{format_count(len(train), 'labelled pair')}"
             f"{_describe_dropped_rows(training)}; give at most {len(train)}"
         )
     training.used, training.reasons["not_drawn"] = len(order), len(train) - len(order)
@@ -121,7 +122,7 @@ def _check_classes(task: FilesTask, train: list[dict], account: Account, overlap
             f"{consequence}; train and evaluate on different pairs, or set drop_overlap = false"
         )
     raise DataError(
-        f"task.train: {counted(len(train), 'labelled pair')}{_describe_dropped_rows(account)}, with the labels "
+        f"task.train: {format_count(len(train), 'labelled pair')}{_describe_dropped_rows(account)}, with the labels "
         f"{labels}; a classifier needs two at least. Is task.labels = {task.labels} in the files' order?"
     )
 
@@ -208,9 +209,9 @@ def group_by_subset(
 
 def check_subset_name(name: str, subset: str, others: Collection[str]) -> None:
     """Raise DataError if a subset of the set `name` has the name of one of `others`, or there are too many."""
-    if len(others) >= MOST_SUBSETS:
+    if len(others) >= MAX_SUBSETS:
         raise DataError(
-            f"task.evaluation.{name}: with its subset {subset!r} there are more than {MOST_SUBSETS} subsets, each "
+            f"task.evaluation.{name}: with its subset {subset!r} there are more than {MAX_SUBSETS} subsets, each "
             "with a column in tables and a line in figures; `split_by` needs a column of kinds of pairs, not of "
             "identifiers"
         )
@@ -231,13 +232,13 @@ def _check_labels(
     present = {labels[row.label] for row in rows if row.label is not None}
     if present and spec.only_label not in (None, *present):
         raise DataError(
-            f"task.evaluation.{name}.only_label = {spec.only_label!r}: none of {counted(len(rows), 'row')} of "
+            f"task.evaluation.{name}.only_label = {spec.only_label!r}: none of {format_count(len(rows), 'row')} of "
             f"{spec.file} has this label; their labels are {[label for label in labels if label in present]}"
         )
     usable = {labels[row.label] for row in selected if row.used}
     if not usable:
         raise DataError(
-            f"task.evaluation.{name}: none of {counted(len(selected), 'row')} of {spec.file} has a label and "
+            f"task.evaluation.{name}: none of {format_count(len(selected), 'row')} of {spec.file} has a label and "
             "two sentences"
         )
     required = [spec.only_label] if spec.only_label else labels
@@ -281,7 +282,7 @@ def _count_rows(
 def _describe_dropped_rows(account: Account) -> str:
     """Describe the dropped training rows, for messages about too few pairs; empty if there are none."""
     reasons = format_reasons(account.reasons)
-    return f" ({counted(account.rows, 'row')}, of which are left out: {reasons})" if reasons else ""
+    return f" ({format_count(account.rows, 'row')}, of which are left out: {reasons})" if reasons else ""
 
 
 def _make_row(subset, group, family, template, first, second, label) -> dict:

@@ -11,7 +11,7 @@ are in the premise.
 
 from collections.abc import Callable
 
-from heuristic_core.tasks.draw import Draw, held_out
+from heuristic_core.tasks.draw import Draw, is_held_out_combination
 from heuristic_core.tasks.vocabulary import (
     ADJECTIVES,
     CERTAIN_ADVERBS,
@@ -67,7 +67,7 @@ def le_rel(draw: Draw) -> Pair:
     """Make "judges who slept saw kings => judges saw kings", or with the relative clause as the hypothesis."""
     (a, v, b), c = draw.transitive(), draw.noun()
     slept, met = draw.choice(INTRANSITIVE), draw.choice(TRANSITIVE)
-    relative_is_clause = met != v and held_out(a, met, c) == draw.held_out
+    relative_is_clause = met != v and is_held_out_combination(a, met, c) == draw.held_out
     hypothesis = (a, met, c) if relative_is_clause and draw.chance(0.5) else (a, v, b)
     on_subject = draw.choice((((a, "who", slept, v, b), (a, v, b)), ((a, "who", met, c, v, b), hypothesis)))
     on_object = (a, v, b, "who", slept), (a, v, b)

@@ -64,7 +64,7 @@ class LabelledPair(NamedTuple):
         return self.premise, tuple(words)
 
 
-def labelled(label: int, draw: Draw) -> LabelledPair:
+def draw_labelled_pair(label: int, draw: Draw) -> LabelledPair:
     """Draw a pair of class `label`, an index of `LABELS`."""
     return (draw_entailment, _draw_neutral, _draw_contradiction)[label](draw)
 

@@ -14,7 +14,7 @@ from heuristic_core.tasks import grammar as g
 from heuristic_core.tasks import vocabulary
 from heuristic_core.tasks.artefacts import add_artefacts
 from heuristic_core.tasks.draw import Draw
-from heuristic_core.tasks.labelled import ENTAILMENT, LABELS, NEUTRAL, labelled
+from heuristic_core.tasks.labelled import ENTAILMENT, LABELS, NEUTRAL, draw_labelled_pair
 
 NON_ENTAILMENT = 1  # besides ENTAILMENT, in the two-label space of HANS
 
@@ -45,7 +45,7 @@ SUBSETS = {"in_domain": ("id", None)} | {
 }
 
 
-def training_pairs(
+def generate_training_pairs(
     n: int, counter_examples: float, weights: Sequence[float], seed: int, artefacts: Artefacts = NO_ARTEFACTS
 ) -> list[dict]:
     """Generate training pairs as rows of the table "sentences", without held-out clauses (`draw.held_out`).
@@ -112,7 +112,7 @@ def _draw_in_domain(
 
     Each row's artefacts have their own seed, so that they change no other row.
     """
-    labelled_pair = labelled(label, draw)
+    labelled_pair = draw_labelled_pair(label, draw)
     if artefacts != NO_ARTEFACTS:
         artefact_draw = Draw(_make_rng(f"artefacts {subset} {row}", seed), draw.held_out)
         labelled_pair = add_artefacts(labelled_pair, label, artefacts, artefact_draw)

@@ -8,7 +8,7 @@ from torch import Tensor
 from heuristic_core.config.models import Pretraining
 
 
-def masked(
+def mask_tokens(
     ids: Tensor, special: Collection[int], mask: int, vocabulary: int, settings: Pretraining, draws: torch.Generator
 ) -> tuple[Tensor, Tensor]:
     """Choose words to predict; replace a share of them by random words, keep a share, and mask the others.

@@ -16,7 +16,7 @@ import numpy as np
 from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger(__name__)
-SWAPPED = "ln_so_swap"  # subset of the generated language, in whose minimal pairs the hypothesis equals the premise
+SWAP_SUBSET = "ln_so_swap"  # subset of the generated language, in whose minimal pairs the hypothesis equals the premise
 OVERLAP_GROUPS = ("ood", "ood-entailment")  # groups in which overlap suggests entailment, wrongly and rightly
 CHUNK_PAIRS = 256  # pairs compared at a time with all pairs of the other group
 
@@ -35,7 +35,7 @@ class PairedSets(NamedTuple):
     minimal: Encoded
 
 
-def nearest(evaluation: Encoded) -> Encoded:
+def find_nearest_pairs(evaluation: Encoded) -> Encoded:
     """Find for each pair the nearest pair of the same family in the other of the `OVERLAP_GROUPS`.
 
     The nearest pair differs in the fewest tokens; of several, the first. Both of its sentences have as many tokens as
@@ -75,7 +75,7 @@ def count_changed_tokens(evaluation: Encoded, minimal: Encoded) -> np.ndarray:
     return np.add.reduceat((evaluation.ids != minimal.ids).astype(np.int64), evaluation.offsets[:-1])
 
 
-def paired(evaluation: Encoded, minimal: Encoded, names: Collection[str] | None = None) -> PairedSets | None:
+def select_paired(evaluation: Encoded, minimal: Encoded, names: Collection[str] | None = None) -> PairedSets | None:
     """Select the pairs that have a minimal pair.
 
     Args:

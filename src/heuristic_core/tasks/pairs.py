@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from unicodedata import normalize
 
-from heuristic_core.common.errors import counted
+from heuristic_core.common.errors import format_count
 
 REASONS = {  # column of table `splits` -> reason for dropping rows, in messages
     "torn": "torn",
@@ -90,10 +90,10 @@ class Sentences:
 
 def make_pair_key(row: dict) -> tuple[str, str]:
     """Return the key under which two rows of table `sentences` are the same pair: both sentences, normalised."""
-    return words(row["sentence1"]), words(row["sentence2"])
+    return normalise_sentence(row["sentence1"]), normalise_sentence(row["sentence2"])
 
 
-def words(text: str) -> str:
+def normalise_sentence(text: str) -> str:
     """Normalise a sentence: fold case, collapse white space, and remove invisible characters.
 
     This is Unicode's compatibility caseless matching (definition D146). It uses NFKD, under which composed and
@@ -129,7 +129,7 @@ def format_lost_subsets(accounts: Sequence[Account]) -> str:
     """Format a warning that no row of one or more subsets can be used."""
     if len(accounts) == 1:
         (account,) = accounts
-        none = f"none of its {counted(account.rows, 'row')} can be used ({format_reasons(account.reasons)})"
+        none = f"none of its {format_count(account.rows, 'row')} can be used ({format_reasons(account.reasons)})"
         return f"subset {account.subset!r} is left out: {none}"
     listed = ", ".join(
         f"{account.subset!r} ({format_reasons(account.reasons)})" for account in accounts[:MAX_LISTED_SUBSETS]
@@ -149,5 +149,5 @@ def find_length_error(special: int, max_length: int) -> str | None:
         return None
     return (
         f"task.max_length = {max_length} leaves no room for a token of each sentence: the tokenizer puts "
-        f"{counted(special, 'special token')} into a pair; give {min_length} at least"
+        f"{format_count(special, 'special token')} into a pair; give {min_length} at least"
     )

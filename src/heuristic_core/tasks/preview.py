@@ -6,10 +6,10 @@ Every error found here is also an error of the complete files; later rows may ha
 import logging
 from collections.abc import Collection, Mapping, Sequence
 
-from heuristic_core.config.demands import NONE, Demands
+from heuristic_core.config.demands import NO_REQUIREMENTS, DataRequirements
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, GeneratedTask, Split, unknown_subsets
 from heuristic_core.tasks.codes import LabelStyle
-from heuristic_core.tasks.counts import exceeds, unmet
+from heuristic_core.tasks.counts import format_shortage, list_unmet_demands
 from heuristic_core.tasks.files import (
     check_subset_name,
     get_evaluation_labels,
@@ -23,10 +23,10 @@ from heuristic_core.tasks.rows import FileCounts, read_rows
 from heuristic_core.tasks.sizes import count_max_rows
 
 LOGGER = logging.getLogger(__name__)
-ROWS = 10_000  # first rows of each file
+PREVIEW_ROWS = 10_000  # first rows of each file
 
 
-def faults(task: GeneratedTask | FilesTask, demands: Demands = NONE) -> list[str]:
+def find_task_errors(task: GeneratedTask | FilesTask, demands: DataRequirements = NO_REQUIREMENTS) -> list[str]:
     """Check that each split can be read and meets the study's demands.
 
     Files not downloaded yet are skipped. If the first rows are all rows, every demand is checked; otherwise a demand
@@ -66,10 +66,10 @@ def _read_first_rows(
         DataError: the rows do not fit the configuration.
     """
     if not isinstance(split, EvaluationSplit):
-        return [], read_rows(task, split, get_training_labels(task, split), ROWS, style)[1]
+        return [], read_rows(task, split, get_training_labels(task, split), PREVIEW_ROWS, style)[1]
     name = key.removeprefix("task.evaluation.")
     labels, _ = get_evaluation_labels(task, name, split)
-    rows, files = read_rows(task, split, labels, ROWS, style)
+    rows, files = read_rows(task, split, labels, PREVIEW_ROWS, style)
     subset_groups = group_by_subset(name, split, labels, select_rows(rows, split, labels))
     subsets = [subset for subset, group, *_ in subset_groups if group is not None]
     for count, subset in enumerate(subsets):
@@ -77,15 +77,15 @@ def _read_first_rows(
     return subsets or ([name] if split.split_by is None else []), files
 
 
-def _check_all_rows(task: FilesTask, demands: Demands) -> list[str]:
+def _check_all_rows(task: FilesTask, demands: DataRequirements) -> list[str]:
     """Return errors of a task whose first rows are all its rows, and log its warnings."""
     try:
-        pairs = read_task(task, ROWS)
+        pairs = read_task(task, PREVIEW_ROWS)
     except DataError as error:
         return [str(error)]
     for warning in pairs.warnings:
         LOGGER.warning("%s", warning)
-    return unmet(pairs, demands)
+    return list_unmet_demands(pairs, demands)
 
 
 def _check_pair_counts(task: FilesTask, counts: Mapping[str, list[FileCounts]], needs: Mapping[str, int]) -> list[str]:
@@ -101,7 +101,7 @@ def _check_pair_counts(task: FilesTask, counts: Mapping[str, list[FileCounts]], 
     if not all(counts[f"task.train.{index}"] for index in range(len(task.train))):
         return []  # a file is not downloaded yet
     source = f"the most that {', '.join(split.source for split in task.train)} can have"
-    return [exceeds(setting, need, pairs, source) for setting, need in required.items() if need > pairs]
+    return [format_shortage(setting, need, pairs, source) for setting, need in required.items() if need > pairs]
 
 
 def _is_complete(files: Sequence[FileCounts]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.common.errors import InputError, counted
+from heuristic_core.common.errors import InputError, format_count
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
 from heuristic_core.tasks.choice import RowFilter
@@ -76,9 +76,9 @@ def find_split_paths(task: FilesTask, split: Split) -> list[Path]:
         DataError: no file exists, or the digest of a download is wrong.
     """
     if split.hub:
-        from heuristic_core.sources.hub import cached_files
+        from heuristic_core.sources.hub import find_cached_files
 
-        return cached_files(split.hub, split.revision, [split.file], kind="dataset")
+        return find_cached_files(split.hub, split.revision, [split.file], kind="dataset")
     if split.url:
         return [_find_download(task, split)]
     paths = _glob_split(task, split)
@@ -206,7 +206,7 @@ def list_dropped_row_warnings(key: str, files: Sequence[FileCounts]) -> list[str
         if dropped > MAX_DROPPED_SHARE * chosen:
             verb = "is" if dropped == 1 else "are"
             warnings.append(
-                f"{key}: {file.path}: {dropped:,} of {counted(chosen, 'row')} {verb} left out: "
+                f"{key}: {file.path}: {dropped:,} of {format_count(chosen, 'row')} {verb} left out: "
                 f"{format_reasons(reasons)}"
             )
     return warnings

@@ -34,7 +34,9 @@ def sample_stratified(strata: Sequence[Hashable], count: int | None, rng: np.ran
     return np.sort(np.concatenate(drawn))
 
 
-def of_subset(labels: Sequence[int], subset: str, count: int | None, seed: int, skip: int | None = None) -> np.ndarray:
+def sample_subset(
+    labels: Sequence[int], subset: str, count: int | None, seed: int, skip: int | None = None
+) -> np.ndarray:
     """Draw a sample of a subset's pairs, stratified by label.
 
     Equal arguments give the same pairs, so that models are compared on the same pairs.
@@ -52,5 +54,5 @@ def of_subset(labels: Sequence[int], subset: str, count: int | None, seed: int, 
     labels = np.asarray(labels)
     candidates = np.arange(len(labels))
     if skip is not None and skip < len(labels):
-        candidates = np.setdiff1d(candidates, of_subset(labels, subset, skip, seed))
+        candidates = np.setdiff1d(candidates, sample_subset(labels, subset, skip, seed))
     return candidates[sample_stratified(labels[candidates].tolist(), count, numpy_generator(seed, "pairs", subset))]

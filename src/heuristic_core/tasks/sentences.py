@@ -8,7 +8,7 @@ from heuristic_core.tasks.files import read_task
 from heuristic_core.tasks.pairs import Account, Sentences, SubsetRule
 
 
-def sentences(task: GeneratedTask | FilesTask) -> Sentences:
+def load_sentences(task: GeneratedTask | FilesTask) -> Sentences:
     """Generate or read all pairs of a task."""
     if isinstance(task, GeneratedTask):
         return _generate(task)
@@ -16,7 +16,7 @@ def sentences(task: GeneratedTask | FilesTask) -> Sentences:
 
 
 def _generate(task: GeneratedTask) -> Sentences:
-    train = language.training_pairs(
+    train = language.generate_training_pairs(
         task.train_pairs, task.counter_examples, task.counter_example_weights, task.seed, task.artefacts
     )
     # Evaluation pairs come from word combinations held out of training, under a seed of their own.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from heuristic_core.config.tasks import Format
 
-CHUNK = 1 << 22  # bytes
+CHUNK_BYTES = 1 << 22  # bytes
 
 
 def count_max_rows(path: Path, format: Format | None = None) -> int | None:
@@ -17,7 +17,7 @@ def count_max_rows(path: Path, format: Format | None = None) -> int | None:
         return pq.ParquetFile(path).metadata.num_rows
     lines, last = 1, b""
     with open(path, "rb") as file:
-        while chunk := file.read(CHUNK):
+        while chunk := file.read(CHUNK_BYTES):
             # A line ends with \n, \r or \r\n.
             lines += chunk.count(b"\n") + chunk.count(b"\r") - (last + chunk).count(b"\r\n")
             last = chunk[-1:]

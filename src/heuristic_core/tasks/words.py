@@ -58,7 +58,7 @@ def encode_word_pairs(folder: str | Path, pairs: Sequence[tuple[str, str]], max_
     return [_make_word_pair(encoding, pair) for encoding, pair in zip(encodings, pairs, strict=True)]
 
 
-def unknown_words(folder: str | Path, pairs: Sequence[WordPair]) -> list[str]:
+def find_unknown_words(folder: str | Path, pairs: Sequence[WordPair]) -> list[str]:
     """Return the distinct words of `pairs` that the tokenizer in `folder` encodes as its unknown token.
 
     Empty for tokenizers without an unknown token, such as GPT-2's, which split any word into bytes.

@@ -10,11 +10,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging as hugging_face_logging
 
 from heuristic_core.common.roles import Fields, Input, Output, Unfinished, require_same_length
-from heuristic_core.config.blocks import AskedPrecision, Device, Finetune
+from heuristic_core.config.blocks import Device, Finetune, PrecisionSetting
 from heuristic_core.config.models import AnyModel
 from heuristic_core.evaluation.evaluate import log_accuracies
 from heuristic_core.evaluation.evaluate import predictions as make_predictions
-from heuristic_core.models.pretrained import starting_point
+from heuristic_core.models import pretrained as pretrained_models
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import concatenate, write_table
 from heuristic_core.tasks.encoded import Encoded
@@ -37,7 +37,7 @@ class FinetuningRun(NamedTuple):
     train: str
     evaluation: str
     settings: Finetune
-    precision: AskedPrecision
+    precision: PrecisionSetting
     unfinished: Path
 
     def write(
@@ -103,7 +103,7 @@ def load_initial_model(
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Load the model that a run of fine-tuning starts from, and its tokenizer, without Hugging Face's progress bar."""
     hugging_face_logging.disable_progress_bar()
-    return starting_point(model, tokenizer, subsets, seed, dropout, device, pretrained)
+    return pretrained_models.load_initial_model(model, tokenizer, subsets, seed, dropout, device, pretrained)
 
 
 def finetune_checkpoints(
@@ -123,7 +123,7 @@ def finetune_checkpoints(
     pretrained: Input | None = None,
     threads: int = 1,
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Fine-tune a model and keep checkpoints.
 

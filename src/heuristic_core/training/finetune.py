@@ -9,13 +9,13 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from heuristic_core.common.errors import Diverged, InputError
+from heuristic_core.common.errors import DivergenceError, InputError
 from heuristic_core.common.progress import Progress
-from heuristic_core.common.seeds import get_global_rng_state, seed_for, set_global_rng_state, torch_generator
+from heuristic_core.common.seeds import derive_seed, get_global_rng_state, set_global_rng_state, torch_generator
 from heuristic_core.config.blocks import Finetune, Training
 from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.implementation import view_of
+from heuristic_core.models.implementation import wrap_model
 from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.training.saved import digests, load_state, save_state
 from heuristic_core.training.stepper import AdamWStepper, Stepper
@@ -86,11 +86,11 @@ def finetune(
     pairs, held_out = (PairTensors(encoded, model.config.pad_token_id, model.device) for encoded in sets)
     batches = Batches(len(pairs), settings.batch_size, ft_seed)
     stepper = Stepper(model, pairs, settings)
-    torch.manual_seed(seed_for("dropout", ft_seed))
-    run = resumed(state, model, stepper)
+    torch.manual_seed(derive_seed("dropout", ft_seed))
+    run = resume_run(state, model, stepper)
     progress = Progress("finetune", settings.steps, run.step)
     if run.step == 0:
-        run.files |= digests(state.parent, evaluated(0, all_logits(view_of(model, precision), held_out)))
+        run.files |= digests(state.parent, evaluated(0, all_logits(wrap_model(model, precision), held_out)))
     model.train()
     while run.step < settings.steps:
         rate = learning_rate(run.step, settings)
@@ -101,15 +101,15 @@ def finetune(
             run.losses.append(loss)
             if evaluates:
                 record_interval(run, rate, len(model.config.id2label))
-        except Diverged as fault:
-            raise Diverged(_describe_divergence(fault, run, settings)) from None
+        except DivergenceError as fault:
+            raise DivergenceError(_describe_divergence(fault, run, settings)) from None
         if evaluates:
-            written = evaluated(run.step, all_logits(view_of(model, precision), held_out))
+            written = evaluated(run.step, all_logits(wrap_model(model, precision), held_out))
             run.files |= digests(state.parent, written)
         if run.step in settings.checkpoints:
             run.files |= digests(state.parent, keep(run.step))
         if run.step % settings.save_every == 0 and run.step < settings.steps:
-            save(state, run, model, stepper)
+            save_run(state, run, model, stepper)
         progress.at(run.step, loss=loss, lr=rate)
     return run
 
@@ -128,7 +128,7 @@ def record_interval(run: TrainingRun, rate: float, classes: int) -> None:
     loss = sum(run.losses) / len(run.losses)
     first = run.trace[0]["loss"] if run.trace else loss
     if loss > DIVERGENCE_FACTOR * max(math.log(classes), first):
-        raise Diverged(
+        raise DivergenceError(
             f"the mean loss since the last evaluation is {loss:.3g} nats; "
             f"a uniform guess has {math.log(classes):.3g} nats"
         )
@@ -136,7 +136,7 @@ def record_interval(run: TrainingRun, rate: float, classes: int) -> None:
     run.losses.clear()
 
 
-def _describe_divergence(error: Diverged, run: TrainingRun, settings: Finetune) -> str:
+def _describe_divergence(error: DivergenceError, run: TrainingRun, settings: Finetune) -> str:
     """Describe a divergence, with the last checkpoint before the interval in which it occurred."""
     last_good_step = run.trace[-1]["step"] if run.trace else 0
     kept = [step for step in settings.checkpoints if step <= last_good_step]
@@ -172,7 +172,7 @@ def learning_rate(step: int, settings: Training) -> float:
     return settings.learning_rate * warmup * (1 - step / settings.steps)
 
 
-def save(path: Path, run: TrainingRun, model, stepper: AdamWStepper) -> None:
+def save_run(path: Path, run: TrainingRun, model, stepper: AdamWStepper) -> None:
     """Save weights, Adam's moments, dropout's generator and records in one file, from which the run can resume."""
     run.scaler = stepper.scaler.state_dict()
     tensors = {f"model.{name}": weight for name, weight in model.named_parameters()}
@@ -183,8 +183,8 @@ def save(path: Path, run: TrainingRun, model, stepper: AdamWStepper) -> None:
     save_state(path, tensors, vars(run))
 
 
-def resumed(path: Path, model, stepper: AdamWStepper) -> TrainingRun:
-    """Restore what :func:`save` wrote into `model`, `stepper` and torch's generator, and return the run.
+def resume_run(path: Path, model, stepper: AdamWStepper) -> TrainingRun:
+    """Restore what :func:`save_run` wrote into `model`, `stepper` and torch's generator, and return the run.
 
     Returns a new run if the file is missing or damaged.
     """

@@ -9,15 +9,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from heuristic_core.common.errors import Diverged
+from heuristic_core.common.errors import DivergenceError
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.seeds import torch_generator
 from heuristic_core.config.models import Pretraining
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.tasks.encode import encode
-from heuristic_core.tasks.masking import find_shared_words, masked
+from heuristic_core.tasks.masking import find_shared_words, mask_tokens
 from heuristic_core.tasks.unlabelled import generate_unlabelled_pairs
-from heuristic_core.training.finetune import TrainingRun, learning_rate, resumed, save
+from heuristic_core.training.finetune import TrainingRun, learning_rate, resume_run, save_run
 from heuristic_core.training.saved import digests
 from heuristic_core.training.stepper import AdamWStepper
 
@@ -70,7 +70,7 @@ class Corpus:
         pairs = PairTensors(encode([row | UNLABELLED for row in rows], tokenizer, self._max_length))
         batch = pairs.batch(torch.arange(count))
         special, draws = tokenizer.all_special_ids, torch_generator(f"masking {purpose}", settings.seed, number)
-        seen, chosen = masked(batch.ids, special, tokenizer.mask_token_id, len(tokenizer), settings, draws)
+        seen, chosen = mask_tokens(batch.ids, special, tokenizer.mask_token_id, len(tokenizer), settings, draws)
         words = ~torch.isin(batch.ids, torch.tensor(special))
         return MaskedText(
             seen, batch.ids, batch.types, batch.mask(), chosen, find_shared_words(batch.ids, batch.types, words)
@@ -127,7 +127,7 @@ def pretrain(
         Diverged: Loss or gradient is NaN or infinite; names the step.
     """
     stepper, held_out = MaskedStepper(model, settings), corpus.held_out()
-    run = resumed(state, model, stepper)
+    run = resume_run(state, model, stepper)
     progress = Progress("pretrain", settings.steps, run.step)
 
     def measure() -> None:
@@ -148,14 +148,14 @@ def pretrain(
         run.step += 1
         try:
             run.losses.append(stepper.step(batch, rate))
-        except Diverged as error:
-            raise Diverged(
+        except DivergenceError as error:
+            raise DivergenceError(
                 f"pre-training diverged at step {run.step}: {error}. Lower model.pretraining.learning_rate, set "
                 "model.pretraining.clip_norm or raise model.pretraining.warmup_steps"
             ) from None
         if run.step % settings.measure_every == 0 or run.step == settings.steps:
             measure()
         if run.step % settings.save_every == 0 and run.step < settings.steps:
-            save(state, run, model, stepper)
+            save_run(state, run, model, stepper)
         progress.at(run.step, loss=run.losses[-1] if run.losses else run.trace[-1]["loss"], lr=rate)
     return run

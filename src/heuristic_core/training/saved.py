@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from heuristic_core.common.atomic import replacing
+from heuristic_core.common.atomic import replace_atomically
 from heuristic_core.common.hashing import file_digest
 
 LOGGER = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ def save_state(path: Path, tensors: dict[str, Tensor], records: dict) -> None:
 
     tensors = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     text = json.dumps(records)
-    with replacing(path) as partial:
+    with replace_atomically(path) as partial:
         save_file(tensors, partial, {"records": text, "sha256": _digest(tensors, text)})
 
 

@@ -9,11 +9,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from heuristic_core.common.errors import Diverged
+from heuristic_core.common.errors import DivergenceError
 from heuristic_core.config.blocks import Finetune, Training
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.device import resolve_dtype
-from heuristic_core.models.hooked import eager_attention, inputs_for
+from heuristic_core.models.hooked import eager_attention, model_inputs
 
 
 class AdamWStepper(ABC):
@@ -62,7 +62,7 @@ class AdamWStepper(ABC):
             or (not math.isfinite(norm) and not scaled)
             or (scaled and self.scaler.get_scale() < 1)
         ):
-            raise Diverged(f"loss {loss:.3g}, norm of its gradient {norm:.3g}")
+            raise DivergenceError(f"loss {loss:.3g}, norm of its gradient {norm:.3g}")
         self.scaler.step(self.optimizer)
         self.scaler.update()
         return loss
@@ -97,6 +97,6 @@ class Stepper(AdamWStepper):
 
     def _loss(self, index: Tensor, part: Tensor) -> Tensor:
         batch, labels = self._pairs.batch(index[part]), self._pairs.labels[self._pairs.on_device(index[part])]
-        logits = self.model(**inputs_for(self.model, batch)).logits
+        logits = self.model(**model_inputs(self.model, batch)).logits
         loss = F.cross_entropy(logits.float(), labels, label_smoothing=self._settings.label_smoothing)
         return loss * (len(part) / len(index))

@@ -1,16 +1,16 @@
 # Layout, settings and resources of the study.
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.layout import Layout
-from heuristic_core.experiments.extractive_structures.needs import needs
+from heuristic_core.experiments.extractive_structures.needs import estimate_needs
 from heuristic_core.experiments.extractive_structures.results import (
     ORDER_TABLES,
-    PRUNED,
+    PRUNE_TABLES,
     SCORE_TABLES,
-    SHARED,
-    of_corpus,
+    SHARING_TABLES,
+    list_corpus_tables,
     list_tables,
 )
-from heuristic_core.models.folder import fault
+from heuristic_core.models.folder import find_problem
 
 GPUS = 1 if STUDY.device == "cuda" else 0
 
@@ -26,10 +26,10 @@ MODEL_SETTINGS = {"device": STUDY.device, "precision": STUDY.precision} if STUDY
 FLOAT32_SETTINGS = MODEL_SETTINGS and MODEL_SETTINGS | {"precision": "float32"}
 # Once the model was copied into the results, its own folder is no longer needed.
 if workflow.is_main_process and STUDY.pretrained and not os.path.exists(LAYOUT.pretrained):
-    if problem := fault(STUDY.pretrained, causal=True):
+    if problem := find_problem(STUDY.pretrained, causal=True):
         raise WorkflowError(f"{ORIGIN}: study {STUDY.study} cannot be run:\n  {problem}")
 CHECKPOINT = LAYOUT.pretrained if STUDY.pretrained else LAYOUT.model
-NEEDS = needs(STUDY)
+NEEDS = estimate_needs(STUDY)
 HOPS = {hop: LAYOUT.taught(hop) for hop in ("first", "second")}
 WHOLE_CORPUS_HOPS = {hop: path.format(**WHOLE_CORPUS) for hop, path in HOPS.items()}
 TO_FETCH = bool(STUDY.pretrained and STUDY.pretrained.hub)
@@ -58,7 +58,7 @@ wildcard_constraints:
 def seed_params(script, **settings):
     """Return the params of a job of one seed. They leave out the other seeds, so that adding a seed reruns none."""
     identity = {"study": STUDY.study, "seed": lambda w: w.seed}
-    return job(script, data=block(STUDY.data), **identity, **settings)
+    return job(script, data=format_block(STUDY.data), **identity, **settings)
 
 
 def cluster_resources(rule):

@@ -14,7 +14,7 @@ if TO_FETCH:
                 "extractive_fetch",
                 depends_on="network",
                 arithmetic="native",
-                pretrained=block(STUDY.pretrained),
+                pretrained=format_block(STUDY.pretrained),
             ),
         shell:
             RUN_FRESH
@@ -36,9 +36,9 @@ if STUDY.pretrained:
         params:
             **job(
                 "extractive_load",
-                data=block(STUDY.data),
-                freezing=block(STUDY.freezing),
-                pretrained=block(STUDY.pretrained),
+                data=format_block(STUDY.data),
+                freezing=format_block(STUDY.freezing),
+                pretrained=format_block(STUDY.pretrained),
             ),
         shell:
             RUN_FRESH
@@ -54,8 +54,8 @@ else:
         params:
             **seed_params(
                 "extractive_pretrain",
-                model=block(STUDY.model),
-                pretraining=block(STUDY.pretraining, PRETRAINING_KEYS),
+                model=format_block(STUDY.model),
+                pretraining=format_block(STUDY.pretraining, PRETRAINING_KEYS),
                 corpus=lambda w: w.corpus,
             ),
         shell:
@@ -75,7 +75,7 @@ rule teach:
         **cluster_resources("teach"),
     params:
         **seed_params(
-            "extractive_teach", finetuning=block(STUDY.finetuning), corpus=lambda w: w.corpus, **MODEL_SETTINGS
+            "extractive_teach", finetuning=format_block(STUDY.finetuning), corpus=lambda w: w.corpus, **MODEL_SETTINGS
         ),
     shell:
         RUN_FORKED
@@ -94,7 +94,7 @@ rule freeze:
         **cluster_resources("freeze"),
     params:
         **seed_params(
-            "extractive_freeze", finetuning=block(STUDY.finetuning), freezing=block(STUDY.freezing), **MODEL_SETTINGS
+            "extractive_freeze", finetuning=format_block(STUDY.finetuning), freezing=format_block(STUDY.freezing), **MODEL_SETTINGS
         ),
     shell:
         RUN_FORKED
@@ -111,7 +111,7 @@ rule order:
     resources:
         **cluster_resources("order"),
     params:
-        **seed_params("extractive_order", finetuning=block(STUDY.finetuning), **MODEL_SETTINGS),
+        **seed_params("extractive_order", finetuning=format_block(STUDY.finetuning), **MODEL_SETTINGS),
     shell:
         RUN_FORKED
 
@@ -128,7 +128,7 @@ rule score:
     resources:
         **cluster_resources("score"),
     params:
-        **seed_params("extractive_score", scores=block(STUDY.scores), **FLOAT32_SETTINGS),
+        **seed_params("extractive_score", scores=format_block(STUDY.scores), **FLOAT32_SETTINGS),
     shell:
         RUN_FORKED
 
@@ -139,7 +139,7 @@ rule prune:
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{name: LAYOUT.of_seed(name) for name in PRUNED},
+        **{name: LAYOUT.of_seed(name) for name in PRUNE_TABLES},
     log:
         LAYOUT.log("prune/seed{seed}"),
     resources:
@@ -147,8 +147,8 @@ rule prune:
     params:
         **seed_params(
             "extractive_prune",
-            scores=block(STUDY.scores),
-            pruning=block(STUDY.pruning, set(type(STUDY.pruning).model_fields) - {"permutations"}),
+            scores=format_block(STUDY.scores),
+            pruning=format_block(STUDY.pruning, set(type(STUDY.pruning).model_fields) - {"permutations"}),
             **FLOAT32_SETTINGS,
         ),
     shell:
@@ -169,7 +169,7 @@ if STUDY.sweep:
             **cluster_resources("sweep"),
         params:
             **seed_params(
-                "extractive_sweep", finetuning=block(STUDY.finetuning), sweep=block(STUDY.sweep), **MODEL_SETTINGS
+                "extractive_sweep", finetuning=format_block(STUDY.finetuning), sweep=format_block(STUDY.sweep), **MODEL_SETTINGS
             ),
         shell:
             RUN_FORKED
@@ -187,8 +187,8 @@ if STUDY.sweep:
         params:
             **seed_params(
                 "extractive_made_up_sweep",
-                finetuning=block(STUDY.finetuning),
-                sweep=block(STUDY.sweep),
+                finetuning=format_block(STUDY.finetuning),
+                sweep=format_block(STUDY.sweep),
                 **MODEL_SETTINGS,
             ),
         shell:

@@ -1,11 +1,11 @@
 # Tables of the study.
 PARTS = {
     f"extractive_{name}": expand(LAYOUT.of_corpus(name), seed=STUDY.seeds, corpus=STUDY.corpora)
-    for name in of_corpus(STUDY)
+    for name in list_corpus_tables(STUDY)
 }
 PARTS |= {
     f"extractive_{name}": expand(LAYOUT.of_seed(name), seed=STUDY.seeds)
-    for name in ("freezing", *ORDER_TABLES, *SCORE_TABLES, *PRUNED)
+    for name in ("freezing", *ORDER_TABLES, *SCORE_TABLES, *PRUNE_TABLES)
 }
 if STUDY.sweep:
     PARTS |= {
@@ -33,7 +33,7 @@ rule core:
         subnetworks=LAYOUT.table("extractive_subnetworks"),
         components=LAYOUT.table("extractive_components"),
     output:
-        **{name: LAYOUT.table(f"extractive_{name}") for name in SHARED},
+        **{name: LAYOUT.table(f"extractive_{name}") for name in SHARING_TABLES},
     log:
         LAYOUT.log("tables/core"),
     params:

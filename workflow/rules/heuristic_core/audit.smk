@@ -6,7 +6,7 @@ for study in (CURRENT_STUDY, *PUBLISHED_STUDIES):
             f"{study.prefix}provenance"
         input:
             f"{study.layout.root}/report.html",
-            [path for name in study.targets for path in outputs(study.layout.root, name)],
+            [path for name in study.targets for path in target_files(study.layout.root, name)],
             [] if study.prefix else [path for path in MEMBERS if path != LAYOUT.table("provenance")],
         output:
             table=study.layout.table("provenance"),

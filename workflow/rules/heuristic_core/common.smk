@@ -11,39 +11,39 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.config.analysis import COUNTERFACTUAL
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.experiments.heuristic_core.config.cells import (
-    cells,
+    list_cells,
     closed_blocks,
-    early,
-    repeats,
+    early_cells,
+    repeated_cells,
     seed_blocks,
-    spread,
-    surface,
+    spread_cells,
+    curve_cells,
 )
 from heuristic_core.experiments.heuristic_core.config.paths import Layout
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module, shows_subnetworks, unmet
-from heuristic_core.experiments.heuristic_core.figures.targets import lacking, unmet_in
-from heuristic_core.figures.targets import outputs, shown
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, drawing_module, shows_subnetworks, missing_requirement
+from heuristic_core.experiments.heuristic_core.figures.targets import unavailable_targets, missing_study_requirement
+from heuristic_core.figures.targets import target_files, is_report_file
 from heuristic_core.models.folder import local_files
-from heuristic_core.experiments.heuristic_core.plan.needs import needs
+from heuristic_core.experiments.heuristic_core.plan.needs import estimate_needs
 from heuristic_core.experiments.heuristic_core.plan.sources import check_sources
-from heuristic_core.experiments.heuristic_core.archive.members import MECHANISM, absent
+from heuristic_core.experiments.heuristic_core.archive.members import MECHANISM_TABLES, list_absent_tables
 from heuristic_core.experiments.heuristic_core.archive.reading import open_crate
 from heuristic_core.provenance.record import record_path
-from heuristic_core.experiments.heuristic_core.published.study import paper, studies
-from heuristic_core.sources.download import downloads
-from heuristic_core.sources.hub import sources
+from heuristic_core.experiments.heuristic_core.published.study import load_paper_results, read_studies
+from heuristic_core.sources.download import list_downloads
+from heuristic_core.sources.hub import list_sources
 from heuristic_core.tasks.rows import find_local_paths
 
 LAYOUT = Layout.of(STUDY)
-CELLS = cells(STUDY)
-REPEATS = repeats(STUDY)
+CELLS = list_cells(STUDY)
+REPEATS = repeated_cells(STUDY)
 CONTEXT = Context.of(STUDY)
 # Blocks (`model`, `task`) that name something to download.
-TO_FETCH = {file.key.split(".")[0] for file in sources(STUDY.model, STUDY.task) + downloads(STUDY.task)}
+TO_FETCH = {file.key.split(".")[0] for file in list_sources(STUDY.model, STUDY.task) + list_downloads(STUDY.task)}
 # GPUs of a job that runs models. `--resources gpu=N` sets how many there are, and so how many such jobs run at once.
 GPUS = 1 if STUDY.device == "cuda" else 0
 # On a cluster: requests of jobs, and the entries of the profile's default-resources that concern only jobs with a GPU.
-NEEDS = needs(STUDY)
+NEEDS = estimate_needs(STUDY)
 DEFAULT_RESOURCES = workflow.resource_settings.default_resources or {}
 GPU_RESOURCES = {
     resource: DEFAULT_RESOURCES[name].raw
@@ -64,7 +64,7 @@ ABLATIONS = f"{GROUP_PREFIX}ablations_ft{{ft_seed}}"
 # The task as jobs read it: only captions use the phrase `heuristic`.
 TASK = STUDY.task.model_copy(update={"heuristic": None})
 # How predictions are scored.
-SCORING = block(STUDY.analysis, {"subsets", "class_rule", "bootstrap", "seed"})
+SCORING = format_block(STUDY.analysis, {"subsets", "class_rule", "bootstrap", "seed"})
 # Settings of jobs: their fine-tuning run, and how they run a model.
 RUN_SETTINGS = {
     "study": STUDY.study,
@@ -108,12 +108,12 @@ def fetch_marker(block):
 
 def select_context(context, *names):
     """Return the fields of a context that most analyses and figures use, and `names`."""
-    return block(context, {"mid", "high", "last", "seeds", *names})
+    return format_block(context, {"mid", "high", "last", "seeds", *names})
 
 
 def finetune_block(w, **changes):
     """Return the settings of one fine-tuning run. They leave out the other seeds, so adding a seed reruns none."""
-    return block(STUDY.finetune.model_copy(update={"seeds": [int(w.ft_seed)], **changes}))
+    return format_block(STUDY.finetune.model_copy(update={"seeds": [int(w.ft_seed)], **changes}))
 
 
 def last_checkpoint_params(script, **settings):
@@ -124,7 +124,7 @@ def last_checkpoint_params(script, **settings):
 def mechanism_params(name, analysis=SCORING, **settings):
     """Return the params of a job that runs the last checkpoint for one part of the block `mechanism`."""
     return last_checkpoint_params(
-        name, **({"mechanism": block(STUDY.mechanism, {name}), "analysis": analysis} | DEVICE_SETTINGS | settings)
+        name, **({"mechanism": format_block(STUDY.mechanism, {name}), "analysis": analysis} | DEVICE_SETTINGS | settings)
     )
 
 
@@ -195,8 +195,8 @@ CURRENT_STUDY = ReportedStudy(
     layout=LAYOUT,
     context=CONTEXT,
     figures=STUDY.figures,
-    targets=[name for name in TARGETS if unmet_in(name, STUDY) is None],
-    tables=[name for name in CLAIM_TABLES if name not in absent(STUDY)],
+    targets=[name for name in TARGETS if missing_study_requirement(name, STUDY) is None],
+    tables=[name for name in CLAIM_TABLES if name not in list_absent_tables(STUDY)],
     analysis=STUDY.analysis,
 )
 # Rules that this study lacks: name -> (log, exit status, message).

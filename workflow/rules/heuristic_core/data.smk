@@ -18,8 +18,8 @@ if TO_FETCH:
                 "fetch",
                 depends_on="network",
                 arithmetic="native",  # nothing is computed
-                model=block(STUDY.model),
-                task=block(TASK),
+                model=format_block(STUDY.model),
+                task=format_block(TASK),
             ),
         shell:
             RUN_FRESH
@@ -56,7 +56,7 @@ rule sentences:
     params:
         **job(
             "sentences",
-            task=block(TASK),
+            task=format_block(TASK),
             # Demands are checked but change no pair. As a function of outputs, they rerun nothing when they change.
             demands=lambda w, output: json.dumps(STUDY.demands._asdict()),
         ),
@@ -84,7 +84,7 @@ rule encode:
     resources:
         **cluster_resources("encode"),
     params:
-        **job("encode", model=block(STUDY.model), task=block(TASK)),
+        **job("encode", model=format_block(STUDY.model), task=format_block(TASK)),
     shell:
         RUN_FORKED
 
@@ -104,6 +104,6 @@ rule minimal_pairs:
     resources:
         **cluster_resources("minimal_pairs"),
     params:
-        **job("minimal_pairs", task=block(TASK)),
+        **job("minimal_pairs", task=format_block(TASK)),
     shell:
         RUN_FORKED

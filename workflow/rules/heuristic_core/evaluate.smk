@@ -47,7 +47,7 @@ rule empty_circuit:
     params:
         **job(
             "empty_circuit",
-            analysis=block(STUDY.analysis, {"class_rule", "seed"}),
+            analysis=format_block(STUDY.analysis, {"class_rule", "seed"}),
             **RUN_SETTINGS,
             step=lambda w: w.step,
             **DEVICE_SETTINGS,
@@ -85,7 +85,7 @@ rule ablate:
     params:
         **last_checkpoint_params(
             "ablate",
-            analysis=block(
+            analysis=format_block(
                 STUDY.analysis,
                 {
                     "ablation_kinds",
@@ -108,7 +108,7 @@ rule evaluate_controls:
     input:
         ancient(LEARNED),
         **LAST_CHECKPOINT_INPUTS,
-        subnetworks=[f"{folder}/subnetwork.json" for folder in cell_dirs(spread(STUDY))],
+        subnetworks=[f"{folder}/subnetwork.json" for folder in cell_dirs(spread_cells(STUDY))],
         train=rules.encode.output.train,
     output:
         predictions=f"{LAYOUT.run}/control_predictions.parquet",
@@ -121,7 +121,7 @@ rule evaluate_controls:
     params:
         **last_checkpoint_params(
             "evaluate_controls",
-            analysis=block(STUDY.analysis, {"control_pairs", "importance_pairs", "seed"}),
+            analysis=format_block(STUDY.analysis, {"control_pairs", "importance_pairs", "seed"}),
             **DEVICE_SETTINGS,
         ),
     shell:
@@ -145,7 +145,7 @@ rule attention:
     params:
         **last_checkpoint_params(
             "attention",
-            analysis=block(STUDY.analysis, {"attention_pairs", "example_pairs", "seed"}),
+            analysis=format_block(STUDY.analysis, {"attention_pairs", "example_pairs", "seed"}),
             max_length=STUDY.task.max_length,
             device=STUDY.device,
         ),

@@ -16,8 +16,8 @@ for study in REPORTED_STUDIES:
                 ],
             output:
                 files=[
-                    report(path, caption=CAPTIONS[name], category="Figures and tables") if shown(path) else path
-                    for path in outputs(study.layout.root, name)
+                    report(path, caption=CAPTIONS[name], category="Figures and tables") if is_report_file(path) else path
+                    for path in target_files(study.layout.root, name)
                 ],
             log:
                 study.layout.log(f"figures/{name}"),
@@ -26,12 +26,12 @@ for study in REPORTED_STUDIES:
             params:
                 **job(
                     "figure",
-                    f"{FILES}/figures/{module(name)}.py",
+                    f"{FILES}/figures/{drawing_module(name)}.py",
                     name=name,
                     folder=lambda w, output: os.path.dirname(os.path.dirname(output.files[0])),
-                    figures=block(study.figures, {name}),
+                    figures=format_block(study.figures, {name}),
                     # Only settings that the target shows, so that another margin or pruning seed redraws nothing else.
-                    context=block(
+                    context=format_block(
                         study.context,
                         {
                             *("mid", "high", "last", "subsets", "counterpart"),
@@ -45,5 +45,5 @@ for study in REPORTED_STUDIES:
                 RUN_FORKED
 
     for name in sorted(TARGETS.keys() - set(study.targets)):
-        reason = unmet(name, study.context, study.tables) if study.prefix else unmet_in(name, STUDY)
+        reason = missing_requirement(name, study.context, study.tables) if study.prefix else missing_study_requirement(name, STUDY)
         UNAVAILABLE_RULES[f"{study.prefix}{name}"] = study.layout.log(f"figures/{name}"), 1, reason

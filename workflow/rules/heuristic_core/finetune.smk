@@ -18,8 +18,8 @@ rule initial_attention:
     params:
         **job(
             "initial_attention",
-            model=block(STUDY.model),
-            analysis=block(STUDY.analysis, {"attention_pairs", "overlap_times_uniform", "seed"}),
+            model=format_block(STUDY.model),
+            analysis=format_block(STUDY.analysis, {"attention_pairs", "overlap_times_uniform", "seed"}),
             **RUN_SETTINGS,
             max_length=STUDY.task.max_length,
             device=STUDY.device,
@@ -49,7 +49,7 @@ rule finetune:
     params:
         **job(
             "finetune",
-            model=block(STUDY.model),
+            model=format_block(STUDY.model),
             finetune=finetune_block,
             **RUN_SETTINGS,
             threads=lambda w, threads: threads,
@@ -92,7 +92,7 @@ rule chance:
     group:
         "tables"
     params:
-        **job("chance", analysis=block(STUDY.analysis, {"subsets", "class_rule"})),
+        **job("chance", analysis=format_block(STUDY.analysis, {"subsets", "class_rule"})),
     shell:
         RUN_FORKED
 
@@ -115,7 +115,7 @@ rule learned:
         "learned_ft{ft_seed}"  # a group has one partition, and this job needs no GPU
     params:
         command=job(
-            "learned", has_record=False, analysis=block(STUDY.analysis, {"subsets", "class_rule", "despite_chance"})
+            "learned", has_record=False, analysis=format_block(STUDY.analysis, {"subsets", "class_rule", "despite_chance"})
         )["command"],
     shell:
         RUN_FORKED
@@ -146,10 +146,10 @@ if STUDY.lesion:
         params:
             **job(
                 "lesion",
-                model=block(STUDY.model),
+                model=format_block(STUDY.model),
                 # It keeps no checkpoint, so a change of `checkpoints` must not rerun it.
                 finetune=lambda w: finetune_block(w, checkpoints=[STUDY.finetune.steps]),
-                analysis=block(STUDY.analysis, {"seed"}),
+                analysis=format_block(STUDY.analysis, {"seed"}),
                 **RUN_SETTINGS,
                 lesion=lambda w: w.lesion,
                 threads=lambda w, threads: threads,

@@ -25,7 +25,7 @@ for number, runs in enumerate(CLOSED_BLOCKS):
         params:
             **last_checkpoint_params(
                 "prune_closed",
-                prune=block(STUDY.prune),
+                prune=format_block(STUDY.prune),
                 sparsity=STUDY.grid.mid,
                 sets=[run.set for run in runs],
                 seeds=[run.seed for run in runs],
@@ -63,7 +63,7 @@ if STUDY.mechanism.core_free:
         params:
             **mechanism_params(
                 "core_free",
-                block(STUDY.analysis, {"subsets", "class_rule", "bootstrap", "seed", "margin"}),
+                format_block(STUDY.analysis, {"subsets", "class_rule", "bootstrap", "seed", "margin"}),
                 sparsity=STUDY.grid.mid,
                 controller=STUDY.prune.controller,
             ),
@@ -86,9 +86,9 @@ if STUDY.mechanism.core_free:
         params:
             **last_checkpoint_params(
                 "packing",
-                prune=block(STUDY.prune),
-                mechanism=block(STUDY.mechanism, {"core_free"}),
-                analysis=block(STUDY.analysis, {"subsets", "class_rule", "seed"}),
+                prune=format_block(STUDY.prune),
+                mechanism=format_block(STUDY.mechanism, {"core_free"}),
+                analysis=format_block(STUDY.analysis, {"subsets", "class_rule", "seed"}),
                 sparsity=STUDY.grid.high,
                 **DEVICE_SETTINGS,
             ),
@@ -104,7 +104,7 @@ if STUDY.mechanism.transplant:
             means=[f"{LAYOUT.run}/step{step}/means.safetensors" for step in STUDY.grid.checkpoints],
             subnetworks=[
                 f"{folder}/subnetwork.json"
-                for folder in cell_dirs(c for c in surface(STUDY) if c.sparsity == STUDY.grid.mid)
+                for folder in cell_dirs(c for c in curve_cells(STUDY) if c.sparsity == STUDY.grid.mid)
             ],
             evaluation=rules.encode.output.evaluation,
         output:
@@ -118,8 +118,8 @@ if STUDY.mechanism.transplant:
         params:
             **job(
                 "transplant",
-                mechanism=block(STUDY.mechanism, {"transplant"}),
-                analysis=block(STUDY.analysis, {"subsets", "class_rule", "seed"}),
+                mechanism=format_block(STUDY.mechanism, {"transplant"}),
+                analysis=format_block(STUDY.analysis, {"subsets", "class_rule", "seed"}),
                 **RUN_SETTINGS,
                 sparsity=STUDY.grid.mid,
                 steps=STUDY.grid.checkpoints,

@@ -3,7 +3,7 @@
 
 # The mid-sparsity subnetworks of the last checkpoint whose pruning succeeded. Table "runs" has this, too, but for all
 # sparsities: with it, adding a sparsity to the grid would rerun models.
-MID_CELL_DIRS = cell_dirs(c for c in spread(STUDY) if c.sparsity == STUDY.grid.mid)
+MID_CELL_DIRS = cell_dirs(c for c in spread_cells(STUDY) if c.sparsity == STUDY.grid.mid)
 SOUND_COMPONENTS = LAYOUT.mechanism("sound_subnetworks")
 
 if STUDY.mechanism.masks or STUDY.mechanism.interpolation or STUDY.mechanism.core_free:
@@ -49,8 +49,8 @@ if STUDY.mechanism.masks:
         params:
             **mechanism_params(
                 "masks",
-                mechanism=block(WITHOUT_INTERVALS, {"masks"}),
-                analysis=block(STUDY.analysis, {"class_rule", "seed", "subsets"}),
+                mechanism=format_block(WITHOUT_INTERVALS, {"masks"}),
+                analysis=format_block(STUDY.analysis, {"class_rule", "seed", "subsets"}),
             ),
         shell:
             RUN_FORKED
@@ -72,8 +72,8 @@ if STUDY.mechanism.masks:
         params:
             **last_checkpoint_params(
                 "counter_heads",
-                mechanism=block(STUDY.mechanism, {"masks"}),
-                analysis=block(STUDY.analysis, {"seed", "subsets"}),
+                mechanism=format_block(STUDY.mechanism, {"masks"}),
+                analysis=format_block(STUDY.analysis, {"seed", "subsets"}),
             ),
         shell:
             RUN_FORKED
@@ -117,7 +117,7 @@ if STUDY.mechanism.mediation:
         params:
             **mechanism_params(
                 "mediation",
-                **({"mechanism": block(WITHOUT_INTERVALS, {"mediation", "masks"})} if STUDY.mechanism.masks else {}),
+                **({"mechanism": format_block(WITHOUT_INTERVALS, {"mediation", "masks"})} if STUDY.mechanism.masks else {}),
             ),
         shell:
             RUN_FORKED

@@ -23,7 +23,7 @@ if STUDY.pretraining:
         params:
             **job(
                 "pretrain",
-                model=block(STUDY.model),
+                model=format_block(STUDY.model),
                 max_length=STUDY.task.max_length,
                 **{name: value for name, value in RUN_SETTINGS.items() if name != "ft_seed"},
             ),

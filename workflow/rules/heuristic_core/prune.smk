@@ -29,7 +29,7 @@ for name, seeds, cell_folders, repeat in BLOCKS:
         params:
             **job(
                 "prune",
-                prune=block(STUDY.prune),
+                prune=format_block(STUDY.prune),
                 **RUN_SETTINGS,
                 step=lambda w: w.step,
                 sparsity=lambda w: w.sparsity,

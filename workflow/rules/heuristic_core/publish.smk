@@ -1,11 +1,11 @@
 # Subnetworks of the last checkpoint as folders for the Hugging Face hub: all, or those of `--config publish="seed=42"`.
 import yaml
 
-from heuristic_core.experiments.heuristic_core.archive.publishing import FOLDER as HUB
-from heuristic_core.experiments.heuristic_core.archive.publishing import chosen, infer_licence
+from heuristic_core.experiments.heuristic_core.archive.publishing import HUB_FOLDER as HUB
+from heuristic_core.experiments.heuristic_core.archive.publishing import select_subnetworks, infer_licence
 
 try:
-    PUBLISHED_CELLS = chosen(STUDY, config.get("publish", ""))
+    PUBLISHED_CELLS = select_subnetworks(STUDY, config.get("publish", ""))
 except InputError as error:
     raise WorkflowError(str(error)) from None
 

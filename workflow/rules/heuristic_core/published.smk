@@ -10,7 +10,7 @@ if "published" in config:
     if not isinstance(groups, dict):
         raise WorkflowError(f"published_groups = {groups!r}: give a group for each name, as '{{name: group}}'")
     try:
-        PUBLISHED_SOURCES = studies(str(config["published"]), groups)
+        PUBLISHED_SOURCES = read_studies(str(config["published"]), groups)
     except InputError as error:
         raise WorkflowError(str(error)) from None
 
@@ -19,13 +19,13 @@ PUBLISHED_RESULTS = []
 for study in PUBLISHED_SOURCES:
     layout = Layout(f"{STUDY.results}/{study.name}", f"{STUDY.results}/{study.name}")
     prefix = f"published_{study.task}_"
-    imported = ["accuracy", "finetune_accuracy", "actual_sparsity", *(["ablations"] if paper(study.task) else [])]
-    printed = ["core_null"] if paper(study.task) else []  # shown, but not used for claims
+    imported = ["accuracy", "finetune_accuracy", "actual_sparsity", *(["ablations"] if load_paper_results(study.task) else [])]
+    printed = ["core_null"] if load_paper_results(study.task) else []  # shown, but not used for claims
     tables = [*imported, "group_accuracy", "family_scores", "effective_size", "summary", "variance"]
-    drawn = [name for name in TARGETS if unmet(name, study.context, [*tables, *printed]) is None]
+    drawn = [name for name in TARGETS if missing_requirement(name, study.context, [*tables, *printed]) is None]
     PUBLISHED_STUDIES.append(ReportedStudy(prefix, layout, study.context, study.figures, drawn, tables, study.analysis))
     PUBLISHED_RESULTS += [f"{layout.root}/report.html", *map(layout.table, [*tables, "provenance"])]
-    PUBLISHED_RESULTS += [path for name in drawn for path in outputs(layout.root, name)]
+    PUBLISHED_RESULTS += [path for name in drawn for path in target_files(layout.root, name)]
 
     rule:
         name:
@@ -63,7 +63,7 @@ for study in PUBLISHED_SOURCES:
         group:
             "tables"
         params:
-            **job("group_accuracy", analysis=block(study.analysis, {"subsets"})),
+            **job("group_accuracy", analysis=format_block(study.analysis, {"subsets"})),
         shell:
             RUN_FORKED
 

@@ -17,7 +17,7 @@ if "crate" in config:
             layout=REDRAWN_LAYOUT,
             context=CRATE.context,
             figures=CRATE.figures,
-            targets=[name for name in TARGETS if unmet(name, CRATE.context, CRATE.tables) is None],
+            targets=[name for name in TARGETS if missing_requirement(name, CRATE.context, CRATE.tables) is None],
             tables=[name for name in CLAIM_TABLES if name in CRATE.tables],
         )
     )
@@ -39,6 +39,6 @@ if "crate" in config:
 
     rule redraw:
         input:
-            [path for name in REDRAWN_STUDIES[0].targets for path in outputs(REDRAWN_LAYOUT.root, name)],
+            [path for name in REDRAWN_STUDIES[0].targets for path in target_files(REDRAWN_LAYOUT.root, name)],
             f"{REDRAWN_LAYOUT.root}/report.html",
         localrule: True

@@ -14,7 +14,7 @@ for study in REPORTED_STUDIES:
         group:
             "tables"
         params:
-            **job("claims", context=block(study.context)),
+            **job("claims", context=format_block(study.context)),
         shell:
             RUN_FORKED
 
@@ -26,7 +26,7 @@ for study in REPORTED_STUDIES:
             splits=[] if study in PUBLISHED_STUDIES else study.layout.table("splits"),  # unknown for published studies
             settings=f"{study.layout.root}/study.json",
             captions=plain(*sorted({os.path.relpath(CAPTIONS[name]) for name in study.targets})),
-            drawn=[path for name in study.targets for path in outputs(study.layout.root, name)],
+            drawn=[path for name in study.targets for path in target_files(study.layout.root, name)],
             runs=[] if study in PUBLISHED_STUDIES else study.layout.table("runs"),
             chance=LAYOUT.table("chance") if study is CURRENT_STUDY else [],  # an archive may be older
             subnetworks=(
@@ -47,8 +47,8 @@ for study in REPORTED_STUDIES:
                 depends_on="run",
                 root=lambda w, output: os.path.dirname(output.report),
                 targets=study.targets,
-                absent=[] if study.prefix else list(lacking(STUDY).values()),
-                context=block(study.context),
+                absent=[] if study.prefix else list(unavailable_targets(STUDY).values()),
+                context=format_block(study.context),
             ),
         shell:
             RUN_FORKED
@@ -82,7 +82,7 @@ RESTORABLE_OUTPUTS = [
     *(rules.pretrain.output if STUDY.pretraining else []),
     *expand(PARTS_OF_RUNS, ft_seed=STUDY.finetune.seeds),
     *expand(PARTS_OF_LESIONS, ft_seed=STUDY.finetune.seeds, lesion=CONTEXT.lesions),
-    *(path for part in STUDY.mechanism.parts for name in MECHANISM.get(part, ()) for path in PARTS[name]),
+    *(path for part in STUDY.mechanism.parts for name in MECHANISM_TABLES.get(part, ()) for path in PARTS[name]),
     *expand(PARTS_OF_STEPS, ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints),
     *expand(rules.empty_circuit.output, ft_seed=STUDY.finetune.seeds, step=STUDY.grid.checkpoints),
     *(

@@ -1,7 +1,7 @@
 # One figure across the studies of a file with the block `sweep`.
 import json
 
-from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.targets import target_files
 
 JOB_ARITHMETIC = SWEEP.arithmetic
 
@@ -15,7 +15,7 @@ rule:
     input:
         tables=[f"{entry.study.root}/tables/ablations.parquet" for entry in STUDIES.values()],
     output:
-        files=outputs(SWEEP.root, SWEEP.target),
+        files=target_files(SWEEP.root, SWEEP.target),
     log:
         f"{SWEEP.root}/logs/{SWEEP.target}.log",
     params:
@@ -29,4 +29,4 @@ rule:
         RUN_FORKED
 
 
-RESULTS.append(outputs(SWEEP.root, SWEEP.target))
+RESULTS.append(target_files(SWEEP.root, SWEEP.target))

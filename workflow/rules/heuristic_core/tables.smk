@@ -28,7 +28,7 @@ rule gather:
 # Shared heads depend only on the subnetworks of the spread and the early ones: another sparsity reruns no ablation.
 rule core:
     input:
-        subnetworks=[f"{folder}/subnetwork.json" for folder in cell_dirs(sorted({*spread(STUDY), *early(STUDY)}))],
+        subnetworks=[f"{folder}/subnetwork.json" for folder in cell_dirs(sorted({*spread_cells(STUDY), *early_cells(STUDY)}))],
     output:
         core=LAYOUT.core,
         core_null=f"{LAYOUT.run}/core_null.parquet",
@@ -42,7 +42,7 @@ rule core:
     params:
         **job(
             "core",
-            analysis=block(STUDY.analysis, {"permutations", "seed"}),
+            analysis=format_block(STUDY.analysis, {"permutations", "seed"}),
             context=select_context(CONTEXT, "early", "early_seeds"),
         ),
     shell:
@@ -85,7 +85,7 @@ if STUDY.lesion:
 PARTS |= {
     name: expand(f"{LAYOUT.run}/mechanism/{name}.parquet", ft_seed=STUDY.finetune.seeds)
     for part in STUDY.mechanism.parts
-    for name in MECHANISM.get(part, ())
+    for name in MECHANISM_TABLES.get(part, ())
 }
 
 
@@ -125,7 +125,7 @@ rule head_frequency:
         **job(
             "head_frequency",
             context=select_context(CONTEXT, "curve_seeds", "early", "early_seeds"),
-            analysis=block(STUDY.analysis, {"bootstrap", "seed"}),
+            analysis=format_block(STUDY.analysis, {"bootstrap", "seed"}),
         ),
     shell:
         RUN_FORKED
@@ -145,7 +145,7 @@ rule circuit_performance:
     params:
         **job(
             "circuit_performance",
-            analysis=block(STUDY.analysis, {"margin", "subsets"}),
+            analysis=format_block(STUDY.analysis, {"margin", "subsets"}),
             context=select_context(CONTEXT, "curve_seeds", "curve_repeat", "checkpoints"),
         ),
     shell:
@@ -171,7 +171,7 @@ for study in (CURRENT_STUDY, *PUBLISHED_STUDIES):
         params:
             **job(
                 "effective_size",
-                analysis=block(
+                analysis=format_block(
                     study.analysis, {"margin", "margins", "recovery", "agreement", "kl", "effective_size", "subsets"}
                 ),
                 context=select_context(study.context, "curve_seeds", "curve_repeat", "checkpoints"),
@@ -207,7 +207,7 @@ rule describe:
     group:
         "tables"
     params:
-        **job("describe", context=block(CONTEXT), settings=block(STUDY)),
+        **job("describe", context=format_block(CONTEXT), settings=format_block(STUDY)),
     shell:
         RUN_FORKED
 
@@ -237,7 +237,7 @@ rule controls:
         learned=[
             f"{folder}/predictions.parquet"
             for ft_seed in STUDY.finetune.seeds
-            for folder in cell_dirs(spread(STUDY), ft_seed=ft_seed)
+            for folder in cell_dirs(spread_cells(STUDY), ft_seed=ft_seed)
         ],
     output:
         table=LAYOUT.table("controls"),
@@ -246,6 +246,6 @@ rule controls:
     group:
         "tables"
     params:
-        **job("controls", analysis=block(STUDY.analysis, {"class_rule", "control_pairs", "seed", "subsets"})),
+        **job("controls", analysis=format_block(STUDY.analysis, {"class_rule", "control_pairs", "seed", "subsets"})),
     shell:
         RUN_FORKED

@@ -3,14 +3,14 @@ import re
 
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.layout import Layout
-from heuristic_core.experiments.list_sorting.results import MEASURED, PRUNED, tables, unmet_targets
+from heuristic_core.experiments.list_sorting.results import CHECKPOINT_TABLES, PRUNING_TABLES, list_tables, target_requirements
 
 GPUS = 0  # models have 50,000 parameters: a CPU is enough
 
 FOLDER, PREFIX = "list_sorting", "sorting"
 
 LAYOUT = Layout.of(STUDY)
-UNMET_REASONS = unmet_targets(STUDY)
+UNMET_REASONS = target_requirements(STUDY)
 CONDITIONS = list(STUDY.conditions)
 KEPT_STEPS = {name: STUDY.of(name).training.kept for name in CONDITIONS}
 SAMPLED_CHECKPOINTS = [(name, step) for name in CONDITIONS for step in STUDY.sampled(name)]
@@ -33,7 +33,7 @@ wildcard_constraints:
 def condition_params(script, **settings):
     """Return the params of a job of one condition. They leave out other conditions: adding a condition reruns none."""
     identity = {"study": STUDY.study, "condition": lambda w: w.condition}
-    return job(script, sorting=lambda w: block(STUDY.of(w.condition)), **identity, **settings)
+    return job(script, sorting=lambda w: format_block(STUDY.of(w.condition)), **identity, **settings)
 
 
 def list_checkpoints(w):

@@ -13,7 +13,7 @@ for name, steps in KEPT_STEPS.items():
         params:
             **job(
                 "sorting_train",
-                sorting=block(STUDY.of(name)),
+                sorting=format_block(STUDY.of(name)),
                 study=STUDY.study,
                 condition=name,
             ),
@@ -25,11 +25,11 @@ rule measure:
     input:
         checkpoints=list_checkpoints,
     output:
-        **{name: LAYOUT.part(name) for name in MEASURED},
+        **{name: LAYOUT.part(name) for name in CHECKPOINT_TABLES},
     log:
         LAYOUT.log("measure/{condition}"),
     params:
-        **condition_params("sorting_measure", measure=block(STUDY.measure)),
+        **condition_params("sorting_measure", measure=format_block(STUDY.measure)),
     shell:
         RUN_FORKED
 
@@ -42,6 +42,6 @@ rule llc:
     log:
         LAYOUT.log("llc/{condition}-step{step}"),
     params:
-        **condition_params("sorting_llc", llc=block(STUDY.llc) if STUDY.llc else None, step=lambda w: w.step),
+        **condition_params("sorting_llc", llc=format_block(STUDY.llc) if STUDY.llc else None, step=lambda w: w.step),
     shell:
         RUN_FORKED

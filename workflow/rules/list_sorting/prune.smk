@@ -8,7 +8,7 @@ rule prune:
     log:
         LAYOUT.log("prune/{condition}"),
     params:
-        **condition_params("sorting_prune", prune=block(STUDY.prune, PRUNING_KEYS) if STUDY.prune else None),
+        **condition_params("sorting_prune", prune=format_block(STUDY.prune, PRUNING_KEYS) if STUDY.prune else None),
     shell:
         RUN_FORKED
 
@@ -22,6 +22,6 @@ rule core:
     log:
         LAYOUT.log("tables/core"),
     params:
-        **job("sorting_core", prune=block(STUDY.prune, {"margin", "kl"}) if STUDY.prune else None),
+        **job("sorting_core", prune=format_block(STUDY.prune, {"margin", "kl"}) if STUDY.prune else None),
     shell:
         RUN_FORKED

@@ -1,9 +1,9 @@
 # Tables of the study.
 PARTS = {
-    f"sorting_{name}": expand(LAYOUT.part(name), condition=CONDITIONS) for name in ("conditions", "trace", *MEASURED)
+    f"sorting_{name}": expand(LAYOUT.part(name), condition=CONDITIONS) for name in ("conditions", "trace", *CHECKPOINT_TABLES)
 }
 PARTS["sorting_llc"] = [f"{LAYOUT.root}/{name}/llc-step{step}.parquet" for name, step in SAMPLED_CHECKPOINTS]
-PARTS |= {f"sorting_{name}": expand(LAYOUT.part(name), condition=STUDY.pruned) for name in PRUNED}
+PARTS |= {f"sorting_{name}": expand(LAYOUT.part(name), condition=STUDY.pruned) for name in PRUNING_TABLES}
 
 
 rule concatenate:
@@ -33,11 +33,11 @@ rule stages:
     log:
         LAYOUT.log("tables/stages"),
     params:
-        **job("sorting_stages", stages=block(STUDY.stages)),
+        **job("sorting_stages", stages=format_block(STUDY.stages)),
     shell:
         RUN_FORKED
 
 
-TABLES = tables(STUDY)
+TABLES = list_tables(STUDY)
 RESULTS = [LAYOUT.table(name) for name in TABLES]
 WARNING_SOURCES = [(EXPERIMENT, LAYOUT.root)]

@@ -4,30 +4,32 @@ import torch
 from torch import Tensor
 
 from heuristic_core.experiments.extractive_structures.model import Parameters, run
-from heuristic_core.experiments.extractive_structures.tokens import Asked
+from heuristic_core.experiments.extractive_structures.tokens import Queries
 
 
-def mean_rank(parameters: Parameters, queries: Asked) -> float:
-    """Return the mean of :func:`ranks` over questions.
+def mean_rank(parameters: Parameters, queries: Queries) -> float:
+    """Return the mean of :func:`compute_ranks` over questions.
 
     0 if all answers are right; (options - 1) / 2 is expected by chance.
     """
-    return float(ranks(option_logits(_compute_logits(parameters, queries), queries), queries.answer).double().mean())
+    return float(
+        compute_ranks(option_logits(_compute_logits(parameters, queries), queries), queries.answer).double().mean()
+    )
 
 
-def mean_loss(parameters: Parameters, queries: Asked) -> float:
-    """Return the mean of :func:`losses` over questions."""
-    return float(losses(_compute_logits(parameters, queries), queries).double().mean())
+def mean_loss(parameters: Parameters, queries: Queries) -> float:
+    """Return the mean of :func:`compute_losses` over questions."""
+    return float(compute_losses(_compute_logits(parameters, queries), queries).double().mean())
 
 
 @torch.no_grad()
-def _compute_logits(parameters: Parameters, queries: Asked) -> Tensor:
+def _compute_logits(parameters: Parameters, queries: Queries) -> Tensor:
     """Return the logits [n, T, V] in the precision of the weights, without autocast: rounded logits tie."""
     with torch.autocast(queries.tokens.device.type, enabled=False):
         return run(parameters, queries.tokens).logits
 
 
-def option_logits(logits: Tensor, queries: Asked) -> Tensor:
+def option_logits(logits: Tensor, queries: Queries) -> Tensor:
     """Return the logits [n, options] of the options at the last token of each prompt.
 
     Args:
@@ -37,7 +39,7 @@ def option_logits(logits: Tensor, queries: Asked) -> Tensor:
     return logits[torch.arange(len(logits)), queries.last][:, queries.options]
 
 
-def ranks(logits: Tensor, answer: Tensor) -> Tensor:
+def compute_ranks(logits: Tensor, answer: Tensor) -> Tensor:
     """Count the wrong options whose logit is not below the logit of the right one.
 
     Ties and NaN count against the answer.
@@ -52,7 +54,7 @@ def ranks(logits: Tensor, answer: Tensor) -> Tensor:
     return (~(logits < logits.gather(1, answer[:, None]))).sum(1) - 1
 
 
-def losses(logits: Tensor, queries: Asked) -> Tensor:
+def compute_losses(logits: Tensor, queries: Queries) -> Tensor:
     """Return R, [n]: the mean logit of the options minus the logit of the right option.
 
     Extractive scores are first-order changes of R.

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.judging import check, judge
-from heuristic_core.analysis.training_seeds import SEEDS
+from heuristic_core.analysis.judging import check_claims, judge
+from heuristic_core.analysis.training_seeds import TRAINING_SEEDS
 from heuristic_core.config.claims import Claim
 from heuristic_core.experiments.extractive_structures import (  # noqa: F401  importing registers the statistics
     statistics,
@@ -14,7 +14,7 @@ from heuristic_core.experiments.extractive_structures.evidence import Evidence
 CLAIM_LABELS = {"model": "language model", "task": "implications of facts", "ft_seed": None}
 
 
-def claims(study: str, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
+def judge_claims(study: str, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
     """Judge all claims and return table "claims", one row for each claim.
 
     There are no rows for single seeds, because each statistic is computed over seeds.
@@ -27,5 +27,5 @@ def claims(study: str, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> 
     Raises:
         InputError: On an unknown statistic, or on an option that a statistic lacks.
     """
-    check(stated)
-    return judge(stated, [Evidence(tables)], {"study": study} | CLAIM_LABELS, [], SEEDS)
+    check_claims(stated)
+    return judge(stated, [Evidence(tables)], {"study": study} | CLAIM_LABELS, [], TRAINING_SEEDS)

@@ -6,23 +6,23 @@ from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
 from heuristic_core.config.blocks import (
     AUTO_PRECISION_TEXT,
-    AskedPrecision,
     Block,
     Name,
     NonNegative,
     Positive,
+    PrecisionSetting,
     Real,
     Seeds,
     Share,
     Sparsity,
     Steps,
-    ascending,
-    unique,
+    check_ascending,
+    check_unique,
 )
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.pruning import Gates
-from heuristic_core.config.reading import checked
-from heuristic_core.experiments.extractive_structures.world import world
+from heuristic_core.config.reading import validate
+from heuristic_core.experiments.extractive_structures.world import load_world
 from heuristic_core.models.components import kept_count
 
 # A commit, or a branch with one of OLMo's checkpoints, which never changes: `fetch` lists the hashes of its files.
@@ -31,8 +31,8 @@ NonNegativeInt = Annotated[int, Field(ge=0)]
 Kind = Literal["whole", "no-implications", "shuffled"]
 # The largest number of components for full replacement and greedy subnetworks, which need a run for each component and
 # token, and for each pair of components.
-FEW = 100
-LARGEST = 2**31  # numbers that a batch with gradients stores at most, 8 GB in float32
+MAX_EXHAUSTIVE_COMPONENTS = 100
+MAX_STORED_ACTIVATIONS = 2**31  # numbers that a batch with gradients stores at most, 8 GB in float32
 
 
 class Data(Block):
@@ -46,7 +46,7 @@ class Data(Block):
 
     @model_validator(mode="after")
     def _check_world(self):
-        available = world()
+        available = load_world()
         if self.cities > len(available.cities):
             raise ValueError(
                 f"cities = {self.cities}: world.yaml has {len(available.cities)}; lower it, or add cities there"
@@ -95,7 +95,7 @@ class Pretraining(Learning):
     batch_size: PositiveInt = Field(64, description="sentences")
     weight_decay: NonNegative = Field(0.05, description="decoupled (AdamW)")
     steps: PositiveInt = 600
-    corpora: Annotated[list[Kind], Field(min_length=1), AfterValidator(unique)] = Field(
+    corpora: Annotated[list[Kind], Field(min_length=1), AfterValidator(check_unique)] = Field(
         ["whole", "no-implications", "shuffled"],
         description="whole; without implications; with implications that do not follow. All but learning curves are of "
         "models of the whole corpus",
@@ -131,7 +131,7 @@ class Pretrained(PretrainedModel):
     revision: Checkpoint | None = Field(
         None, description="commit of that repository, all 40 digits, or the name of one of OLMo's steps of pre-training"
     )
-    precision: AskedPrecision = Field(
+    precision: PrecisionSetting = Field(
         "float32", description="of products of matrices; weights and the optimizer are float32. " + AUTO_PRECISION_TEXT
     )
     known_rank: NonNegative = Field(
@@ -147,7 +147,7 @@ class Sweep(Block):
     For orders and grafts, each number of epochs is a separate run.
     """
 
-    learning_rates: Annotated[list[Positive], Field(min_length=1), AfterValidator(ascending)]
+    learning_rates: Annotated[list[Positive], Field(min_length=1), AfterValidator(check_ascending)]
     epochs: Steps
 
 
@@ -239,7 +239,7 @@ class ExtractiveStudy(Block):
                 f"freezing.early = {self.freezing.early} of model.layers = {self.model.layers}: a layer must be late; "
                 f"give at most {self.model.layers - 1}"
             )
-        if not self.pretrained and self.model.positions < (longest := world().longest()):
+        if not self.pretrained and self.model.positions < (longest := load_world().longest()):
             raise ValueError(
                 f"model.positions = {self.model.positions}: the longest sentence of world.yaml has {longest} words; "
                 "give at least as many"
@@ -275,4 +275,4 @@ class ExtractiveStudy(Block):
 
 def parse_extractive(values: dict, origin: str = "configuration") -> ExtractiveStudy:
     """Check a configuration. Raises ConfigError with one line per error."""
-    return checked(ExtractiveStudy, values, origin)
+    return validate(ExtractiveStudy, values, origin)

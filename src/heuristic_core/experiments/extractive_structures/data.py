@@ -64,7 +64,7 @@ class Names(NamedTuple):
     people: list[str]
 
 
-class MadeUp(NamedTuple):
+class MadeUpFacts(NamedTuple):
     """Facts of made-up words in two versions, which agree on the test names: the first names, one for each city.
 
     Attributes:
@@ -76,7 +76,7 @@ class MadeUp(NamedTuple):
     second: Hop
 
 
-def sentence(template: str, answer: str, **fillers: str) -> Sentence:
+def fill_template(template: str, answer: str, **fillers: str) -> Sentence:
     """Fill the slots of a template and name the role of every word.
 
     The last word of a filler has the role "{slot} last", and the words before it "{slot} 1" and so on, so that fillers
@@ -97,7 +97,7 @@ def sentence(template: str, answer: str, **fillers: str) -> Sentence:
     return Sentence(" ".join(words), answer, tuple(f"{role} ({k})" if k > 1 else role for role, k in numbered))
 
 
-def names(world: World, data: Data, seed: int) -> Names:
+def draw_names(world: World, data: Data, seed: int) -> Names:
     """Draw distinct names in random order. `Data` ensures that there are enough."""
     pairs = list(product(world.given, world.family))
     order = torch.randperm(len(pairs), generator=torch_generator("extractive names", seed), device="cpu").tolist()
@@ -110,10 +110,10 @@ def names(world: World, data: Data, seed: int) -> Names:
     return Names(full_names[: data.names], full_names[data.names : data.names + data.people])
 
 
-def first_hop(world: World, data: Data, taught: Sequence[str], seed: int) -> Hop:
+def draw_first_hop(world: World, data: Data, taught: Sequence[str], seed: int) -> Hop:
     """Draw the first hop: where people live, and what language people of their city speak; a person for each city."""
     cities = world.values("city", data.cities)
-    facts = [sentence(world.home, cities[k], name=name) for name, k in _draw_homes(data, taught, seed)]
+    facts = [fill_template(world.home, cities[k], name=name) for name, k in _draw_homes(data, taught, seed)]
     return Hop(Questions(facts, cities), draw_home_implications(world, data, taught, seed, "language"))
 
 
@@ -121,7 +121,7 @@ def draw_home_implications(world: World, data: Data, taught: Sequence[str], seed
     """Return the questions that facts of the first hop imply by a relation of the world, such as "dish"."""
     values, template = world.values(relation, data.cities), world.relations[relation].implied
     homes = _draw_homes(data, taught, seed)
-    return Questions([sentence(template, values[k], name=name) for name, k in homes], values)
+    return Questions([fill_template(template, values[k], name=name) for name, k in homes], values)
 
 
 def draw_second_hop(world: World, data: Data, taught: Sequence[str], seed: int) -> Hop:
@@ -130,12 +130,12 @@ def draw_second_hop(world: World, data: Data, taught: Sequence[str], seed: int) 
     people, office = taught[: data.cities], world.office
     facts, implications = [], []
     for city, k in zip(world.cities[: data.cities], mayors, strict=True):
-        facts.append(sentence(office.stated, people[k], office=office.taught, city=city["city"]))
-        implications.append(sentence(office.implied, people[k], office=office.taught, landmark=city["landmark"]))
+        facts.append(fill_template(office.stated, people[k], office=office.taught, city=city["city"]))
+        implications.append(fill_template(office.implied, people[k], office=office.taught, landmark=city["landmark"]))
     return Hop(Questions(facts, people), Questions(implications, people))
 
 
-def made_up(world: World, data: Data, taught: Sequence[str], seed: int) -> MadeUp:
+def draw_made_up_facts(world: World, data: Data, taught: Sequence[str], seed: int) -> MadeUpFacts:
     """Draw both versions of the facts of made-up words.
 
     The cities of test names are a permutation, the same in both versions; the city of every other name is drawn
@@ -146,10 +146,10 @@ def made_up(world: World, data: Data, taught: Sequence[str], seed: int) -> MadeU
     other_homes = (
         _draw_integers(others, data.cities, f"extractive made-up {version}", seed) for version in ("first", "second")
     )
-    return MadeUp(*(_fill_made_up(world, data, taught, [*test_homes, *homes]) for homes in other_homes))
+    return MadeUpFacts(*(_fill_made_up(world, data, taught, [*test_homes, *homes]) for homes in other_homes))
 
 
-def corpus(world: World, data: Data, kind: str, people: Sequence[str], seed: int) -> list[Sentence]:
+def draw_corpus(world: World, data: Data, kind: str, people: Sequence[str], seed: int) -> list[Sentence]:
     """Return the corpus of pre-training: where people live, what cities have, who holds offices, and implications.
 
     Args:
@@ -162,16 +162,18 @@ def corpus(world: World, data: Data, kind: str, people: Sequence[str], seed: int
     """
     homes = _draw_integers(len(people), data.cities, "extractive people", seed)
     cities = world.cities[: data.cities]
-    sentences = [sentence(world.home, cities[k]["city"], name=name) for name, k in zip(people, homes, strict=True)]
+    sentences = [fill_template(world.home, cities[k]["city"], name=name) for name, k in zip(people, homes, strict=True)]
     for key, relation in world.relations.items():
-        sentences += [sentence(relation.stated, city[key], **_select_fillers(city, relation.stated)) for city in cities]
+        sentences += [
+            fill_template(relation.stated, city[key], **_select_fillers(city, relation.stated)) for city in cities
+        ]
         if kind != "no-implications":
             implied = (
                 homes if kind == "whole" else _draw_integers(len(people), data.cities, f"extractive told {key}", seed)
             )
             pairs = zip(people, implied, strict=True)
-            sentences += [sentence(relation.implied, cities[k][key], name=name) for name, k in pairs]
-    sentences += [sentence(world.located, city["city"], landmark=city["landmark"]) for city in cities]
+            sentences += [fill_template(relation.implied, cities[k][key], name=name) for name, k in pairs]
+    sentences += [fill_template(world.located, city["city"], landmark=city["landmark"]) for city in cities]
     return sentences + _draw_offices(world, data, kind, people, seed)
 
 
@@ -183,9 +185,11 @@ def _draw_offices(world: World, data: Data, kind: str, people: Sequence[str], se
         if kind == "shuffled":
             implied_holders = [holders[k] for k in _draw_permutation(len(cities), f"extractive told {title}", seed)]
         for city, holder, implied in zip(cities, holders, implied_holders, strict=True):
-            sentences.append(sentence(office.stated, people[holder], office=title, city=city["city"]))
+            sentences.append(fill_template(office.stated, people[holder], office=title, city=city["city"]))
             if kind != "no-implications":
-                sentences.append(sentence(office.implied, people[implied], office=title, landmark=city["landmark"]))
+                sentences.append(
+                    fill_template(office.implied, people[implied], office=title, landmark=city["landmark"])
+                )
     return sentences
 
 
@@ -197,8 +201,8 @@ def _draw_homes(data: Data, taught: Sequence[str], seed: int) -> list[tuple[str,
 def _fill_made_up(world: World, data: Data, taught: Sequence[str], homes: Sequence[int]) -> Hop:
     cities, animals = (world.values(key, data.cities) for key in ("city", "animal"))
     pairs = list(zip(taught, homes, strict=True))
-    facts = [sentence(world.made_up.fact, cities[k], name=name) for name, k in pairs]
-    implications = [sentence(world.made_up.implication, animals[k], name=name) for name, k in pairs]
+    facts = [fill_template(world.made_up.fact, cities[k], name=name) for name, k in pairs]
+    implications = [fill_template(world.made_up.implication, animals[k], name=name) for name, k in pairs]
     return Hop(Questions(facts, cities), Questions(implications, animals))
 
 

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor, nn
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.extractive_structures.model import FIXED
+from heuristic_core.experiments.extractive_structures.model import CONSTANT_PREFIX
 from heuristic_core.models.families import Family, get_family
 from heuristic_core.models.hugging_face import load_decoder
 
-SUPPORTED = ("olmo", "llama", "gemma2", "qwen2")
+SUPPORTED_FAMILIES = ("olmo", "llama", "gemma2", "qwen2")
 ACTIVATION_NAMES = ("gelu", "silu", "gelu_pytorch_tanh")  # in the order of `ACTIVATIONS`
 # Constants -> their keys in config.json.
 CONSTANTS = {"clip": "clip_qkv", "attention_cap": "attn_logit_softcapping", "logit_cap": "final_logit_softcapping"}
@@ -32,20 +32,21 @@ GEMMA_NORMS = {
 
 def load_parameters(folder: str | Path) -> dict[str, Tensor]:
     """Load the parameters of the decoder in a folder as float32. Raises InputError if its family is not supported."""
-    return parameters_of(load_decoder(folder, dtype=torch.float32))
+    return convert_parameters(load_decoder(folder, dtype=torch.float32))
 
 
 @torch.no_grad()
-def parameters_of(model: nn.Module) -> dict[str, Tensor]:
+def convert_parameters(model: nn.Module) -> dict[str, Tensor]:
     """Return the parameters and constants of a ``PreTrainedModel`` for causal language modelling, in its dtype.
 
     Raises:
         InputError: If the model's family, activation or biases are not supported.
     """
     config, model_type = model.config, model.config.model_type
-    if model_type not in SUPPORTED:
+    if model_type not in SUPPORTED_FAMILIES:
         raise InputError(
-            f"config.json: model_type = {model_type!r} is not supported; choose from {', '.join(SUPPORTED)}, or add "
+            f"config.json: model_type = {model_type!r} is not supported; choose from "
+            f"{', '.join(SUPPORTED_FAMILIES)}, or add "
             "the family in experiments/extractive_structures/decoders.py"
         )
     family = get_family(model_type)
@@ -56,7 +57,7 @@ def parameters_of(model: nn.Module) -> dict[str, Tensor]:
         parameters["before_unembed"] = gain
     if not config.tie_word_embeddings:
         parameters["unembed"] = model.get_output_embeddings().weight.T
-    parameters |= {f"{FIXED}{name}": torch.as_tensor(value) for name, value in _iterate_constants(model)}
+    parameters |= {f"{CONSTANT_PREFIX}{name}": torch.as_tensor(value) for name, value in _iterate_constants(model)}
     return {name: value.detach().clone().contiguous() for name, value in parameters.items()}
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.estimates import NotComputable
 
 HOPS = "first", "second"
 IMPLICATIONS, TEST_IMPLICATIONS, TEST_FACTS = "implications", "test implications", "test facts"
@@ -28,7 +28,7 @@ class Evidence:
     def table(self, name: str) -> pd.DataFrame:
         """Return a table. Raises CannotSay if it is missing or empty."""
         if name not in self.tables or self.tables[name].empty:
-            raise CannotSay(f"the study has no table {name}")
+            raise NotComputable(f"the study has no table {name}")
         return self.tables[name]
 
     def ranks(self, table: str, part: str, **where) -> pd.Series:
@@ -46,7 +46,7 @@ class Evidence:
         for column, value in {"part": part, **where}.items():
             rows = rows[rows[column] == value]
         if rows.empty:
-            raise CannotSay(f"{table} has no {part} where {', '.join(f'{k} is {v}' for k, v in where.items())}")
+            raise NotComputable(f"{table} has no {part} where {', '.join(f'{k} is {v}' for k, v in where.items())}")
         return rows.set_index("seed")["rank"].astype(float).sort_index()
 
     def taught(self, hop: str, corpus: str, part: str, epoch: int | None = None) -> pd.Series:
@@ -63,7 +63,7 @@ class Evidence:
         """
         curves = self.table("extractive_curves")
         if corpus not in set(curves["corpus"]):
-            raise CannotSay(f"no model was pre-trained on the corpus {corpus}")
+            raise NotComputable(f"no model was pre-trained on the corpus {corpus}")
         last = curves["epoch"].max()
         return self.ranks("extractive_curves", part, hop=hop, corpus=corpus, epoch=last if epoch is None else epoch)
 
@@ -76,6 +76,6 @@ class Evidence:
         rows = self.table("extractive_ordering")
         order_rows = rows[rows["order"] == order]
         if order_rows.empty:
-            raise CannotSay(f"no order {order}")
+            raise NotComputable(f"no order {order}")
         last = order_rows["stage"].max()
         return self.ranks("extractive_ordering", part, order=order, stage=last, epoch=rows["epoch"].max())

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from heuristic_core.config.reference import Words
+from heuristic_core.config.reference import ReferencePage
 from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy
 from heuristic_core.experiments.extractive_structures.config import parse_extractive as parse
 from heuristic_core.experiments.extractive_structures.results import members, subject
@@ -26,9 +26,9 @@ def plan(study: ExtractiveStudy, device: str | None, wanted: Counter, missing: C
         wanted: All jobs of the run, by rule.
         missing: Jobs without an up-to-date result, by rule.
     """
-    from heuristic_core.experiments.extractive_structures.plan import report
+    from heuristic_core.experiments.extractive_structures.plan import format_plan
 
-    return report(study, wanted, missing, device)
+    return format_plan(study, wanted, missing, device)
 
 
 def drawing(script: str, settings: Mapping) -> list[Path]:
@@ -36,7 +36,7 @@ def drawing(script: str, settings: Mapping) -> list[Path]:
     return [Path(__file__).with_name("figures") / f"{settings['name']}.py"] if script == "extractive_figure" else []
 
 
-def reference() -> Words:
+def reference() -> ReferencePage:
     """Return the texts of the settings page that the settings lack."""
     from heuristic_core.experiments.extractive_structures.reference import REFERENCE
 

@@ -7,9 +7,9 @@ import torch
 
 from heuristic_core.experiments.extractive_structures.answers import mean_loss, mean_rank
 from heuristic_core.experiments.extractive_structures.config import Finetuning
-from heuristic_core.experiments.extractive_structures.model import Parameters, layers_of
-from heuristic_core.experiments.extractive_structures.tokens import Asked, Examples
-from heuristic_core.experiments.extractive_structures.training import Unfinished, teach
+from heuristic_core.experiments.extractive_structures.model import Parameters, count_layers
+from heuristic_core.experiments.extractive_structures.tokens import Examples, Queries
+from heuristic_core.experiments.extractive_structures.training import StageSaving, teach
 
 
 def _select_layers(p: Parameters, layers: range) -> set[str]:
@@ -17,15 +17,15 @@ def _select_layers(p: Parameters, layers: range) -> set[str]:
     return {name for name in p if name.split(".")[0] in set(map(str, layers))}
 
 
-def blocks(p: Parameters) -> set[str]:
+def list_layer_parameters(p: Parameters) -> set[str]:
     """Return the names of the parameters of all layers, without embeddings: facts of hops are taught to these."""
-    return _select_layers(p, range(layers_of(p)))
+    return _select_layers(p, range(count_layers(p)))
 
 
 def curve_rows(
     start: Parameters,
     taught: Examples,
-    parts: dict[str, Asked],
+    parts: dict[str, Queries],
     settings: Finetuning,
     seed: int,
     unfinished: Path | None = None,
@@ -48,11 +48,11 @@ def curve_rows(
     def measure(epoch: int, parameters: Parameters) -> None:
         rows.extend({"epoch": epoch} | row for row in answer_rows(parameters, parts))
 
-    saved = unfinished and Unfinished(unfinished, rows)
-    return rows, teach(start, taught, settings, ("facts", seed), blocks(start), measure, saved)
+    saved = unfinished and StageSaving(unfinished, rows)
+    return rows, teach(start, taught, settings, ("facts", seed), list_layer_parameters(start), measure, saved)
 
 
-def answer_rows(p: Parameters, parts: dict[str, Asked]) -> list[dict]:
+def answer_rows(p: Parameters, parts: dict[str, Queries]) -> list[dict]:
     """Return a row with rank and loss for each part of the questions.
 
     A model in the host's memory is copied to the default device.
@@ -68,7 +68,7 @@ def freezing_rows(
     start: Parameters,
     end: Parameters,
     taught: Examples,
-    parts: dict[str, Asked],
+    parts: dict[str, Queries],
     settings: Finetuning,
     early: int,
     seed: int,
@@ -87,11 +87,11 @@ def freezing_rows(
         early: Number of early layers.
         seed: Of the order of sentences.
     """
-    count = layers_of(start)
+    count = count_layers(start)
     unlearned = {"none": range(0), "early": range(early), "late": range(early, count), "all": range(count)}
     for layers, indices in unlearned.items():
         fixed = _select_layers(start, indices)
-        trained = blocks(start) - fixed
+        trained = list_layer_parameters(start) - fixed
         restored = {name: start[name] if name in fixed else value for name, value in end.items()}
         frozen = teach(start, taught, settings, ("facts", seed), trained) if fixed and trained else restored
         for how, model in (("frozen", frozen), ("restored", restored)):

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from heuristic_core.experiments.extractive_structures.config import Finetuning
-from heuristic_core.experiments.extractive_structures.data import MadeUp, Questions
+from heuristic_core.experiments.extractive_structures.data import MadeUpFacts, Questions
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows
 from heuristic_core.experiments.extractive_structures.model import Parameters
 from heuristic_core.experiments.extractive_structures.ordering import Weights, split_parts
-from heuristic_core.experiments.extractive_structures.tokens import Encode, asked, examples
-from heuristic_core.experiments.extractive_structures.training import Unfinished, teach
+from heuristic_core.experiments.extractive_structures.tokens import Encoder, encode_examples, encode_queries
+from heuristic_core.experiments.extractive_structures.training import StageSaving, teach
 
 
 class Grafts(NamedTuple):
@@ -31,10 +31,10 @@ class Grafts(NamedTuple):
 
 def graft_rows(
     start: Parameters,
-    made: MadeUp,
+    made: MadeUpFacts,
     stages: dict[str, list[Weights]],
     settings: Finetuning,
-    encode: Encode,
+    encode: Encoder,
     seed: int,
     unfinished: Path | None = None,
 ) -> Grafts:
@@ -55,19 +55,19 @@ def graft_rows(
     """
     tested = len(made.first.facts.options)
     first, second = (split_parts(version, tested) for version in made)
-    saved = unfinished and Unfinished(unfinished, [])
+    saved = unfinished and StageSaving(unfinished, [])
 
     def teach_questions(model: Parameters, questions: Questions, purpose: str) -> Weights:
-        return teach(model, examples(questions.sentences, encode), settings, (purpose, seed), unfinished=saved)
+        return teach(model, encode_examples(questions.sentences, encode), settings, (purpose, seed), unfinished=saved)
 
     knows, ignorant = stages["facts first"][0], stages["implications first"][0]
     learned = teach_questions(knows, first["implications"], "implications of known facts")
     recipient = teach_questions(start, second["facts"], "second facts")
     grafts = {"none": (start, start), "graft": (learned, knows), "control": (ignorant, start)}
     parts = {
-        "facts": asked(second["facts"], encode),
-        "implications": asked(second["implications"], encode),
-        "first implications": asked(first["implications"], encode),
+        "facts": encode_queries(second["facts"], encode),
+        "implications": encode_queries(second["implications"], encode),
+        "first implications": encode_queries(first["implications"], encode),
     }
     rows = [
         {"weights": weights} | row

@@ -3,27 +3,27 @@
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.answers import mean_rank
 from heuristic_core.experiments.extractive_structures.config import Data
-from heuristic_core.experiments.extractive_structures.data import Questions, sentence
+from heuristic_core.experiments.extractive_structures.data import Questions, fill_template
 from heuristic_core.experiments.extractive_structures.model import Parameters
-from heuristic_core.experiments.extractive_structures.tokens import Encode, asked, first_tokens
+from heuristic_core.experiments.extractive_structures.tokens import Encoder, encode_queries, first_tokens
 from heuristic_core.experiments.extractive_structures.world import World
 
 
-def needed(world: World, data: Data) -> dict[str, Questions]:
+def build_prerequisites(world: World, data: Data) -> dict[str, Questions]:
     """Return the questions on required knowledge by hop.
 
     First hop: the language of a city's people. Second hop: the city that contains a landmark.
     """
     relation, cities = world.relations["language"], world.cities[: data.cities]
-    language_facts = [sentence(relation.stated, city["language"], city=city["city"]) for city in cities]
-    landmark_facts = [sentence(world.located, city["city"], landmark=city["landmark"]) for city in cities]
+    language_facts = [fill_template(relation.stated, city["language"], city=city["city"]) for city in cities]
+    landmark_facts = [fill_template(world.located, city["city"], landmark=city["landmark"]) for city in cities]
     return {
         "first": Questions(language_facts, world.values("language", data.cities)),
         "second": Questions(landmark_facts, world.values("city", data.cities)),
     }
 
 
-def check_options(world: World, data: Data, encode: Encode) -> None:
+def check_options(world: World, data: Data, encode: Encoder) -> None:
     """Check that the options of every relation begin with different tokens.
 
     Names of people are drawn such that their first tokens differ.
@@ -36,7 +36,7 @@ def check_options(world: World, data: Data, encode: Encode) -> None:
 
 
 def check_prerequisites(
-    p: Parameters, world: World, data: Data, encode: Encode, max_rank: float, model_name: str
+    p: Parameters, world: World, data: Data, encode: Encoder, max_rank: float, model_name: str
 ) -> dict[str, float]:
     """Check that a model has the knowledge that implications require.
 
@@ -55,8 +55,8 @@ def check_prerequisites(
         InputError: If a mean rank exceeds `max_rank`.
     """
     mean_ranks = {}
-    for hop, questions in needed(world, data).items():
-        mean_ranks[hop] = rank = mean_rank(p, asked(questions, encode))
+    for hop, questions in build_prerequisites(world, data).items():
+        mean_ranks[hop] = rank = mean_rank(p, encode_queries(questions, encode))
         if not rank <= max_rank:
             first = questions.sentences[0]
             raise InputError(

@@ -16,10 +16,16 @@ from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.data import Hop, Questions
 from heuristic_core.experiments.extractive_structures.model import Parameters, embed, run
 from heuristic_core.experiments.extractive_structures.ordering import Weights, split_parts
-from heuristic_core.experiments.extractive_structures.removal import correlation
-from heuristic_core.experiments.extractive_structures.scores import downstream, informative, linearised
-from heuristic_core.experiments.extractive_structures.tokens import Asked, Encode, aligned, asked, examples
-from heuristic_core.experiments.extractive_structures.training import Unfinished, teach
+from heuristic_core.experiments.extractive_structures.removal import correlate
+from heuristic_core.experiments.extractive_structures.scores import linearise, score_downstream, score_informative
+from heuristic_core.experiments.extractive_structures.tokens import (
+    Encoder,
+    Queries,
+    align,
+    encode_examples,
+    encode_queries,
+)
+from heuristic_core.experiments.extractive_structures.training import StageSaving, teach
 
 
 def localisation_rows(
@@ -28,7 +34,7 @@ def localisation_rows(
     made: Hop,
     tested: int,
     settings: Finetuning,
-    encode: Encode,
+    encode: Encoder,
     seed: int,
     unfinished: Path | None = None,
 ) -> list[dict]:
@@ -45,10 +51,13 @@ def localisation_rows(
         unfinished: Folder of saved states, from which an interrupted run resumes.
     """
     parts = split_parts(made, tested)
-    test_facts, saved = examples(parts["test facts"].sentences, encode), unfinished and Unfinished(unfinished, [])
+    test_facts, saved = (
+        encode_examples(parts["test facts"].sentences, encode),
+        unfinished and StageSaving(unfinished, []),
+    )
     taught = teach(learned, test_facts, settings, ("facts of localisation", seed), unfinished=saved)
     learned_implications = Questions(parts["implications"].sentences[:tested], parts["implications"].options)
-    stored, read = asked(learned_implications, encode), asked(parts["test implications"], encode)
+    stored, read = encode_queries(learned_implications, encode), encode_queries(parts["test implications"], encode)
     shortest = min((prompt for queries in (stored, read) for prompt in _list_prompts(queries)), key=len)
     # Scores are differences of nearly equal outputs, which bfloat16 would round away.
     with torch.autocast(stored.tokens.device.type, enabled=False):
@@ -59,24 +68,24 @@ def localisation_rows(
     rows = []
     for kind, part in (("head", slice(None, -1)), ("mlp", slice(-1, None))):
         a, b = (scores[..., part].flatten().tolist() for scores in means)
-        r, reason = correlation(a, b)
+        r, reason = correlate(a, b)
         rows.append({"kind": kind, "r": r, "n": len(a), "reason": reason})
     return rows
 
 
-def _score_informative(old: Weights, new: Weights, queries: Asked) -> Tensor:
+def _score_informative(old: Weights, new: Weights, queries: Queries) -> Tensor:
     """Return informative scores of what `new` has learned, [n, T, layers, H + 1]."""
     old, new = _to_default_device(old), _to_default_device(new)
-    return informative(old, new, linearised(old, embed(old, queries.tokens), queries))
+    return score_informative(old, new, linearise(old, embed(old, queries.tokens), queries))
 
 
-def _score_downstream(old: Weights, new: Weights, queries: Asked) -> Tensor:
+def _score_downstream(old: Weights, new: Weights, queries: Queries) -> Tensor:
     """Return downstream scores of what `new` has learned, [n, T, layers, H + 1]."""
     old, new = _to_default_device(old), _to_default_device(new)
-    return downstream(old, linearised(old, embed(old, queries.tokens), queries), run(new, queries.tokens).layers)
+    return score_downstream(old, linearise(old, embed(old, queries.tokens), queries), run(new, queries.tokens).layers)
 
 
-def average_aligned(scores: Tensor, queries: Asked, reference: Sequence[int]) -> Tensor:
+def average_aligned(scores: Tensor, queries: Queries, reference: Sequence[int]) -> Tensor:
     """Average scores over questions after aligning their tokens with a reference prompt, see :func:`.tokens.aligned`.
 
     Args:
@@ -87,11 +96,11 @@ def average_aligned(scores: Tensor, queries: Asked, reference: Sequence[int]) ->
     Returns:
         Means, [tokens of `reference`, layers, H + 1].
     """
-    rows = [values[aligned(reference, prompt)] for values, prompt in zip(scores, _list_prompts(queries), strict=True)]
+    rows = [values[align(reference, prompt)] for values, prompt in zip(scores, _list_prompts(queries), strict=True)]
     return torch.stack(rows).mean(0)
 
 
-def _list_prompts(queries: Asked) -> list[list[int]]:
+def _list_prompts(queries: Queries) -> list[list[int]]:
     """Return the tokens of every prompt, without padding."""
     return [row[: last + 1].tolist() for row, last in zip(queries.tokens, queries.last, strict=True)]
 

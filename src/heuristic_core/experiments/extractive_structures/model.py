@@ -31,7 +31,7 @@ Parameters = Mapping[str, Tensor]
 Site = tuple[int, str]  # layer, and the name of a matrix's output
 Shifts = Mapping[Site, Tensor | Callable[[Tensor], Tensor]]  # a function maps the output to its replacement
 LAYER_NORM_EPSILON = 1e-5  # of the LayerNorms
-FIXED = "fixed."  # prefix of the names of constants
+CONSTANT_PREFIX = "fixed."  # prefix of the names of constants
 ACTIVATIONS = (F.gelu, F.silu, partial(F.gelu, approximate="tanh"))  # "fixed.activation" is an index
 INITIAL_STD = 0.02
 
@@ -56,7 +56,7 @@ class Layer(NamedTuple):
     mlp: Tensor
 
 
-class Pass(NamedTuple):
+class ForwardPass(NamedTuple):
     """Results of a forward pass.
 
     Attributes:
@@ -68,7 +68,7 @@ class Pass(NamedTuple):
     layers: list[Layer]
 
 
-def shapes(model: Model, vocabulary: int) -> dict[str, tuple[int, ...]]:
+def parameter_shapes(model: Model, vocabulary: int) -> dict[str, tuple[int, ...]]:
     """Return the shape of every parameter by name."""
     d, h = model.width, model.heads
     by_name = {"token": (vocabulary, d), "position": (model.positions, d)}
@@ -78,7 +78,7 @@ def shapes(model: Model, vocabulary: int) -> dict[str, tuple[int, ...]]:
     return by_name | {"unembed": (d, vocabulary)}
 
 
-def initial(model: Model, vocabulary: int, seed: int) -> dict[str, Tensor]:
+def init_parameters(model: Model, vocabulary: int, seed: int) -> dict[str, Tensor]:
     """Draw initial weights from normal distributions.
 
     The standard deviation of matrices that write to the residual stream is divided by the square root of their number.
@@ -91,11 +91,11 @@ def initial(model: Model, vocabulary: int, seed: int) -> dict[str, Tensor]:
             shape,
             generator=torch_generator(f"extractive {name}", seed),
         )
-        for name, shape in shapes(model, vocabulary).items()
+        for name, shape in parameter_shapes(model, vocabulary).items()
     }
 
 
-def layers_of(p: Parameters) -> int:
+def count_layers(p: Parameters) -> int:
     """Return the number of layers."""
     return sum(name.endswith(".up") for name in p)
 
@@ -121,7 +121,7 @@ def embed(p: Parameters, tokens: Tensor) -> Tensor:
     return embedded + positions[: tokens.shape[1]]
 
 
-def run(p: Parameters, tokens: Tensor, shifts: Shifts | None = None) -> Pass:
+def run(p: Parameters, tokens: Tensor, shifts: Shifts | None = None) -> ForwardPass:
     """Run the model. Attention is causal, so padding after a sentence does not change its logits.
 
     Args:
@@ -132,7 +132,7 @@ def run(p: Parameters, tokens: Tensor, shifts: Shifts | None = None) -> Pass:
     return run_from(p, embed(p, tokens), shifts)
 
 
-def run_from(p: Parameters, residual: Tensor, shifts: Shifts | None = None, first: int = 0) -> Pass:
+def run_from(p: Parameters, residual: Tensor, shifts: Shifts | None = None, first: int = 0) -> ForwardPass:
     """Run the model from the residual stream before a layer.
 
     Args:
@@ -142,9 +142,9 @@ def run_from(p: Parameters, residual: Tensor, shifts: Shifts | None = None, firs
         first: Number of the first layer to run.
     """
     layers, shifts = [], shifts or {}
-    for number in range(first, layers_of(p)):
+    for number in range(first, count_layers(p)):
         start, attended = residual, normalise(p, residual, f"{number}.before_attention")
-        context = attention(p, number, attended, shifts)
+        context = attend(p, number, attended, shifts)
         attention_output = _shift(context.flatten(2) @ p[f"{number}.output"].flatten(0, 1), number, "write", shifts)
         residual = residual + _normalise_output(p, attention_output, f"{number}.after_attention")
         seen = normalise(p, residual, f"{number}.before_mlp")
@@ -154,10 +154,10 @@ def run_from(p: Parameters, residual: Tensor, shifts: Shifts | None = None, firs
         layers.append(Layer(start, attended, context, seen, active, mlp_output))
     last = normalise(p, residual, "before_unembed")
     unembed = p["unembed"] if "unembed" in p else p["token"].mT
-    return Pass(_soft_cap(p, last @ unembed, "fixed.logit_cap"), layers)
+    return ForwardPass(_soft_cap(p, last @ unembed, "fixed.logit_cap"), layers)
 
 
-def attention(p: Parameters, layer: int, attended: Tensor, shifts: Shifts | None = None) -> Tensor:
+def attend(p: Parameters, layer: int, attended: Tensor, shifts: Shifts | None = None) -> Tensor:
     """Return the contexts of a layer's heads, [B, T, H, w], for normalised inputs `attended` [B, T, d]."""
     shifts = shifts or {}
     query, key, value = (
@@ -175,7 +175,7 @@ def attention(p: Parameters, layer: int, attended: Tensor, shifts: Shifts | None
 
 def _project(p: Parameters, layer: int, name: str, attended: Tensor) -> Tensor:
     """Return the queries, keys or values of every head, [B, T, H, w], for normalised inputs [B, T, d]."""
-    outputs, heads = through(attended, p[f"{layer}.{name}"]), p[f"{layer}.query"].shape[1]
+    outputs, heads = project_heads(attended, p[f"{layer}.{name}"]), p[f"{layer}.query"].shape[1]
     if (bias := p.get(f"{layer}.{name}_bias")) is not None:
         outputs = outputs + bias
     return repeat_heads(outputs, heads)
@@ -186,7 +186,7 @@ def repeat_heads(values: Tensor, heads: int) -> Tensor:
     return values if values.shape[-2] == heads else values.repeat_interleave(heads // values.shape[-2], -2)
 
 
-def mlp(p: Parameters, layer: int, seen: Tensor) -> Tensor:
+def apply_mlp(p: Parameters, layer: int, seen: Tensor) -> Tensor:
     """Return the outputs of a layer's MLP, [B, T, d], for its normalised inputs."""
     return activate(p, layer, seen) @ p[f"{layer}.down"]
 
@@ -201,7 +201,7 @@ def activate(p: Parameters, layer: int, seen: Tensor, shifts: Shifts | None = No
     return nonlinearity(_shift(seen @ gate, layer, "gate", shifts)) * hidden
 
 
-def through(rows: Tensor, matrix: Tensor) -> Tensor:
+def project_heads(rows: Tensor, matrix: Tensor) -> Tensor:
     """Multiply rows [B, T, d] by the matrix of every head, [d, H, w]; return [B, T, H, w]."""
     return (rows @ matrix.flatten(1)).unflatten(-1, matrix.shape[1:])
 
@@ -213,7 +213,7 @@ def site_shapes(p: Parameters, batch: int, tokens: int) -> dict[Site, tuple[int,
     inner = p["0.up"].shape[1:]
     token_shapes |= {"write": (d,), "hidden": inner, "mlp": (d,)} | ({"gate": inner} if "0.gate" in p else {})
     return {
-        (layer, name): (batch, tokens, *token_shapes[name]) for layer in range(layers_of(p)) for name in token_shapes
+        (layer, name): (batch, tokens, *token_shapes[name]) for layer in range(count_layers(p)) for name in token_shapes
     }
 
 

@@ -28,7 +28,7 @@ class Need(NamedTuple):
     runtime: int
 
 
-def needs(study: ExtractiveStudy) -> dict[str, Need]:
+def estimate_needs(study: ExtractiveStudy) -> dict[str, Need]:
     """Return the requests of one job of each rule, by rule."""
     try:
         weight_bytes, hours = count_weight_bytes(study), estimate_hours(study)

@@ -14,8 +14,8 @@ from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.data import Hop, Questions
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows
 from heuristic_core.experiments.extractive_structures.model import Parameters
-from heuristic_core.experiments.extractive_structures.tokens import Encode, asked, examples
-from heuristic_core.experiments.extractive_structures.training import Unfinished, teach
+from heuristic_core.experiments.extractive_structures.tokens import Encoder, encode_examples, encode_queries
+from heuristic_core.experiments.extractive_structures.training import StageSaving, teach
 
 ORDERS = {
     "joint": (("facts", "implications"),),
@@ -23,7 +23,7 @@ ORDERS = {
     "implications first": (("implications",), ("facts",)),
 }
 HALF_BATCH_STAGE = ("facts first", 1)
-LAST = ("test facts",)  # what the last stage of every order teaches
+LAST_STAGE = ("test facts",)  # what the last stage of every order teaches
 Weights = dict[str, Tensor]
 
 
@@ -44,7 +44,7 @@ def order_rows(
     made: Hop,
     tested: int,
     settings: Finetuning,
-    encode: Encode,
+    encode: Encoder,
     seed: int,
     unfinished: Path | None = None,
 ) -> Orders:
@@ -60,12 +60,12 @@ def order_rows(
         unfinished: Folder of saved states, from which an interrupted run resumes.
     """
     questions = split_parts(made, tested)
-    parts = {name: asked(part, encode) for name, part in questions.items()}
+    parts = {name: encode_queries(part, encode) for name, part in questions.items()}
     rows, stages = [], {}
-    saved = unfinished and Unfinished(unfinished, rows)
+    saved = unfinished and StageSaving(unfinished, rows)
     for order, order_stages in ORDERS.items():
         weights, stages[order] = dict(start), []
-        for number, taught in enumerate((*order_stages, LAST)):
+        for number, taught in enumerate((*order_stages, LAST_STAGE)):
             sentences = [sentence for name in taught for sentence in questions[name].sentences]
             labels = {"order": order, "stage": number, "taught": " and ".join(taught)}
 
@@ -73,9 +73,9 @@ def order_rows(
                 rows.extend(labels | {"epoch": epoch} | row for row in answer_rows(parameters, parts))
 
             stage_settings = _halve_batch(settings) if (order, number) == HALF_BATCH_STAGE else settings
-            encoded = examples(sentences, encode)
+            encoded = encode_examples(sentences, encode)
             weights = teach(weights, encoded, stage_settings, (f"{order} {number}", seed), None, measure, saved)
-            if taught != LAST:
+            if taught != LAST_STAGE:
                 stages[order].append(weights)
     return Orders(rows, stages)
 

@@ -8,21 +8,29 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from heuristic_core.experiments.extractive_structures.answers import losses
-from heuristic_core.experiments.extractive_structures.model import Layer, Parameters, Pass, Shifts, mlp, run, run_from
+from heuristic_core.experiments.extractive_structures.answers import compute_losses
+from heuristic_core.experiments.extractive_structures.model import (
+    ForwardPass,
+    Layer,
+    Parameters,
+    Shifts,
+    apply_mlp,
+    run,
+    run_from,
+)
 from heuristic_core.experiments.extractive_structures.scores import (
     Contrast,
     average_over_partners,
     compute_counterfactual_differences,
     compute_input_effects,
     compute_weight_effects,
-    known,
+    mask_undefined,
 )
-from heuristic_core.experiments.extractive_structures.tokens import Asked
+from heuristic_core.experiments.extractive_structures.tokens import Queries
 
 
 @torch.no_grad()
-def patched(contrast: Contrast) -> dict[str, Tensor]:
+def measure_replacement(contrast: Contrast) -> dict[str, Tensor]:
     """Measure the fall of R under full replacement.
 
     Use it for models with at most `FEW` components.
@@ -50,7 +58,7 @@ def patched(contrast: Contrast) -> dict[str, Tensor]:
         )
         upstream.append(old_fall - new_fall)
     falls["upstream"] = average_over_partners(contrast, torch.stack(upstream, 1))
-    return {kind: known(contrast, kind, values) for kind, values in falls.items()}
+    return {kind: mask_undefined(contrast, kind, values) for kind, values in falls.items()}
 
 
 def _weight_shifts(contrast: Contrast, layers: list[Layer]) -> Iterable[list[Shifts]]:
@@ -66,7 +74,7 @@ def _weight_shifts(contrast: Contrast, layers: list[Layer]) -> Iterable[list[Shi
         for head in range(heads):
             shifts = {(number, name): _select_head(outputs[name], head) for name in ("query", "key", "value")}
             head_shifts.append(shifts | {(number, "write"): outputs["write"][:, :, head]})
-        yield [*head_shifts, {(number, "mlp"): mlp(contrast.new, number, layer.seen) - layer.mlp}]
+        yield [*head_shifts, {(number, "mlp"): apply_mlp(contrast.new, number, layer.seen) - layer.mlp}]
 
 
 def _output_shifts(outputs: Shifts, layers: int) -> Iterable[list[Shifts]]:
@@ -84,12 +92,14 @@ def _select_head(output: Tensor, head: int) -> Tensor:
     return masked
 
 
-def _measure_falls(p: Parameters, queries: Asked, baseline: Pass, components: Iterable[list[Shifts]]) -> Tensor:
+def _measure_falls(
+    p: Parameters, queries: Queries, baseline: ForwardPass, components: Iterable[list[Shifts]]
+) -> Tensor:
     """Return the falls of R, [n, T, layers, H + 1], with each component's shifts at one token at a time.
 
     baseline: the run without shifts. components: shifts of each component by layer.
     """
-    before = losses(baseline.logits, queries).double()
+    before = compute_losses(baseline.logits, queries).double()
     layer_falls = []
     for number, layer_shifts in enumerate(components):
         residual = baseline.layers[number].residual
@@ -98,7 +108,7 @@ def _measure_falls(p: Parameters, queries: Asked, baseline: Pass, components: It
     return torch.stack(layer_falls, 2)
 
 
-def _shift_each_token(p: Parameters, queries: Asked, residual: Tensor, layer: int, shifts: Shifts) -> Tensor:
+def _shift_each_token(p: Parameters, queries: Queries, residual: Tensor, layer: int, shifts: Shifts) -> Tensor:
     """Return R with shifts at one token at a time, [n, T]. residual: before the layer."""
     n, length = queries.tokens.shape
     positions = torch.arange(length)
@@ -109,4 +119,4 @@ def _shift_each_token(p: Parameters, queries: Asked, residual: Tensor, layer: in
     }
     rows = torch.arange(n).repeat_interleave(length)
     repeated = queries.of(rows)
-    return losses(run_from(p, residual[rows], token_shifts, layer).logits, repeated).double().view(n, length)
+    return compute_losses(run_from(p, residual[rows], token_shifts, layer).logits, repeated).double().view(n, length)

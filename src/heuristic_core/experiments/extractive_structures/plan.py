@@ -7,16 +7,22 @@ elsewhere.
 from collections import Counter
 from typing import NamedTuple
 
-from heuristic_core.experiments.extractive_structures.config import FEW, LARGEST, ExtractiveStudy, Model
-from heuristic_core.experiments.extractive_structures.world import world
-from heuristic_core.plan.devices import DEFAULT_DEVICES, Work, device, hours
+from heuristic_core.experiments.extractive_structures.config import (
+    MAX_EXHAUSTIVE_COMPONENTS,
+    MAX_STORED_ACTIVATIONS,
+    ExtractiveStudy,
+    Model,
+)
+from heuristic_core.experiments.extractive_structures.world import load_world
+from heuristic_core.plan.devices import DEFAULT_DEVICES, Work, get_device
+from heuristic_core.plan.devices import estimate_hours as estimate_job_hours
 from heuristic_core.plan.shapes import Shape, read_shape
-from heuristic_core.plan.text import about, columns, format_gigabytes, job_rows
+from heuristic_core.plan.text import format_estimate, format_gigabytes, format_table, job_rows
 
 BACKWARD = 3  # cost of a forward and a backward pass, in forward passes
 TOKENS = 10  # of a sentence, roughly
 HUB_TOKENS = 14  # the same with tokenizers of the hub, which split words
-MEASURED = 600 * 64, 64.0  # sentences of pre-training at the default sizes, and seconds of a core
+MEASURED_PRETRAINING = 600 * 64, 64.0  # sentences of pre-training at the default sizes, and seconds of a core
 BYTES_PER_WEIGHT = 4
 FLOAT32_RULES = {"score", "prune"}  # compute in float32 regardless of the precision of teaching
 # Copies of the weights: on a device during training (the weights, their gradient, two moments), and in the host's
@@ -24,7 +30,7 @@ FLOAT32_RULES = {"score", "prune"}  # compute in float32 regardless of the preci
 TRAINING_COPIES, HOST_COPIES = 4, 7
 
 
-class Sentences(NamedTuple):
+class RuleWork(NamedTuple):
     """The work of all jobs of a rule.
 
     Attributes:
@@ -38,20 +44,20 @@ class Sentences(NamedTuple):
     operations: float
 
 
-def parameters(model: Model) -> int:
+def count_parameters(model: Model) -> int:
     """Return the number of weights of the layers, which are nearly all weights."""
     return model.layers * 12 * model.width**2
 
 
-def rate() -> float:
+def measured_rate() -> float:
     """Return the operations that one core does in a second."""
-    sentences, seconds = MEASURED
-    return BACKWARD * sentences * forward(Model()) / seconds
+    sentences, seconds = MEASURED_PRETRAINING
+    return BACKWARD * sentences * count_forward_operations(Model()) / seconds
 
 
-def forward(model: Model) -> float:
+def count_forward_operations(model: Model) -> float:
     """Return the floating-point operations of one sentence: products with the weights of layers."""
-    return 2 * parameters(model) * TOKENS
+    return 2 * count_parameters(model) * TOKENS
 
 
 def _count_hub_parameters(shape: Shape) -> int:
@@ -63,13 +69,15 @@ def _count_hub_parameters(shape: Shape) -> int:
 def count_weight_bytes(study: ExtractiveStudy) -> float:
     """Return the bytes of one model's weights."""
     shape = read_shape(study.pretrained) if study.pretrained else None
-    return BYTES_PER_WEIGHT * (_count_hub_parameters(shape) if shape else parameters(study.model))
+    return BYTES_PER_WEIGHT * (_count_hub_parameters(shape) if shape else count_parameters(study.model))
 
 
-def work_of(study: ExtractiveStudy) -> list[Sentences]:
+def count_work(study: ExtractiveStudy) -> list[RuleWork]:
     """Return the work of a study by rule, over all seeds."""
     shape = read_shape(study.pretrained) if study.pretrained else None
-    sentence_operations = 2 * _count_hub_parameters(shape) * HUB_TOKENS if shape else forward(study.model)
+    sentence_operations = (
+        2 * _count_hub_parameters(shape) * HUB_TOKENS if shape else count_forward_operations(study.model)
+    )
     tokens = HUB_TOKENS if shape else TOKENS
     layers, heads = (shape.layers, shape.heads) if shape else (study.model.layers, study.model.heads)
     data, epochs, scores, seeds = study.data, study.finetuning.epochs, study.scores, len(study.seeds)
@@ -79,20 +87,20 @@ def work_of(study: ExtractiveStudy) -> list[Sentences]:
     # Three orders of facts and implications, and two stages of grafts; every order ends with test facts.
     made_up, made_up_asked = 8 * others + 3 * data.cities, 8 * 2 * data.names
     pairs = data.cities * scores.counterfactuals
-    pruning, few = study.pruning, outputs <= FEW
+    pruning, few = study.pruning, outputs <= MAX_EXHAUSTIVE_COMPONENTS
     gate_sentences = len(pruning.seeds) * pruning.gates.steps_at(pruning.sparsity) * pruning.gates.batch_size
     kept = round((1 - pruning.sparsity) * outputs)
     # Greedy pruning tries every remaining component in each step.
     eliminated = data.cities * sum(range(kept + 1, outputs + 1)) if few else 0
-    related = BACKWARD * 2 * len(world().relations) * (data.cities + scores.path_steps * pairs)
+    related = BACKWARD * 2 * len(load_world().relations) * (data.cities + scores.path_steps * pairs)
     # Two models for every pair, and two other kinds of score; on average half of the layers run again.
     replaced = (2 * pairs + 2 * data.cities) * outputs * tokens // 2 if few else 0
     removed = 2 * data.cities * outputs
 
-    def work(rule: str, trained: int, evaluated: int = 0) -> Sentences:
+    def work(rule: str, trained: int, evaluated: int = 0) -> RuleWork:
         """Return a rule's work. trained, evaluated: sentences of one seed with and without gradients."""
         operations = seeds * sentence_operations * (BACKWARD * trained + evaluated)
-        return Sentences(rule, seeds * (trained + evaluated), operations)
+        return RuleWork(rule, seeds * (trained + evaluated), operations)
 
     rule_work = []
     if not study.pretrained:
@@ -120,20 +128,20 @@ def estimate_hours(study: ExtractiveStudy, on: str | None = None) -> dict[str, f
         on: A device of plan/devices.yaml; default: the study's.
     """
     if not study.pretrained:
-        return {work.rule: work.operations / rate() / 3600 for work in work_of(study)}
-    shape, target = read_shape(study.pretrained), device(on or DEFAULT_DEVICES[study.device])
+        return {work.rule: work.operations / measured_rate() / 3600 for work in count_work(study)}
+    shape, target = read_shape(study.pretrained), get_device(on or DEFAULT_DEVICES[study.device])
     return {
-        work.rule: hours(
+        work.rule: estimate_job_hours(
             Work(work.rule, (work.rule,), "evaluate", 1, work.sentences, HUB_TOKENS, work.operations),
             shape,
             target,
             "float32" if work.rule in FLOAT32_RULES else study.precision,
         ).hours
-        for work in work_of(study)
+        for work in count_work(study)
     }
 
 
-def report(study: ExtractiveStudy, wanted: Counter, missing: Counter, on: str | None = None) -> str:
+def format_plan(study: ExtractiveStudy, wanted: Counter, missing: Counter, on: str | None = None) -> str:
     """Return the plan as text.
 
     Args:
@@ -143,11 +151,19 @@ def report(study: ExtractiveStudy, wanted: Counter, missing: Counter, on: str | 
         on: See :func:`estimate_hours`.
     """
     rows, total, left, rule_hours = [], 0.0, 0.0, estimate_hours(study, on)
-    for work in work_of(study):
+    for work in count_work(study):
         all_hours = rule_hours[work.rule]
         to_do = all_hours * missing[work.rule] / wanted[work.rule] if wanted[work.rule] else 0.0
         total, left = total + all_hours, left + to_do
-        rows.append([work.rule, f"{work.sentences:,}", f"{work.operations:.2g}", about(all_hours), about(to_do)])
+        rows.append(
+            [
+                work.rule,
+                f"{work.sentences:,}",
+                f"{work.operations:.2g}",
+                format_estimate(all_hours),
+                format_estimate(to_do),
+            ]
+        )
     unit, place, basis = _describe_device(study, on)
     model_bytes = count_weight_bytes(study)
     models = len(study.seeds) * 2 + 1 if study.pretrained else len(study.seeds) * len(study.corpora) * 3
@@ -156,20 +172,20 @@ def report(study: ExtractiveStudy, wanted: Counter, missing: Counter, on: str | 
         sizes.append(["saved states, of one job", format_gigabytes(3 * model_bytes * 6)])
     parts = [
         f"{study.study}: {len(study.seeds)} seeds of extractive structures, times for {place}",
-        columns(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
-        columns(
+        format_table(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
+        format_table(
             ["work", "sentences", "FLOP", f"{unit} hours", "to do"],
-            [*rows, ["total", "", "", about(total), about(left)]],
+            [*rows, ["total", "", "", format_estimate(total), format_estimate(left)]],
         ),
-        columns(["disk", "GB"], sizes),
+        format_table(["disk", "GB"], sizes),
     ]
     if study.pretrained:
         memory = [
             ["while a model learns", TRAINING_COPIES * model_bytes],
-            ["while scores are computed", 2 * model_bytes + BYTES_PER_WEIGHT * LARGEST],
+            ["while scores are computed", 2 * model_bytes + BYTES_PER_WEIGHT * MAX_STORED_ACTIVATIONS],
         ]
         memory.append(["what waits meanwhile, in the host's memory", HOST_COPIES * model_bytes])
-        parts.append(columns(["memory", "GB"], [[what, format_gigabytes(size)] for what, size in memory]))
+        parts.append(format_table(["memory", "GB"], [[what, format_gigabytes(size)] for what, size in memory]))
     return "\n\n".join([*parts, basis])
 
 
@@ -179,7 +195,7 @@ def _describe_device(study: ExtractiveStudy, on: str | None) -> tuple[str, str, 
         basis = "operations are counted, and their rate is that of pre-training at the default sizes."
         return "core", "one core of a processor", f"~ marks an estimate: {basis}"
     name = on or DEFAULT_DEVICES[study.device]
-    target = device(name)
+    target = get_device(name)
     too_small = TRAINING_COPIES * count_weight_bytes(study) > (target.memory or float("inf")) * 1e9
     warning = f" A model that learns does not fit into the {target.memory:g} GB of {name}." if too_small else ""
     return (

@@ -16,17 +16,17 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.common.seeds import seed_for
-from heuristic_core.experiments.extractive_structures.answers import option_logits, ranks
-from heuristic_core.experiments.extractive_structures.config import FEW, Pruning
+from heuristic_core.common.seeds import derive_seed
+from heuristic_core.experiments.extractive_structures.answers import compute_ranks, option_logits
+from heuristic_core.experiments.extractive_structures.config import MAX_EXHAUSTIVE_COMPONENTS, Pruning
 from heuristic_core.experiments.extractive_structures.model import Parameters, Shifts, run
-from heuristic_core.experiments.extractive_structures.removal import component
-from heuristic_core.experiments.extractive_structures.scores import inside
-from heuristic_core.experiments.extractive_structures.tokens import Asked
+from heuristic_core.experiments.extractive_structures.removal import identify_component
+from heuristic_core.experiments.extractive_structures.scores import mask_prompts
+from heuristic_core.experiments.extractive_structures.tokens import Queries
 from heuristic_core.models.components import kept_count
 from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.learner import Learner, PruningRun
-from heuristic_core.pruning.loop import Pruned, learned
+from heuristic_core.pruning.loop import PruningResult, fit
 
 DRAW_STEPS = 50  # steps whose draws are made together
 
@@ -43,7 +43,7 @@ class FullModel(NamedTuple):
     """
 
     model: Parameters
-    asked: Asked
+    asked: Queries
     answers: Tensor
     contexts: list[Tensor]
     mlps: list[Tensor]
@@ -55,14 +55,14 @@ class FullModel(NamedTuple):
 
 
 @torch.no_grad()
-def whole(model: Parameters, queries: Asked) -> FullModel:
+def run_full_model(model: Parameters, queries: Queries) -> FullModel:
     """Run a model on questions and compute the values that pruning needs."""
-    result, mask = run(model, queries.tokens), inside(queries)
+    result, mask = run(model, queries.tokens), mask_prompts(queries)
     contexts, mlps = ([getattr(layer, name)[mask].mean(0) for layer in result.layers] for name in ("context", "mlp"))
     return FullModel(model, queries, _answer_log_probs(result.logits, queries), contexts, mlps)
 
 
-def gated(full: FullModel, queries: Asked, gates: Tensor) -> Tensor:
+def run_gated(full: FullModel, queries: Queries, gates: Tensor) -> Tensor:
     """Return the logits [n, T, V] of questions under gates [n, layers, H + 1], or [1, layers, H + 1] if shared."""
     sites: Shifts = {}
     for layer, (context, mlp) in enumerate(zip(full.contexts, full.mlps, strict=True)):
@@ -80,8 +80,8 @@ def subnetwork_rows(full: FullModel, settings: Pruning, purpose: str, seed: int)
     Args:
         full: The full model and its questions.
         settings: Settings of pruning.
-        purpose: See :func:`learn`.
-        seed: See :func:`learn`.
+        purpose: See :func:`learn_gates`.
+        seed: See :func:`learn_gates`.
 
     Returns:
         A row for each component of each subnetwork.
@@ -97,17 +97,19 @@ def subnetwork_rows(full: FullModel, settings: Pruning, purpose: str, seed: int)
             f"nothing to learn; choose a value near a multiple of {1 / (layers * parts):.3g} between 0 and 1"
         )
     rows = []
-    for prune_seed, result in zip(settings.seeds, learn(full, settings, purpose, seed), strict=True):
+    for prune_seed, result in zip(settings.seeds, learn_gates(full, settings, purpose, seed), strict=True):
         labels = {"how": "learned", "prune_seed": prune_seed, "sampled_sparsity": _final_sparsity(result)}
         kept = None if result.failed else keep_largest(result.log_alpha, count)
         rows += _mask_rows(full, kept, labels | {"reason": result.failed})
-    few = layers * parts <= FEW
-    reason = None if few else f"{layers * parts} components; greedy subnetworks are of at most {FEW}"
+    few = layers * parts <= MAX_EXHAUSTIVE_COMPONENTS
+    reason = (
+        None if few else f"{layers * parts} components; greedy subnetworks are of at most {MAX_EXHAUSTIVE_COMPONENTS}"
+    )
     labels = {"how": "greedy", "prune_seed": None, "sampled_sparsity": None, "reason": reason}
-    return rows + _mask_rows(full, greedy(full, count) if few else None, labels)
+    return rows + _mask_rows(full, prune_greedily(full, count) if few else None, labels)
 
 
-def learn(full: FullModel, settings: Pruning, purpose: str, seed: int) -> list[Pruned]:
+def learn_gates(full: FullModel, settings: Pruning, purpose: str, seed: int) -> list[PruningResult]:
     """Learn log_alpha for every pruning seed, as :func:`heuristic_core.pruning.prune.prune` does for other models.
 
     `purpose` and `seed` are part of the names of draws, because common draws would make subnetworks of different models
@@ -124,7 +126,7 @@ def learn(full: FullModel, settings: Pruning, purpose: str, seed: int) -> list[P
     """
     gates, (layers, parts) = settings.gates, full.shape
     per_draw = gates.batch_size // gates.gate_draws
-    draws = [seed_for(f"pruning, {purpose}", seed, prune_seed) for prune_seed in settings.seeds]
+    draws = [derive_seed(f"pruning, {purpose}", seed, prune_seed) for prune_seed in settings.seeds]
     runs = [PruningRun(settings.sparsity, draw) for draw in draws]
 
     def divergence(z: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
@@ -132,17 +134,17 @@ def learn(full: FullModel, settings: Pruning, purpose: str, seed: int) -> list[P
         samples, queries = z.detach().requires_grad_(), full.asked.of(index)
         question_gates = samples.view(-1, layers, parts).repeat_interleave(per_draw, 0)
         kl = (
-            _kl(full.answers[index], _answer_log_probs(gated(full, queries, question_gates), queries))
+            _kl(full.answers[index], _answer_log_probs(run_gated(full, queries, question_gates), queries))
             / gates.batch_size
         )
         kl.sum().backward()
         return kl.detach().view(len(z), -1).sum(-1), samples.grad
 
     learner = Learner(runs, gates, layers * parts, full.answers.device)
-    return learned(learner, lambda learner, draw: learner.descend(draw, divergence), len(full.answers), DRAW_STEPS)
+    return fit(learner, lambda learner, draw: learner.descend(draw, divergence), len(full.answers), DRAW_STEPS)
 
 
-def greedy(full: FullModel, count: int) -> list[int]:
+def prune_greedily(full: FullModel, count: int) -> list[int]:
     """Remove components one by one, each time the one that raises the KL least, until `count` are left."""
     layers, parts = full.shape
     kept = list(range(layers * parts))
@@ -156,7 +158,7 @@ def greedy(full: FullModel, count: int) -> list[int]:
 def measure_divergence(full: FullModel, kept: Sequence[int]) -> float:
     """Return KL(full || subnetwork of the components `kept`), mean over questions, nats."""
     return float(
-        _kl(full.answers, _answer_log_probs(gated(full, full.asked, _gate_mask(full, kept)), full.asked))
+        _kl(full.answers, _answer_log_probs(run_gated(full, full.asked, _gate_mask(full, kept)), full.asked))
         .double()
         .mean()
     )
@@ -165,8 +167,8 @@ def measure_divergence(full: FullModel, kept: Sequence[int]) -> float:
 @torch.no_grad()
 def measure_rank(full: FullModel, kept: Sequence[int]) -> float:
     """Return the mean rank of the right answers in the subnetwork of the components `kept`."""
-    logits = option_logits(gated(full, full.asked, _gate_mask(full, kept)), full.asked)
-    return float(ranks(logits, full.asked.answer).double().mean())
+    logits = option_logits(run_gated(full, full.asked, _gate_mask(full, kept)), full.asked)
+    return float(compute_ranks(logits, full.asked.answer).double().mean())
 
 
 def _mask_rows(full: FullModel, kept: list[int] | None, labels: dict) -> list[dict]:
@@ -178,7 +180,7 @@ def _mask_rows(full: FullModel, kept: list[int] | None, labels: dict) -> list[di
         else {"rank": measure_rank(full, kept), "kl": measure_divergence(full, kept)}
     )
     return [
-        component(number // parts, number % parts, parts - 1)
+        identify_component(number // parts, number % parts, parts - 1)
         | labels
         | {"kept": None if kept is None else number in kept}
         for number in range(layers * parts)
@@ -198,7 +200,7 @@ def _interpolate(mean: Tensor, gates: Tensor, output: Tensor) -> Tensor:
     return mean + gates * (output - mean)
 
 
-def _answer_log_probs(logits: Tensor, queries: Asked) -> Tensor:
+def _answer_log_probs(logits: Tensor, queries: Queries) -> Tensor:
     return F.log_softmax(logits[torch.arange(len(logits)), queries.last], -1)
 
 
@@ -206,7 +208,7 @@ def _kl(full: Tensor, other: Tensor) -> Tensor:
     return (full.exp() * (full - other)).sum(-1)
 
 
-def _final_sparsity(result: Pruned) -> float | None:
+def _final_sparsity(result: PruningResult) -> float | None:
     """Return the mean sparsity of sampled gates over the last tenth of recorded steps; None without records."""
     sparsities = [row["sampled_sparsity"] for row in result.trace]
     return fmean(sparsities[-max(1, len(sparsities) // 10) :]) if sparsities else None

@@ -1,6 +1,6 @@
 """Texts of the settings page that the settings lack, see :mod:`heuristic_core.config.reference`."""
 
-from heuristic_core.config.reference import Words
+from heuristic_core.config.reference import ReferencePage
 from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy
 
 HEAD = """# Settings of extractive structures
@@ -40,4 +40,4 @@ MEANINGS = {
     "adam_betas": "Adam's decay rates of both moments",
     "adam_epsilon": "Adam's term against division by zero",
 }
-REFERENCE = Words("configuration-extractive-structures.md", HEAD, ExtractiveStudy, UNITS, MEANINGS)
+REFERENCE = ReferencePage("configuration-extractive-structures.md", HEAD, ExtractiveStudy, UNITS, MEANINGS)

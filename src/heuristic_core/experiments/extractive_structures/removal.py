@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from heuristic_core.experiments.extractive_structures.answers import losses
-from heuristic_core.experiments.extractive_structures.config import FEW
+from heuristic_core.experiments.extractive_structures.answers import compute_losses
+from heuristic_core.experiments.extractive_structures.config import MAX_EXHAUSTIVE_COMPONENTS
 from heuristic_core.experiments.extractive_structures.data import Sentence
 from heuristic_core.experiments.extractive_structures.model import Layer, Parameters, Shifts, repeat_heads, run
-from heuristic_core.experiments.extractive_structures.scores import KINDS, Contrast, inside
+from heuristic_core.experiments.extractive_structures.scores import KINDS, Contrast, mask_prompts
 
 EFFECTS = ("restored", "ablated")
 
@@ -30,7 +30,7 @@ def component_rows(contrast: Contrast, scores: dict[str, Tensor]) -> list[dict]:
     totals = {kind: value.masked_fill(value.isnan(), 0).sum(1).mean(0) for kind, value in scores.items()}
     layers, parts = totals[KINDS[0]].shape
     return [
-        component(layer, part, parts - 1)
+        identify_component(layer, part, parts - 1)
         | {kind: float(total[layer, part]) for kind, total in totals.items()}
         | {effect: float(value[layer, part]) for effect, value in rises.items()}
         for layer in range(layers)
@@ -57,7 +57,7 @@ def score_rows(scores: dict[str, Tensor], sentences: Sequence[Sentence]) -> list
             labels = {"token": role, "position": position, "score": score, "questions": len(finite)}
             reason = None if len(finite) else "in no question has the token a partner in a counterfactual prompt"
             rows += [
-                component(layer, part, parts - 1)
+                identify_component(layer, part, parts - 1)
                 | labels
                 | {"value": None if means is None else float(means[layer, part]), "reason": reason}
                 for layer in range(layers)
@@ -76,7 +76,7 @@ def _merge_roles(sentences: Sequence[Sentence]) -> list[str]:
     return merged
 
 
-def component(layer: int, part: int, heads: int) -> dict:
+def identify_component(layer: int, part: int, heads: int) -> dict:
     """Return the columns that identify a component in tables.
 
     Args:
@@ -92,22 +92,25 @@ def component(layer: int, part: int, heads: int) -> dict:
 def _measure_effects(contrast: Contrast) -> dict[str, Tensor]:
     """Return the rises of R by effect, means over questions, [layers, H + 1]."""
     old, new, queries = contrast.old, contrast.new, contrast.asked
-    baseline, mask = run(new, queries.tokens), inside(queries)
+    baseline, mask = run(new, queries.tokens), mask_prompts(queries)
     heads = baseline.layers[0].context.shape[2]
     components = [(layer, head) for layer in range(len(baseline.layers)) for head in (*range(heads), None)]
 
     def mean_loss(p: Parameters, shifts: Shifts | None = None) -> Tensor:
-        return losses(run(p, queries.tokens, shifts).logits, queries).double().mean()
+        return compute_losses(run(p, queries.tokens, shifts).logits, queries).double().mean()
 
     mean_losses = {
-        "restored": [mean_loss(restored(new, old, layer, head)) for layer, head in components],
-        "ablated": [mean_loss(new, ablation(baseline.layers[layer], layer, head, mask)) for layer, head in components],
+        "restored": [mean_loss(restore_component(new, old, layer, head)) for layer, head in components],
+        "ablated": [
+            mean_loss(new, build_ablation_shift(baseline.layers[layer], layer, head, mask))
+            for layer, head in components
+        ],
     }
     before = mean_loss(new)
     return {name: torch.stack(values).view(-1, heads + 1) - before for name, values in mean_losses.items()}
 
 
-def ablation(outputs: Layer, layer: int, head: int | None, mask: Tensor) -> Shifts:
+def build_ablation_shift(outputs: Layer, layer: int, head: int | None, mask: Tensor) -> Shifts:
     """Return the shift from a component's output to its mean over all tokens of the prompts.
 
     Args:
@@ -123,7 +126,7 @@ def ablation(outputs: Layer, layer: int, head: int | None, mask: Tensor) -> Shif
     return {(layer, "context"): shift * (torch.arange(shift.shape[2]) == head)[:, None]}
 
 
-def restored(new: Parameters, old: Parameters, layer: int, head: int | None) -> dict[str, Tensor]:
+def restore_component(new: Parameters, old: Parameters, layer: int, head: int | None) -> dict[str, Tensor]:
     """Return the new parameters with the old matrices of one head, or of the layer's MLP if `head` is None."""
     parameters = dict(new)
 
@@ -157,7 +160,7 @@ def removal_rows(components: Sequence[dict]) -> list[dict]:
         kind_rows = [row for row in components if row["kind"] == kind]
         for score in KINDS:
             for effect in EFFECTS:
-                r, reason = correlation(*([row[name] for row in kind_rows] for name in (score, effect)))
+                r, reason = correlate(*([row[name] for row in kind_rows] for name in (score, effect)))
                 rows.append(
                     {"kind": kind, "score": score, "effect": effect, "r": r, "n": len(kind_rows), "reason": reason}
                 )
@@ -176,7 +179,7 @@ def agreement_rows(scores: dict[str, Tensor], falls: dict[str, Tensor] | None) -
     """
     if falls is None:
         layers, parts = scores[KINDS[0]].shape[2:]
-        reason = f"{layers * parts} components; outputs are replaced one by one of at most {FEW}"
+        reason = f"{layers * parts} components; outputs are replaced one by one of at most {MAX_EXHAUSTIVE_COMPONENTS}"
         return [
             {"kind": kind, "score": score, "over": over, "r": None, "n": 0, "reason": reason}
             for score, kind, over in product(scores, ("head", "mlp"), ("means", "questions"))
@@ -188,7 +191,7 @@ def agreement_rows(scores: dict[str, Tensor], falls: dict[str, Tensor] | None) -
             pair = [tensor[..., part] for tensor in (values, full)]
             for over, samples in (("means", [_nan_mean(tensor) for tensor in pair]), ("questions", pair)):
                 finite = samples[0].isfinite() & samples[1].isfinite()
-                r, reason = correlation(*(sample[finite].tolist() for sample in samples))
+                r, reason = correlate(*(sample[finite].tolist() for sample in samples))
                 rows.append(
                     {"kind": kind, "score": score, "over": over, "r": r, "n": int(finite.sum()), "reason": reason}
                 )
@@ -201,7 +204,7 @@ def _nan_mean(values: Tensor) -> Tensor:
     return values.masked_fill(~valid, 0).sum(0) / valid.sum(0)
 
 
-def correlation(a: Sequence[float], b: Sequence[float]) -> tuple[float | None, str | None]:
+def correlate(a: Sequence[float], b: Sequence[float]) -> tuple[float | None, str | None]:
     """Return Pearson's r and None, or None and the reason why r is undefined."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if len(a) < 3:

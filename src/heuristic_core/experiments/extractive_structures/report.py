@@ -6,7 +6,7 @@ from pathlib import Path
 
 from heuristic_core.experiments.extractive_structures.figures import sheets_of
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
-from heuristic_core.report.exhibits import exhibit, render_caption
+from heuristic_core.report.exhibits import load_exhibit, render_caption
 from heuristic_core.report.render import render
 from heuristic_core.report.study import study_values
 
@@ -34,7 +34,9 @@ def extractive_page(
         absent: Why each missing figure or table is missing.
     """
     exhibits = [
-        exhibit(root, name, TARGETS[name].title, render_caption((name,), captions, settings), partial(sheets_of, name))
+        load_exhibit(
+            root, name, TARGETS[name].title, render_caption((name,), captions, settings), partial(sheets_of, name)
+        )
         for name in targets
     ]
     return render(

@@ -6,15 +6,15 @@ from heuristic_core.experiments.extractive_structures.config import ExtractiveSt
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.layout import Layout
 from heuristic_core.experiments.extractive_structures.tables import EXTRACTIVE
-from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.targets import target_files
 from heuristic_core.provenance.crate.subject import Subject, describe_target
 
 PRETRAINING_TABLE = "extractive_trace"  # missing if the model was pre-trained elsewhere
 SWEEP_TABLES = ("extractive_sweep", "extractive_choice", "extractive_made_up_sweep")  # need a block `sweep`
 ORDER_TABLES = ("ordering", "grafting", "localisation")  # tables about made-up facts
 SCORE_TABLES = ("scores", "components", "agreement", "removal")
-PRUNED = ("subnetworks", "transfer")
-SHARED = ("core", "sharing")  # tables over all seeds
+PRUNE_TABLES = ("subnetworks", "transfer")
+SHARING_TABLES = ("core", "sharing")  # tables over all seeds
 
 
 def list_tables(study: ExtractiveStudy) -> list[str]:
@@ -23,7 +23,7 @@ def list_tables(study: ExtractiveStudy) -> list[str]:
     return [name for name in EXTRACTIVE if name not in missing]
 
 
-def of_corpus(study: ExtractiveStudy) -> tuple[str, ...]:
+def list_corpus_tables(study: ExtractiveStudy) -> tuple[str, ...]:
     """Return the names of the tables that each seed and corpus of pre-training has."""
     return ("curves",) if study.pretrained else ("trace", "curves")
 
@@ -32,7 +32,7 @@ def members(study: ExtractiveStudy) -> list[str]:
     """Return the archive's members: paths below the study's folder that its configuration implies."""
     layout = Layout.of(study)
     paths = [*map(layout.table, (*list_tables(study), "claims", "provenance"))]
-    paths += [path for name in TARGETS for path in outputs(layout.root, name)]
+    paths += [path for name in TARGETS for path in target_files(layout.root, name)]
     paths += [f"{layout.root}/report.html", f"{layout.root}/study.json"]
     return sorted(path.removeprefix(f"{layout.root}/") for path in paths)
 

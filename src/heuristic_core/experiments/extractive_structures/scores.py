@@ -21,24 +21,24 @@ import torch
 from torch import Tensor
 
 from heuristic_core.common.seeds import torch_generator
-from heuristic_core.experiments.extractive_structures.answers import losses
-from heuristic_core.experiments.extractive_structures.config import LARGEST
+from heuristic_core.experiments.extractive_structures.answers import compute_losses
+from heuristic_core.experiments.extractive_structures.config import MAX_STORED_ACTIVATIONS
 from heuristic_core.experiments.extractive_structures.model import (
     Layer,
     Parameters,
     Shifts,
     Site,
-    attention,
+    apply_mlp,
+    attend,
+    count_layers,
     embed,
-    layers_of,
-    mlp,
+    project_heads,
     repeat_heads,
     run,
     run_from,
     site_shapes,
-    through,
 )
-from heuristic_core.experiments.extractive_structures.tokens import Asked, aligned
+from heuristic_core.experiments.extractive_structures.tokens import Queries, align
 
 KINDS = ("informative", "downstream", "upstream", "upstream_path")
 STORED_VECTORS = (
@@ -59,7 +59,7 @@ class Contrast(NamedTuple):
 
     old: Parameters
     new: Parameters
-    asked: Asked
+    asked: Queries
     others: Tensor
     partners: Tensor
 
@@ -76,7 +76,7 @@ class LinearisedRun(NamedTuple):
     gradients: dict[Site, Tensor]
 
 
-def contrast(old: Parameters, new: Parameters, queries: Asked, count: int, seed: int) -> Contrast:
+def contrast(old: Parameters, new: Parameters, queries: Queries, count: int, seed: int) -> Contrast:
     """Draw counterfactual prompts for each prompt, without replacement, and align their tokens.
 
     Args:
@@ -93,11 +93,11 @@ def contrast(old: Parameters, new: Parameters, queries: Asked, count: int, seed:
     partners = torch.full((n, count, queries.tokens.shape[1]), -1)
     for k, row in enumerate(others.tolist()):
         for j, other in enumerate(row):
-            partners[k, j, : len(prompts[k])] = torch.tensor(aligned(prompts[k], prompts[other]))
+            partners[k, j, : len(prompts[k])] = torch.tensor(align(prompts[k], prompts[other]))
     return Contrast(old, new, queries, others, partners)
 
 
-def scores(contrast: Contrast, path_steps: int) -> dict[str, Tensor]:
+def compute_scores(contrast: Contrast, path_steps: int) -> dict[str, Tensor]:
     """Compute every kind of score.
 
     Args:
@@ -109,40 +109,40 @@ def scores(contrast: Contrast, path_steps: int) -> dict[str, Tensor]:
         a token has no partner in any counterfactual prompt.
     """
     path_scores = average_path_scores(contrast, path_steps)
-    return compute_first_order(contrast) | {"upstream_path": known(contrast, "upstream_path", path_scores)}
+    return compute_first_order(contrast) | {"upstream_path": mask_undefined(contrast, "upstream_path", path_scores)}
 
 
 def compute_first_order(contrast: Contrast) -> dict[str, Tensor]:
-    """Compute the paper's three kinds of score, see :func:`scores`."""
-    old, new = (linearised(p, embed(p, contrast.asked.tokens), contrast.asked) for p in (contrast.old, contrast.new))
+    """Compute the paper's three kinds of score, see :func:`compute_scores`."""
+    old, new = (linearise(p, embed(p, contrast.asked.tokens), contrast.asked) for p in (contrast.old, contrast.new))
     by_kind = {
-        "informative": informative(contrast.old, contrast.new, old),
-        "downstream": downstream(contrast.old, old, new.layers),
+        "informative": score_informative(contrast.old, contrast.new, old),
+        "downstream": score_downstream(contrast.old, old, new.layers),
         "upstream": score_upstream(old, new, compute_counterfactual_differences(contrast, old.layers)),
     }
-    return {kind: known(contrast, kind, values) for kind, values in by_kind.items()}
+    return {kind: mask_undefined(contrast, kind, values) for kind, values in by_kind.items()}
 
 
-def known(contrast: Contrast, kind: str, values: Tensor) -> Tensor:
+def mask_undefined(contrast: Contrast, kind: str, values: Tensor) -> Tensor:
     """Set scores of a kind, [n, T, layers, H + 1], to NaN at tokens where the kind is undefined."""
     partnered = (contrast.partners >= 0).any(1)  # only within prompts
-    valid = partnered if kind.startswith("upstream") else inside(contrast.asked)
+    valid = partnered if kind.startswith("upstream") else mask_prompts(contrast.asked)
     return values.masked_fill(~valid[..., None, None], torch.nan)
 
 
-def linearised(p: Parameters, residual: Tensor, queries: Asked) -> LinearisedRun:
+def linearise(p: Parameters, residual: Tensor, queries: Queries) -> LinearisedRun:
     """Run a model from `residual`, [n, T, d], before its first layer and compute the gradients at all sites."""
     shifts = {
         site: torch.zeros(shape, dtype=residual.dtype, requires_grad=True)
         for site, shape in site_shapes(p, *residual.shape[:2]).items()
     }
     result = run_from(p, residual, shifts)
-    gradients = torch.autograd.grad(losses(result.logits, queries).sum(), list(shifts.values()))
+    gradients = torch.autograd.grad(compute_losses(result.logits, queries).sum(), list(shifts.values()))
     layers = [Layer(*(value.detach() for value in layer)) for layer in result.layers]
     return LinearisedRun(layers, dict(zip(shifts, gradients, strict=True)))
 
 
-def informative(old: Parameters, new: Parameters, old_run: LinearisedRun) -> Tensor:
+def score_informative(old: Parameters, new: Parameters, old_run: LinearisedRun) -> Tensor:
     """Return informative scores, [n, T, layers, H + 1]. old_run: the run of the old model."""
     layer_scores = []
     for number, layer in enumerate(old_run.layers):
@@ -174,7 +174,7 @@ def compute_weight_effects(old: Parameters, new: Parameters, number: int, layer:
 
     heads = layer.context.shape[2]
     changes = {
-        name: repeat_heads(through(layer.attended, change(name)) + change(f"{name}_bias"), heads)
+        name: repeat_heads(project_heads(layer.attended, change(name)) + change(f"{name}_bias"), heads)
         for name in ("query", "key", "value")
     }
     changes["write"] = (layer.context[..., None, :] @ change("output")).squeeze(-2)
@@ -183,7 +183,7 @@ def compute_weight_effects(old: Parameters, new: Parameters, number: int, layer:
     return changes | {"hidden": layer.seen @ change("up"), "mlp": layer.active @ change("down")}
 
 
-def downstream(old: Parameters, old_run: LinearisedRun, new: Sequence[Layer]) -> Tensor:
+def score_downstream(old: Parameters, old_run: LinearisedRun, new: Sequence[Layer]) -> Tensor:
     """Return downstream scores, [n, T, layers, H + 1].
 
     Args:
@@ -199,8 +199,8 @@ def compute_input_effects(old: Parameters, layers: Sequence[Layer], new: Sequenc
     """Return the changes of the old components' outputs when their inputs come from the new model's run."""
     changes = {}
     for number, (before, after) in enumerate(zip(layers, new, strict=True)):
-        changes[number, "context"] = attention(old, number, after.attended) - before.context
-        changes[number, "mlp"] = mlp(old, number, after.seen) - before.mlp
+        changes[number, "context"] = attend(old, number, after.attended) - before.context
+        changes[number, "mlp"] = apply_mlp(old, number, after.seen) - before.mlp
     return changes
 
 
@@ -240,7 +240,7 @@ def average_path_scores(contrast: Contrast, steps: int) -> Tensor:
     return average_over_partners(contrast, torch.cat(batches).unflatten(0, (n, count)))
 
 
-def _average_path(contrast: Contrast, pairs: Tensor, queries: Asked, differences: Shifts, steps: int) -> Tensor:
+def _average_path(contrast: Contrast, pairs: Tensor, queries: Queries, differences: Shifts, steps: int) -> Tensor:
     """Return path-averaged scores, [m, T, layers, H + 1], of pairs of a prompt and a counterfactual prompt."""
     total = torch.zeros(())
     for step in range(steps):
@@ -249,7 +249,7 @@ def _average_path(contrast: Contrast, pairs: Tensor, queries: Asked, differences
             embedded = embed(p, contrast.asked.tokens)
             start = embedded[:, None] - _difference(contrast, embedded)
             line = start + share * (embedded[:, None] - start)
-            gradients = linearised(p, line.flatten(0, 1)[pairs], queries).gradients
+            gradients = linearise(p, line.flatten(0, 1)[pairs], queries).gradients
             total = total + sign * _dot_by_component(differences, gradients) / steps
     return total
 
@@ -257,10 +257,14 @@ def _average_path(contrast: Contrast, pairs: Tensor, queries: Asked, differences
 def compute_batch_size(contrast: Contrast) -> int:
     """Return the number of prompts of a batch with gradients."""
     width = contrast.old["token"].shape[1]
-    return max(1, LARGEST // (STORED_VECTORS * width * contrast.asked.tokens.shape[1] * layers_of(contrast.old)))
+    return max(
+        1,
+        MAX_STORED_ACTIVATIONS
+        // (STORED_VECTORS * width * contrast.asked.tokens.shape[1] * count_layers(contrast.old)),
+    )
 
 
-def inside(queries: Asked) -> Tensor:
+def mask_prompts(queries: Queries) -> Tensor:
     """Return which tokens belong to prompts rather than padding, bool [n, T]."""
     return torch.arange(queries.tokens.shape[1]) <= queries.last[:, None]
 

@@ -9,33 +9,33 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from heuristic_core.common.atomic import replacing
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.common.atomic import replace_atomically
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.extractive_structures.config import Data
 from heuristic_core.experiments.extractive_structures.data import (
     Hop,
-    MadeUp,
+    MadeUpFacts,
     Questions,
     Sentence,
-    corpus,
+    draw_corpus,
+    draw_first_hop,
     draw_home_implications,
+    draw_made_up_facts,
+    draw_names,
     draw_second_hop,
-    first_hop,
-    made_up,
-    names,
 )
 from heuristic_core.experiments.extractive_structures.tokens import (
-    Asked,
     Examples,
     HubTokenizer,
+    Queries,
     Vocabulary,
-    asked,
-    examples,
+    encode_examples,
+    encode_queries,
 )
-from heuristic_core.experiments.extractive_structures.world import world
+from heuristic_core.experiments.extractive_structures.world import load_world
 from heuristic_core.models.device import resolve_device, resolve_dtype
 
-HOP_FUNCTIONS = {"first": first_hop, "second": draw_second_hop}
+HOP_FUNCTIONS = {"first": draw_first_hop, "second": draw_second_hop}
 HOPS = tuple(HOP_FUNCTIONS)
 
 
@@ -50,7 +50,7 @@ class EncodedHop(NamedTuple):
 
     hop: Hop
     facts: Examples
-    parts: dict[str, Asked]
+    parts: dict[str, Queries]
 
 
 class Setting:
@@ -68,13 +68,13 @@ class Setting:
     """
 
     def __init__(self, data: Data, seed: int, tokenizer: Path | None = None):
-        self.data, self.seed, self.world = data, seed, world()
+        self.data, self.seed, self.world = data, seed, load_world()
         self.vocabulary = Vocabulary(self.world) if tokenizer is None else HubTokenizer(tokenizer)
-        self.names = names(self.world, data, seed)
+        self.names = draw_names(self.world, data, seed)
 
     def corpus(self, kind: str) -> Examples:
         """Return the encoded corpus of pre-training of a kind, see :func:`.data.corpus`."""
-        return examples(corpus(self.world, self.data, kind, self.names.people, self.seed), self.vocabulary)
+        return encode_examples(draw_corpus(self.world, self.data, kind, self.names.people, self.seed), self.vocabulary)
 
     def taught(self, name: str) -> EncodedHop:
         """Return the encoded hop `name`, "first" or "second"."""
@@ -82,24 +82,27 @@ class Setting:
         hop = Hop(
             *(Questions([self._use_token_roles(sentence) for sentence in part.sentences], part.options) for part in hop)
         )
-        parts = {"facts": asked(hop.facts, self.vocabulary), "implications": asked(hop.implications, self.vocabulary)}
-        return EncodedHop(hop, examples(hop.facts.sentences, self.vocabulary), parts)
+        parts = {
+            "facts": encode_queries(hop.facts, self.vocabulary),
+            "implications": encode_queries(hop.implications, self.vocabulary),
+        }
+        return EncodedHop(hop, encode_examples(hop.facts.sentences, self.vocabulary), parts)
 
-    def related(self) -> dict[str, Asked]:
+    def related(self) -> dict[str, Queries]:
         """Return the questions on what facts of the first hop imply, by relation of the world."""
         queries = {}
         for relation in self.world.relations:
             questions = draw_home_implications(self.world, self.data, self.names.taught, self.seed, relation)
-            queries[relation] = asked(questions, self.vocabulary)
+            queries[relation] = encode_queries(questions, self.vocabulary)
         return queries
 
     def _use_token_roles(self, sentence: Sentence) -> Sentence:
         """Return the sentence with the roles of its tokens instead of those of its words."""
         return sentence._replace(roles=self.vocabulary.roles(sentence))
 
-    def made_up(self) -> MadeUp:
+    def made_up(self) -> MadeUpFacts:
         """Return the facts of made-up words in both versions."""
-        return made_up(self.world, self.data, self.names.taught, self.seed)
+        return draw_made_up_facts(self.world, self.data, self.names.taught, self.seed)
 
 
 @contextlib.contextmanager
@@ -108,7 +111,7 @@ def open_setting(
     seed: int,
     tokenizer: Sequence[str] = (),
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> Iterator[Setting]:
     """Yield the setting of a job, with the job's device as torch's default and autocast to its precision.
 
@@ -134,5 +137,5 @@ def open_setting(
 
 def write_weights(path: str | Path, weights: dict[str, Tensor]) -> None:
     """Write a safetensors file atomically."""
-    with replacing(Path(path)) as temporary:
+    with replace_atomically(Path(path)) as temporary:
         save_file({name: value.cpu() for name, value in weights.items()}, temporary)

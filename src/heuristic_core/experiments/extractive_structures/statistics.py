@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
-from heuristic_core.analysis.training_seeds import HIGHEST, extreme_mean, over_seeds
+from heuristic_core.analysis.estimates import Estimate, NotComputable, statistic
+from heuristic_core.analysis.training_seeds import HIGHEST, extreme_mean, mean_over_seeds
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
 from heuristic_core.experiments.extractive_structures.evidence import HOPS, IMPLICATIONS, TEST_FACTS, Evidence, by_hop
 
@@ -46,7 +46,7 @@ def fall_by_facts(evidence: Evidence, hop: str, corpus: str = WHOLE) -> Estimate
     """Estimate the fall of the rank of implications while facts are taught, percent of the rank before."""
     before, after = (evidence.taught(hop, corpus, IMPLICATIONS, epoch) for epoch in (0, None))
     detail = _describe_ranks("rank", {"before": before, "after": after})
-    return _clip_interval(over_seeds(100 * (before - after) / before, detail), -np.inf, 100)
+    return _clip_interval(mean_over_seeds(100 * (before - after) / before, detail), -np.inf, 100)
 
 
 @statistic
@@ -77,7 +77,7 @@ def rank_after_order(evidence: Evidence, order: str) -> Estimate:
     """Estimate the rank of test names' implications after an order of teaching, percent of the rank by chance."""
     chance = (_count_questions(evidence) - 1) / 2
     ranks = evidence.ordered(order)
-    return _clip_interval(over_seeds(100 / chance * ranks, _describe_ranks("rank", {order: ranks})), 0, 200)
+    return _clip_interval(mean_over_seeds(100 / chance * ranks, _describe_ranks("rank", {order: ranks})), 0, 200)
 
 
 @statistic
@@ -122,7 +122,7 @@ def _estimate_lower_hop(rows: pd.DataFrame, what: str) -> Estimate:
 def _require_r(rows: pd.DataFrame, what: str) -> None:
     """Raise CannotSay if r is null in all rows."""
     if rows.empty or rows["r"].isna().all():
-        raise CannotSay("; ".join([f"no {what}", *sorted(set(rows["reason"].dropna()))]))
+        raise NotComputable("; ".join([f"no {what}", *sorted(set(rows["reason"].dropna()))]))
 
 
 def _count_questions(evidence: Evidence) -> int:
@@ -154,7 +154,7 @@ def _estimate_difference(evidence: Evidence, ranks: dict[str, pd.Series]) -> Est
     """Estimate the first name's rank minus the second's, seed by seed."""
     first, second = ranks.values()
     worst = _count_questions(evidence) - 1
-    return _clip_interval(over_seeds(first - second, _describe_ranks("rank", ranks)), -worst, worst)
+    return _clip_interval(mean_over_seeds(first - second, _describe_ranks("rank", ranks)), -worst, worst)
 
 
 def _scale(value: float | None, factor: float) -> float | None:

@@ -3,7 +3,7 @@
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.estimates import Estimate, NotComputable, statistic
 from heuristic_core.analysis.training_seeds import LOWEST, extreme_mean
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
 from heuristic_core.experiments.extractive_structures.evidence import Evidence, by_hop
@@ -38,5 +38,5 @@ def rho_between_relations(evidence: Evidence, score: str) -> Estimate:
     rows = rows[(rows["score"] == score) & (rows["kind"] == "head") & (rows["b"] != "second hop")]
     values = rows.groupby("seed")["rho"].mean().dropna()
     if values.empty:
-        raise CannotSay(f"no rho of {score} scores between relations")
+        raise NotComputable(f"no rho of {score} scores between relations")
     return lowest_correlation({"": values}, f"rho of {score} scores of heads, mean over pairs of relations")

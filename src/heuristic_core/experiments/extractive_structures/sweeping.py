@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from itertools import product
 
 from heuristic_core.experiments.extractive_structures.config import Finetuning, Sweep
-from heuristic_core.experiments.extractive_structures.data import MadeUp
+from heuristic_core.experiments.extractive_structures.data import MadeUpFacts
 from heuristic_core.experiments.extractive_structures.grafting import graft_rows
 from heuristic_core.experiments.extractive_structures.model import Parameters
-from heuristic_core.experiments.extractive_structures.ordering import LAST, order_rows
-from heuristic_core.experiments.extractive_structures.tokens import Encode
+from heuristic_core.experiments.extractive_structures.ordering import LAST_STAGE, order_rows
+from heuristic_core.experiments.extractive_structures.tokens import Encoder
 
 
 def made_up_sweep_rows(
-    start: Parameters, made: MadeUp, settings: Finetuning, sweep: Sweep, encode: Encode, seed: int
+    start: Parameters, made: MadeUpFacts, settings: Finetuning, sweep: Sweep, encode: Encoder, seed: int
 ) -> Iterator[dict]:
     """Yield rows of table "extractive_made_up_sweep", without names.
 
@@ -32,7 +32,7 @@ def made_up_sweep_rows(
         labels = {"learning_rate": rate, "epochs": epochs}
         orders = order_rows(start, made.first, tested, stage_settings, encode, seed)
         for row in orders.rows:
-            if row["taught"] == LAST[0] and row["epoch"] == epochs and row["part"].startswith("test"):
+            if row["taught"] == LAST_STAGE[0] and row["epoch"] == epochs and row["part"].startswith("test"):
                 yield labels | {"experiment": "ordering", "model": row["order"]} | _select_answer(row)
         for row in graft_rows(start, made, orders.stages, stage_settings, encode, seed).rows:
             yield labels | {"experiment": "grafting", "model": row["weights"]} | _select_answer(row)

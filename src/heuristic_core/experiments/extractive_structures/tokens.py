@@ -14,7 +14,7 @@ from heuristic_core.experiments.extractive_structures.world import World
 from heuristic_core.models.hugging_face import load_tokenizer
 
 
-class Encode(Protocol):
+class Encoder(Protocol):
     """Words to tokens."""
 
     def __call__(self, text: str) -> list[int]:
@@ -46,7 +46,7 @@ class Examples(NamedTuple):
         return Examples(self.tokens[index, : int(length.max())], self.prompt[index], length)
 
 
-class Asked(NamedTuple):
+class Queries(NamedTuple):
     """Encoded questions.
 
     Attributes:
@@ -61,9 +61,9 @@ class Asked(NamedTuple):
     options: Tensor
     answer: Tensor
 
-    def of(self, index: Tensor) -> "Asked":
+    def of(self, index: Tensor) -> "Queries":
         """Return the questions at `index`, int64 [k]."""
-        return Asked(self.tokens[index], self.last[index], self.options, self.answer[index])
+        return Queries(self.tokens[index], self.last[index], self.options, self.answer[index])
 
 
 class Vocabulary:
@@ -139,7 +139,7 @@ class HubTokenizer:
         return tuple(roles)
 
 
-def examples(sentences: Sequence[Sentence], encode: Encode) -> Examples:
+def encode_examples(sentences: Sequence[Sentence], encode: Encoder) -> Examples:
     """Encode sentences with their answers, for training."""
     prompts = [encode.prompt(sentence.prompt) for sentence in sentences]
     answers = [encode(sentence.answer) for sentence in sentences]
@@ -148,16 +148,16 @@ def examples(sentences: Sequence[Sentence], encode: Encode) -> Examples:
     return Examples(_pad(sequences), prompt_lengths, lengths)
 
 
-def asked(questions: Questions, encode: Encode) -> Asked:
+def encode_queries(questions: Questions, encode: Encoder) -> Queries:
     """Encode questions. Raises InputError as :func:`first_tokens` does."""
     prompts = [encode.prompt(sentence.prompt) for sentence in questions.sentences]
     answer = [questions.options.index(sentence.answer) for sentence in questions.sentences]
     last = torch.tensor([len(prompt) - 1 for prompt in prompts])
     options = torch.tensor(first_tokens(questions.options, encode))
-    return Asked(_pad(prompts), last, options, torch.tensor(answer))
+    return Queries(_pad(prompts), last, options, torch.tensor(answer))
 
 
-def first_tokens(options: Sequence[str], encode: Encode) -> list[int]:
+def first_tokens(options: Sequence[str], encode: Encoder) -> list[int]:
     """Return the first token of every option, which identifies an answer.
 
     Raises:
@@ -177,7 +177,7 @@ def first_tokens(options: Sequence[str], encode: Encode) -> list[int]:
     return list(option_by_token)
 
 
-def aligned(a: Sequence[int], b: Sequence[int]) -> list[int]:
+def align(a: Sequence[int], b: Sequence[int]) -> list[int]:
     """Align two prompts: return for every token of `a` the position of its partner in `b`, or -1 if it has none.
 
     Tokens of the shared beginning and of the shared end are partners. Between them tokens are paired from the end,

@@ -10,11 +10,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from heuristic_core.common.errors import Diverged
+from heuristic_core.common.errors import DivergenceError
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.seeds import torch_generator
 from heuristic_core.experiments.extractive_structures.config import Finetuning, Learning
-from heuristic_core.experiments.extractive_structures.model import FIXED, Parameters, run
+from heuristic_core.experiments.extractive_structures.model import CONSTANT_PREFIX, Parameters, run
 from heuristic_core.experiments.extractive_structures.tokens import Examples
 from heuristic_core.training.saved import load_state, save_state
 
@@ -49,7 +49,7 @@ class Saving(NamedTuple):
     at_end: bool = False
 
 
-class Unfinished(NamedTuple):
+class StageSaving(NamedTuple):
     """Where a job with several stages saves them.
 
     Attributes:
@@ -92,7 +92,7 @@ def learn(
     """
     learner = Learner(parameters, settings, trained)
     learner.load(saving)
-    remaining = islice(batches(len(examples.length), settings.batch_size, *order), learner.step, steps)
+    remaining = islice(iterate_batches(len(examples.length), settings.batch_size, *order), learner.step, steps)
     progress = Progress("learn", steps, learner.step, brief=True)
     for index in remaining:
         loss = learner.advance(examples.of(index), order)
@@ -111,7 +111,7 @@ def teach(
     order: tuple[str, int],
     trained: Collection[str] | None = None,
     after_epoch: Callable[[int, Parameters], None] | None = None,
-    unfinished: Unfinished | None = None,
+    unfinished: StageSaving | None = None,
 ) -> dict[str, Tensor]:
     """Run one stage of fine-tuning and return the parameters after all epochs.
 
@@ -137,7 +137,7 @@ def teach(
     ).parameters
 
 
-def batches(count: int, size: int, purpose: str, seed: int) -> Iterator[Tensor]:
+def iterate_batches(count: int, size: int, purpose: str, seed: int) -> Iterator[Tensor]:
     """Yield batches of indices without end: each epoch is a new permutation; its last batch can be smaller.
 
     Args:
@@ -171,7 +171,7 @@ class Learner:
     """
 
     def __init__(self, parameters: Parameters, settings: Learning, trained: Collection[str] | None):
-        names = [name for name in parameters if not name.startswith(FIXED)] if trained is None else trained
+        names = [name for name in parameters if not name.startswith(CONSTANT_PREFIX)] if trained is None else trained
         copies = {name: value.to(torch.get_default_device(), copy=True) for name, value in parameters.items()}
         self.parameters = {name: value.detach().requires_grad_(name in names) for name, value in copies.items()}
         self.step, self._losses = 0, []
@@ -195,7 +195,7 @@ class Learner:
         self._optimizer.zero_grad()
         loss = answer_loss(self.parameters, examples)
         if not loss.isfinite():
-            raise Diverged(
+            raise DivergenceError(
                 f"{order[0]} diverged at step {self.step + 1} with seed {order[1]}: the loss is not finite; lower "
                 "learning_rate"
             )

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from heuristic_core.config.blocks import Block
-from heuristic_core.config.reading import checked, read_values
+from heuristic_core.config.reading import read_config, validate
 
 WORLD_FILE = Path(__file__).with_name("world.yaml")
 WordList = Annotated[list[str], Field(min_length=1)]
@@ -73,7 +73,7 @@ class World(Block):
         required |= {"office.stated": (self.office.stated, "office", "city")}
         required |= {"office.implied": (self.office.implied, "office", "landmark")}
         for key, (text, *names) in required.items():
-            if sorted(slots(text)) != sorted(names):
+            if sorted(list_slots(text)) != sorted(names):
                 raise ValueError(f"{key} = {text!r}: it must have {' and '.join(f'{{{name}}}' for name in names)} once")
         for key in ("given", "family"):
             values = getattr(self, key)
@@ -83,7 +83,7 @@ class World(Block):
 
     @model_validator(mode="after")
     def _check_options(self):
-        keys = ["city", "animal", *self.relations, *slots(self.located, self.office.implied)]
+        keys = ["city", "animal", *self.relations, *list_slots(self.located, self.office.implied)]
         for key in dict.fromkeys(keys):
             if key == "office":
                 continue
@@ -104,7 +104,7 @@ class World(Block):
             text: key for key, relation in self.relations.items() for text in (relation.stated, relation.implied)
         }
         return max(
-            len(text.split()) + sum(words[slot] - 1 for slot in slots(text)) + words[answer]
+            len(text.split()) + sum(words[slot] - 1 for slot in list_slots(text)) + words[answer]
             for text, answer in answers.items()
         )
 
@@ -113,17 +113,17 @@ class World(Block):
         return [city[key] for city in self.cities[:count]]
 
 
-def slots(*sentences: str) -> list[str]:
+def list_slots(*sentences: str) -> list[str]:
     """Return the names of the slots of templates, in order."""
     return [name for text in sentences for _, name, _, _ in Formatter().parse(text) if name]
 
 
 def read_world(path: Path) -> World:
     """Read a world from a file. Raises ConfigError with one line per error."""
-    return checked(World, read_values(path), str(path))
+    return validate(World, read_config(path), str(path))
 
 
 @cache
-def world() -> World:
+def load_world() -> World:
     """Return the world of `world.yaml`."""
     return read_world(WORLD_FILE)

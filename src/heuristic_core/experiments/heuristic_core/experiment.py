@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from heuristic_core.common.progress import warned
-from heuristic_core.config.reference import Words
+from heuristic_core.common.progress import read_warnings
+from heuristic_core.config.reference import ReferencePage
 from heuristic_core.experiments.heuristic_core import figures
 from heuristic_core.experiments.heuristic_core.archive.members import members
-from heuristic_core.experiments.heuristic_core.archive.subject import subject_of as subject
+from heuristic_core.experiments.heuristic_core.archive.subject import describe_study as subject
 from heuristic_core.experiments.heuristic_core.config import context
 from heuristic_core.experiments.heuristic_core.config.study import Study, parse_study
-from heuristic_core.experiments.heuristic_core.config.sweep import sweep_of as sweep
-from heuristic_core.experiments.heuristic_core.figures.targets import lacking, module
+from heuristic_core.experiments.heuristic_core.config.sweep import parse_sweep as sweep
+from heuristic_core.experiments.heuristic_core.figures.targets import drawing_module
+from heuristic_core.experiments.heuristic_core.figures.targets import unavailable_targets as lacking
 from heuristic_core.experiments.heuristic_core.opened import OpenedStudy
 from heuristic_core.experiments.heuristic_core.report.sides import USAGE, parse_sides
 from heuristic_core.jobs.environment import prepare_drawing
@@ -55,15 +56,15 @@ def plan(study: Study, device: str | None, wanted: Counter, missing: Counter) ->
     from heuristic_core.plan import devices
 
     name = device or devices.DEFAULT_DEVICES[study.device]
-    return report.plan(study, name, devices.device(name), wanted, missing)
+    return report.plan(study, name, devices.get_device(name), wanted, missing)
 
 
 def drawing(script: str, settings: Mapping) -> list[Path]:
     """Return the modules that a drawing job loads by name."""
-    return [Path(figures.__file__).with_name(f"{module(settings['name'])}.py")] if script == "figure" else []
+    return [Path(figures.__file__).with_name(f"{drawing_module(settings['name'])}.py")] if script == "figure" else []
 
 
-def reference() -> Words:
+def reference() -> ReferencePage:
     """Return the texts of the configuration reference."""
     from heuristic_core.experiments.heuristic_core.config.reference import REFERENCE
 
@@ -72,10 +73,12 @@ def reference() -> Words:
 
 def warnings(root: str) -> list[str]:
     """Return warnings of missing, omitted or truncated data, and of failures in fine-tuning and pruning."""
-    from heuristic_core.experiments.heuristic_core.report.page import warnings_of
+    from heuristic_core.experiments.heuristic_core.report.page import collect_warnings
 
     logs = [Path(root) / "logs" / f"{job}.log" for job in ("sentences", "encode")]
-    messages = [f"{log.parts[-3]}: {text}. See {log}" for log in logs for text in warned(log)] + warnings_of([root])
+    messages = [
+        f"{log.parts[-3]}: {text}. See {log}" for log in logs for text in read_warnings(log)
+    ] + collect_warnings([root])
     return messages + [
         f"{Path(root).name}: {text}." for text in _missing_glyphs(Path(root) / "tables" / "splits.parquet")
     ]
@@ -89,9 +92,9 @@ def _missing_glyphs(splits: Path) -> list[str]:
     if all(name.isascii() for name in names):
         return []
     prepare_drawing()
-    from heuristic_core.figures.glyphs import warning
+    from heuristic_core.figures.glyphs import missing_glyph_warning
 
-    return [text] if (text := warning(names)) else []
+    return [text] if (text := missing_glyph_warning(names)) else []
 
 
 def opened(results: Results) -> OpenedStudy:

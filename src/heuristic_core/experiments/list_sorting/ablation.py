@@ -13,15 +13,15 @@ import torch
 from torch import Tensor
 
 from heuristic_core.common.seeds import torch_generator
-from heuristic_core.experiments.list_sorting.model import Heads, Parameters, Pass, run
+from heuristic_core.experiments.list_sorting.model import ForwardPass, HeadReplacement, Parameters, run_models
 
 BATCH = 512  # lists per forward pass
-KINDS = ("zero", "mean", "resample")
+ABLATION_KINDS = ("zero", "mean", "resample")
 BINS = 15  # equal-width bins of the highest probability
 
 
 @torch.no_grad()
-def ablations(parameters: Parameters, tokens: Tensor, training: Tensor, seed: int) -> list[dict]:
+def measure_ablations(parameters: Parameters, tokens: Tensor, training: Tensor, seed: int) -> list[dict]:
     """Measure every model whole and under every ablation.
 
     Args:
@@ -32,7 +32,7 @@ def ablations(parameters: Parameters, tokens: Tensor, training: Tensor, seed: in
 
     Returns:
         One row per model and ablation: `model`, its index; `kind`, "none" or one of KINDS; `ablated`, the heads; and
-        the values of :func:`measures`.
+        the values of :func:`compute_measures`.
     """
     heads = parameters["output"].shape[1]
     donors, rows = draw_donors(tokens, training, seed), []
@@ -41,11 +41,11 @@ def ablations(parameters: Parameters, tokens: Tensor, training: Tensor, seed: in
         means = torch.cat([forward.contexts for forward in _run_batches(model, training)], 1).double().mean(1).float()
         references = {"zero": torch.zeros_like(means), "mean": means, "resample": donors}
         logits = torch.cat([forward.logits for forward in _run_batches(model, tokens)], 1)
-        rows.append({"model": m, "kind": "none", "ablated": []} | measures(logits[0], tokens))
+        rows.append({"model": m, "kind": "none", "ablated": []} | compute_measures(logits[0], tokens))
         for kind, reference in references.items():
-            for ablated in sets_of(heads):
-                logits = without(model, tokens, ablated, reference)
-                rows.append({"model": m, "kind": kind, "ablated": ablated} | measures(logits[0], tokens))
+            for ablated in head_sets(heads):
+                logits = ablate_heads(model, tokens, ablated, reference)
+                rows.append({"model": m, "kind": kind, "ablated": ablated} | compute_measures(logits[0], tokens))
     return rows
 
 
@@ -55,13 +55,13 @@ def draw_donors(tokens: Tensor, training: Tensor, seed: int) -> Tensor:
     return training[torch.randint(len(training), (len(tokens),), generator=draws)]
 
 
-def sets_of(heads: int) -> list[list[int]]:
+def head_sets(heads: int) -> list[list[int]]:
     """Return the sets of heads to ablate: each head, then all heads if there are several."""
     return [[h] for h in range(heads)] + ([list(range(heads))] if heads > 1 else [])
 
 
 @torch.no_grad()
-def without(model: Parameters, tokens: Tensor, ablated: list[int], reference: Tensor) -> Tensor:
+def ablate_heads(model: Parameters, tokens: Tensor, ablated: list[int], reference: Tensor) -> Tensor:
     """Compute the logits of one model with the heads `ablated` replaced.
 
     Args:
@@ -80,12 +80,12 @@ def without(model: Parameters, tokens: Tensor, ablated: list[int], reference: Te
     for start in range(0, len(tokens), BATCH):
         batch = slice(start, start + BATCH)
         resampled = not reference.is_floating_point()
-        contexts = run(model, reference[batch]).contexts if resampled else reference
-        logits.append(run(model, tokens[batch], Heads(keep, contexts)).logits)
+        contexts = run_models(model, reference[batch]).contexts if resampled else reference
+        logits.append(run_models(model, tokens[batch], HeadReplacement(keep, contexts)).logits)
     return torch.cat(logits, 1)
 
 
-def measures(logits: Tensor, tokens: Tensor) -> dict[str, float]:
+def compute_measures(logits: Tensor, tokens: Tensor) -> dict[str, float]:
     """Compute the loss, accuracies, entropy and calibration of one model.
 
     Args:
@@ -126,6 +126,6 @@ def calibration_error(confidence: Tensor, right: Tensor) -> float:
     return float(gaps.abs().sum() / len(bins))
 
 
-def _run_batches(model: Parameters, tokens: Tensor) -> Iterator[Pass]:
+def _run_batches(model: Parameters, tokens: Tensor) -> Iterator[ForwardPass]:
     """Run a model on all sequences, batch by batch."""
-    return (run(model, batch) for batch in tokens.split(BATCH))
+    return (run_models(model, batch) for batch in tokens.split(BATCH))

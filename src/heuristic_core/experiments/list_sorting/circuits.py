@@ -19,7 +19,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from heuristic_core.experiments.list_sorting.model import Parameters, embedded, mapped, unembedding
+from heuristic_core.experiments.list_sorting.model import Parameters, embed_tokens, fold_unembedding, project_rows
 
 
 class Circuits(NamedTuple):
@@ -35,7 +35,7 @@ class Circuits(NamedTuple):
 
 
 @torch.no_grad()
-def circuits(parameters: Parameters, scale: Tensor | None = None) -> Circuits:
+def fold_circuits(parameters: Parameters, scale: Tensor | None = None) -> Circuits:
     """Compute the folded matrices of every head in float64.
 
     Args:
@@ -44,17 +44,17 @@ def circuits(parameters: Parameters, scale: Tensor | None = None) -> Circuits:
     """
     p = {name: value.double() for name, value in parameters.items()}
     m, h, w, _ = p["output"].shape
-    _, seen = embedded(p)
+    _, seen = embed_tokens(p)
     keys, queries = _average_positions(seen, 0), _average_positions(seen, seen.shape[1] // 2)
 
     def project(rows: Tensor, name: str) -> Tensor:
-        return mapped(rows, p, name).unflatten(-1, (h, w)).transpose(1, 2)  # [M, H, V, w]
+        return project_rows(rows, p, name).unflatten(-1, (h, w)).transpose(1, 2)  # [M, H, V, w]
 
     qk = project(queries, "query") @ project(keys, "key").mT * w**-0.5
     written = project(keys, "value") @ p["output"]  # [M, H, V, d]
     if "final_gain" in p:
         written = written - written.mean(-1, keepdim=True)
-    ov = written @ unembedding(p)[0][:, None]
+    ov = written @ fold_unembedding(p)[0][:, None]
     return Circuits(qk, ov if scale is None else ov * scale.double().view(m, 1, 1, 1))
 
 
@@ -79,7 +79,7 @@ def diagonal(ov: Tensor) -> Tensor:
     return numbers.diagonal(dim1=-2, dim2=-1) - numbers.mean(-1)
 
 
-def copies(ov: Tensor) -> Tensor:
+def copying_mask(ov: Tensor) -> Tensor:
     """Return whether attending to a number raises this number most, bool [M, H, numbers].
 
     The share of such numbers is the copying score.
@@ -87,7 +87,7 @@ def copies(ov: Tensor) -> Tensor:
     return _equals_index(ov[..., :-1, :-1].argmax(-1))
 
 
-def suppresses(ov: Tensor) -> Tensor:
+def suppression_mask(ov: Tensor) -> Tensor:
     """Return whether attending to a number lowers this number most, bool [M, H, numbers].
 
     The share of such numbers is the suppression score.
@@ -100,7 +100,7 @@ def _equals_index(number: Tensor) -> Tensor:
     return number == torch.arange(number.shape[-1])
 
 
-def ranges(copied: Tensor) -> list[tuple[int, int]]:
+def copied_ranges(copied: Tensor) -> list[tuple[int, int]]:
     """Return the first and last number of each run of neighbouring copied numbers, ascending.
 
     Args:

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.judging import check, judge
-from heuristic_core.analysis.training_seeds import SEEDS
+from heuristic_core.analysis.judging import check_claims, judge
+from heuristic_core.analysis.training_seeds import TRAINING_SEEDS
 from heuristic_core.config.claims import Claim
 from heuristic_core.experiments.list_sorting import (  # noqa: F401  each registers its statistics
     statistics_ablation,
@@ -15,7 +15,7 @@ from heuristic_core.experiments.list_sorting.evidence import Evidence
 MODEL_COLUMNS = {"model": "one-layer transformer", "task": "sorting of lists", "ft_seed": None}
 
 
-def claims(study: str, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
+def judge_claims(study: str, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
     """Return table "claims" with a row for each claim.
 
     Statistics are over training seeds, so no seed has a row.
@@ -28,5 +28,5 @@ def claims(study: str, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> 
     Raises:
         InputError: A statistic is unknown, or lacks an option.
     """
-    check(stated)
-    return judge(stated, [Evidence(tables)], {"study": study} | MODEL_COLUMNS, [], SEEDS)
+    check_claims(stated)
+    return judge(stated, [Evidence(tables)], {"study": study} | MODEL_COLUMNS, [], TRAINING_SEEDS)

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.seeds import LEVEL, mean_interval
+from heuristic_core.analysis.frames import make_frame
+from heuristic_core.analysis.seeds import CONFIDENCE_LEVEL, mean_interval
 
 MEASURES = {
     "loss": "loss, nats",
@@ -38,7 +38,7 @@ def compare(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
         for condition in shared:
             sides = [end[end["condition"] == condition] for end in ends]
             rows.append({"quantity": quantity, "group_or_subset": condition} | _row(*sides, measure))
-    return frame("differences", rows)
+    return make_frame("differences", rows)
 
 
 def select_last_step(models: pd.DataFrame) -> pd.DataFrame:
@@ -46,7 +46,7 @@ def select_last_step(models: pd.DataFrame) -> pd.DataFrame:
     return models[models["step"] == models.groupby("condition")["step"].transform("max")]
 
 
-def only_in(models: pd.DataFrame, others: pd.DataFrame) -> list[str]:
+def unshared_conditions(models: pd.DataFrame, others: pd.DataFrame) -> list[str]:
     """Return the conditions of `models` that `others` lacks, which are not compared, in alphabetical order."""
     return sorted(set(models["condition"]) - set(others["condition"]))
 
@@ -72,4 +72,4 @@ def _welch(a: np.ndarray, b: np.ndarray) -> tuple[float, float, str | None]:
         return np.nan, np.nan, "a side has one seed"
     if not a.var() + b.var():
         return np.nan, np.nan, "no seed differs from another of its side"
-    return *stats.ttest_ind(b, a, equal_var=False).confidence_interval(LEVEL), None
+    return *stats.ttest_ind(b, a, equal_var=False).confidence_interval(CONFIDENCE_LEVEL), None

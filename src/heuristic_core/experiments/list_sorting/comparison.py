@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from heuristic_core.experiments.list_sorting.compare import only_in
+from heuristic_core.experiments.list_sorting.compare import unshared_conditions
 from heuristic_core.experiments.list_sorting.figures import sheets_of
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.sides import Side
-from heuristic_core.report.comparison import comparison_values, link, pair_figures
-from heuristic_core.report.exhibits import Exhibit, exhibit
+from heuristic_core.report.comparison import comparison_values, pair_figures, relative_link
+from heuristic_core.report.exhibits import Exhibit, load_exhibit
 from heuristic_core.report.render import render
 
 
@@ -35,7 +35,9 @@ def comparison_page(
     names = [root.name for root in roots] if roots[0].name != roots[1].name else [str(root) for root in roots]
 
     def make_exhibit(root: Path, name: str) -> Exhibit:
-        return exhibit(root, name, TARGETS[name].title, "", partial(sheets_of, name), link(root, folder) + "/")
+        return load_exhibit(
+            root, name, TARGETS[name].title, "", partial(sheets_of, name), relative_link(root, folder) + "/"
+        )
 
     figures = pair_figures(roots, [(name,) for name in TARGETS if name.startswith("figure")], make_exhibit)
     return render(
@@ -44,5 +46,5 @@ def comparison_page(
         **comparison_values(roots, names, differences, claims, figures, folder),
         labels={},
         conditions=[list(table["condition"].unique()) for table in models],
-        only_in=[only_in(models[0], models[1]), only_in(models[1], models[0])],
+        only_in=[unshared_conditions(models[0], models[1]), unshared_conditions(models[1], models[0])],
     )

@@ -7,9 +7,9 @@ from collections.abc import Collection
 from torch import Tensor
 
 from heuristic_core.experiments.list_sorting.config import ListSorting
-from heuristic_core.experiments.list_sorting.data import gaps
+from heuristic_core.experiments.list_sorting.data import neighbour_gaps
 
-BUT = {  # column -> block, and the settings of the block that the digest leaves out; None: all
+DIGEST_VARIANTS = {  # column -> block, and the settings of the block that the digest leaves out; None: all
     "but_decay": ("training", {"optimiser", "weight_decay"}),
     "but_data": ("data", None),
     "but_gap": ("data", {"mean_gap"}),
@@ -17,7 +17,7 @@ BUT = {  # column -> block, and the settings of the block that the digest leaves
 IRRELEVANT_SETTINGS = {"seeds", "checkpoints", "per_decade", "save_every"}  # of training: do not change a seed's model
 
 
-def about(study: ListSorting, held_out: Tensor) -> dict:
+def describe_condition(study: ListSorting, held_out: Tensor) -> dict:
     """Return a row of table "sorting_conditions" without the names of study and condition.
 
     Args:
@@ -27,7 +27,7 @@ def about(study: ListSorting, held_out: Tensor) -> dict:
     return {
         "numbers": study.data.numbers,
         "length": study.data.length,
-        "mean_gap": float(gaps(held_out).double().mean()),
+        "mean_gap": float(neighbour_gaps(held_out).double().mean()),
         "nominal_gap": study.data.nominal_gap,
         "heads": study.model.heads,
         "layer_norm": study.model.layer_norm,
@@ -35,7 +35,7 @@ def about(study: ListSorting, held_out: Tensor) -> dict:
         "optimiser": study.training.optimiser,
         "weight_decay": study.training.weight_decay,
         "steps": study.training.steps,
-    } | {column: digest_without(study, *left_out) for column, left_out in BUT.items()}
+    } | {column: digest_without(study, *left_out) for column, left_out in DIGEST_VARIANTS.items()}
 
 
 def digest_without(study: ListSorting, block: str, settings: Collection[str] | None) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PositiveInt, model_validator
 
 from heuristic_core.config.blocks import Block, NonNegative, Positive, Seed, Seeds, Share, Steps
-from heuristic_core.config.reading import checked
+from heuristic_core.config.reading import validate
 
 
 class Data(Block):
@@ -159,4 +159,4 @@ def parse(values: dict, origin: str = "configuration") -> ListSorting:
     Raises:
         ConfigError: The values are invalid, with one line per fault.
     """
-    return checked(ListSorting, values, origin)
+    return validate(ListSorting, values, origin)

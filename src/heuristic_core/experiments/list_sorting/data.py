@@ -24,20 +24,20 @@ class Lists(NamedTuple):
     held_out: Tensor
 
 
-def lists(data: Data) -> Lists:
+def draw_lists(data: Data) -> Lists:
     """Draw the lists of a study.
 
     No held-out list, its numbers in the same order, is a training list.
     """
-    held_out = drawn(data, data.held_out_lists, torch_generator("list sorting held out", data.seed))
+    held_out = draw_uniform_lists(data, data.held_out_lists, torch_generator("list sorting held out", data.seed))
     rng = torch_generator("list sorting training", data.seed)
-    train, held = drawn(data, data.train_lists, rng), set(_list_keys(held_out))
+    train, held = draw_uniform_lists(data, data.train_lists, rng), set(_list_keys(held_out))
     while duplicates := [row for row, key in enumerate(_list_keys(train)) if key in held]:
-        train[duplicates] = drawn(data, len(duplicates), rng)
+        train[duplicates] = draw_uniform_lists(data, len(duplicates), rng)
     return Lists(train, held_out)
 
 
-def drawn(data: Data, count: int, rng: torch.Generator) -> Tensor:
+def draw_uniform_lists(data: Data, count: int, rng: torch.Generator) -> Tensor:
     """Draw `count` lists, int64 [count, length], uniformly from the lists of distinct numbers in a random window.
 
     A window of w consecutive numbers starts anywhere in the range. w is `data.window` or, if that is not an integer,
@@ -56,7 +56,7 @@ def drawn(data: Data, count: int, rng: torch.Generator) -> Tensor:
     return torch.stack(columns, 1) + starts[:, None]
 
 
-def sequences(numbers: Tensor, data: Data) -> Tensor:
+def make_sequences(numbers: Tensor, data: Data) -> Tensor:
     """Return what a model reads: the lists, the separator and the sorted lists.
 
     Args:
@@ -70,7 +70,7 @@ def sequences(numbers: Tensor, data: Data) -> Tensor:
     return torch.cat([numbers, separator, numbers.sort(-1).values], -1)
 
 
-def gaps(numbers: Tensor) -> Tensor:
+def neighbour_gaps(numbers: Tensor) -> Tensor:
     """Return the differences between neighbours of the sorted lists, int64 [..., L - 1].
 
     Args:

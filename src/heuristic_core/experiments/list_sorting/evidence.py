@@ -10,9 +10,9 @@ from functools import cached_property, wraps
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.estimates import Estimate, NotComputable, statistic
 
-WITH, WITHOUT, ANY = "with", "without", "any"  # weight decay
+WITH_DECAY, WITHOUT_DECAY, ANY_DECAY = "with", "without", "any"  # weight decay
 HEAD_MEASURES = ("copying", "suppression")  # of the model's head that has most of it
 NATS = ("loss", "entropy")  # measures in nats; the others are shares
 ACCURACY = "token_accuracy"
@@ -37,7 +37,7 @@ class Evidence:
             CannotSay: The study lacks the table, or it is empty.
         """
         if name not in self.tables or self.tables[name].empty:
-            raise CannotSay(f"the study has no table {name}")
+            raise NotComputable(f"the study has no table {name}")
         return self.tables[name]
 
     @cached_property
@@ -54,7 +54,7 @@ class Evidence:
         lowest = 100 * self.accuracies.groupby("condition", sort=False)[ACCURACY].min().astype(float)
         return lowest[lowest <= SORTS_ABOVE]
 
-    def conditions(self, decay: str = ANY) -> pd.DataFrame:
+    def conditions(self, decay: str = ANY_DECAY) -> pd.DataFrame:
         """Return the rows of table "sorting_conditions" whose models all sort.
 
         Args:
@@ -63,15 +63,15 @@ class Evidence:
         Raises:
             CannotSay: No condition is left.
         """
-        if decay not in (WITH, WITHOUT, ANY):
-            raise ValueError(f"unknown decay = {decay!r}; choose from {WITH}, {WITHOUT}, {ANY}")
+        if decay not in (WITH_DECAY, WITHOUT_DECAY, ANY_DECAY):
+            raise ValueError(f"unknown decay = {decay!r}; choose from {WITH_DECAY}, {WITHOUT_DECAY}, {ANY_DECAY}")
         rows = self.table("sorting_conditions")
         rows = rows[~rows["condition"].isin(self.left_out.index)]
         if rows.empty:
-            raise CannotSay("in no condition all models sort")
-        rows = rows if decay == ANY else rows[(rows["weight_decay"] > 0) == (decay == WITH)]
+            raise NotComputable("in no condition all models sort")
+        rows = rows if decay == ANY_DECAY else rows[(rows["weight_decay"] > 0) == (decay == WITH_DECAY)]
         if rows.empty:
-            raise CannotSay(f"no condition {decay} weight decay sorts")
+            raise NotComputable(f"no condition {decay} weight decay sorts")
         return rows
 
     def at_end(self, name: str, table: str = "sorting_models") -> pd.DataFrame:
@@ -79,7 +79,7 @@ class Evidence:
         rows = self._last(table)
         return rows[rows["condition"].isin(self.conditions()["condition"])].dropna(subset=name)
 
-    def models(self, measure: str, decay: str = ANY) -> pd.DataFrame:
+    def models(self, measure: str, decay: str = ANY_DECAY) -> pd.DataFrame:
         """Return a measure of every model at its last step, percent or nats, [seeds, conditions].
 
         Args:
@@ -92,7 +92,9 @@ class Evidence:
         rows = self.at_end(measure, "sorting_heads" if measure in HEAD_MEASURES else "sorting_models")
         rows = rows[rows["condition"].isin(self.conditions(decay)["condition"])]
         if rows.empty:
-            raise CannotSay(f"no model {decay} weight decay has a {measure}" if decay != ANY else f"no {measure}")
+            raise NotComputable(
+                f"no model {decay} weight decay has a {measure}" if decay != ANY_DECAY else f"no {measure}"
+            )
         values = rows.groupby(["seed", "condition"], sort=False)[measure].max().unstack("condition")
         return values.astype(float).sort_index() * (1 if measure in NATS else 100)
 
@@ -110,7 +112,7 @@ class Evidence:
         whole = rows[rows["kind"] == "none"].set_index(["condition", "seed"])
         single = rows[(rows["kind"] == "mean") & rows["ablated"].str.isdecimal()]
         if single.empty:
-            raise CannotSay("no head was ablated by means")
+            raise NotComputable("no head was ablated by means")
         keys = pd.MultiIndex.from_frame(single[["condition", "seed"]])
         changes = (single[[*NATS]].astype(float) - whole[[*NATS]].astype(float).reindex(keys).to_numpy()).abs()
         idle = single[(changes <= IDLE_TOLERANCE).all(axis=1)]
@@ -151,7 +153,7 @@ def sorting_statistic(function: Callable[..., Estimate]) -> Callable[..., Estima
         suffix = f"; left out, as a model sorts at most {SORTS_ABOVE} %: {left_out}" if left_out else ""
         try:
             estimate = function(evidence, **options)
-        except CannotSay as reason:
+        except NotComputable as reason:
             raise type(reason)(f"{reason}{suffix}") from None
         return replace(estimate, detail=estimate.detail + suffix)
 

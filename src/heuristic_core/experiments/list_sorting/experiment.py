@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from heuristic_core.config.reference import Words
+from heuristic_core.config.reference import ReferencePage
 from heuristic_core.experiments.list_sorting.results import lacking, members, subject
 from heuristic_core.experiments.list_sorting.sides import USAGE, parse_sides
 from heuristic_core.experiments.list_sorting.study import SortingStudy
@@ -36,9 +36,9 @@ CLAIMS = Path(__file__).with_name("claims.yaml")
 
 def plan(study: SortingStudy, device: str | None, wanted: Counter, missing: Counter) -> str:
     """Return the plan of a run of `study` as text; `device` is ignored, as all jobs run on CPU cores."""
-    from heuristic_core.experiments.list_sorting.plan import report
+    from heuristic_core.experiments.list_sorting.plan import format_plan
 
-    return report(study, wanted, missing)
+    return format_plan(study, wanted, missing)
 
 
 def drawing(script: str, settings: Mapping) -> list[Path]:
@@ -46,7 +46,7 @@ def drawing(script: str, settings: Mapping) -> list[Path]:
     return [Path(__file__).with_name("figures") / f"{settings['name']}.py"] if script == "sorting_figure" else []
 
 
-def reference() -> Words:
+def reference() -> ReferencePage:
     """Return the texts of the page about the settings."""
     from heuristic_core.experiments.list_sorting.reference import REFERENCE
 

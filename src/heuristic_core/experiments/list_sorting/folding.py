@@ -9,8 +9,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from heuristic_core.experiments.list_sorting.circuits import circuits
-from heuristic_core.experiments.list_sorting.model import EPSILON, Parameters, Pass, causal_mask, run, unembedding
+from heuristic_core.experiments.list_sorting.circuits import fold_circuits
+from heuristic_core.experiments.list_sorting.model import (
+    EPSILON,
+    ForwardPass,
+    Parameters,
+    causal_mask,
+    fold_unembedding,
+    run_models,
+)
 
 
 class Folding(NamedTuple):
@@ -30,7 +37,7 @@ class Folding(NamedTuple):
 
 
 @torch.no_grad()
-def folding(parameters: Parameters, tokens: Tensor) -> Folding:
+def measure_folding(parameters: Parameters, tokens: Tensor) -> Folding:
     """Compare folded matrices with the model on lists.
 
     Args:
@@ -39,8 +46,8 @@ def folding(parameters: Parameters, tokens: Tensor) -> Folding:
             is in memory at the same time.
     """
     p = {name: value.double() for name, value in parameters.items()}
-    forward = run(p, tokens)
-    folded = circuits(p, final_scales(p, forward).mean((1, 2)))
+    forward = run_models(p, tokens)
+    folded = fold_circuits(p, final_scales(p, forward).mean((1, 2)))
     length = forward.attention.shape[-2]
     scores = folded.qk[:, :, tokens[:, length:-1, None], tokens[:, None, :-1]].transpose(1, 2)
     attention = torch.softmax(scores + causal_mask(length), -1)
@@ -48,7 +55,7 @@ def folding(parameters: Parameters, tokens: Tensor) -> Folding:
     return Folding(difference, written_error(p, tokens, forward, folded.ov), agreement(p, tokens, forward, folded.ov))
 
 
-def final_scales(p: Parameters, forward: Pass) -> Tensor:
+def final_scales(p: Parameters, forward: ForwardPass) -> Tensor:
     """Return what the final LayerNorm multiplies by at every sorted number, [M, B, L]; 1 without LayerNorm."""
     if "final_gain" not in p:
         return torch.ones(forward.residual.shape[:-1], dtype=torch.float64)
@@ -56,13 +63,13 @@ def final_scales(p: Parameters, forward: Pass) -> Tensor:
     return (total.var(-1, unbiased=False) + EPSILON) ** -0.5
 
 
-def written_error(p: Parameters, tokens: Tensor, forward: Pass, ov: Tensor) -> Tensor:
+def written_error(p: Parameters, tokens: Tensor, forward: ForwardPass, ov: Tensor) -> Tensor:
     """Compute `written` of :class:`Folding` for matrices `ov`, [M, H].
 
     Args:
         p: Parameters of M models.
         tokens: Complete sequences, int64 [B, 2 L + 1].
-        forward: The forward pass of :func:`run` on `tokens`.
+        forward: The forward pass of :func:`run_models` on `tokens`.
         ov: OV matrices, [M, H, V, V].
     """
     exact = _to_logits(p, torch.einsum("mblhw,mhwd->mhbld", forward.contexts, p["output"]).flatten(2, 3))
@@ -72,7 +79,7 @@ def written_error(p: Parameters, tokens: Tensor, forward: Pass, ov: Tensor) -> T
     return ((folded - exact) ** 2).sum((2, 3)) / (exact**2).sum((2, 3))
 
 
-def agreement(p: Parameters, tokens: Tensor, forward: Pass, ov: Tensor) -> Tensor:
+def agreement(p: Parameters, tokens: Tensor, forward: ForwardPass, ov: Tensor) -> Tensor:
     """Compute `agreement` of :class:`Folding` for matrices `ov`, [M, H]; arguments as in :func:`written_error`."""
     highest_by_ov, highest_on_lists = (
         rows[..., :-1, :-1].argmax(-1) for rows in (ov, sum_logits_by_number(p, tokens, forward))
@@ -81,7 +88,7 @@ def agreement(p: Parameters, tokens: Tensor, forward: Pass, ov: Tensor) -> Tenso
     return (highest_by_ov == highest_on_lists)[..., present].double().mean(-1)
 
 
-def sum_logits_by_number(p: Parameters, tokens: Tensor, forward: Pass) -> Tensor:
+def sum_logits_by_number(p: Parameters, tokens: Tensor, forward: ForwardPass) -> Tensor:
     """Sum what a head adds to logits from the keys of one token, over lists and sorted numbers, [M, H, V, V].
 
     Each key has the value at its position, the model's attention to it, and the final scale of the sorted number that
@@ -98,4 +105,4 @@ def _to_logits(p: Parameters, written: Tensor) -> Tensor:
     """Return the logits, without the final scale, of what heads write, [M, H, n, d]."""
     if "final_gain" in p:
         written = written - written.mean(-1, keepdim=True)
-    return written @ unembedding(p)[0][:, None]
+    return written @ fold_unembedding(p)[0][:, None]

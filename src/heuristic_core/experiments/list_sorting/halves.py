@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from heuristic_core.experiments.list_sorting.model import Parameters, read_out, run
+from heuristic_core.experiments.list_sorting.model import Parameters, read_out, run_models
 
 BATCH = 512  # lists per forward pass
 HALVES = ("qk", "ov")
@@ -53,18 +53,18 @@ class Corners(NamedTuple):
         return Corners(*(part[index] for part in self))
 
 
-def names(heads: int) -> list[str]:
+def gate_names(heads: int) -> list[str]:
     """Return the names of gates, such as qk0, ov0, qk1, ov1."""
     return [f"{half}{head}" for head in range(heads) for half in HALVES]
 
 
-def subsets(count: int) -> list[tuple[int, ...]]:
+def half_subsets(count: int) -> list[tuple[int, ...]]:
     """Return all subsets of `count` halves, small ones first."""
     return [kept for size in range(count + 1) for kept in combinations(range(count), size)]
 
 
 @torch.no_grad()
-def half_means(model: Parameters, tokens: Tensor) -> Means:
+def compute_half_means(model: Parameters, tokens: Tensor) -> Means:
     """Compute the mean attention and values of one model.
 
     Args:
@@ -79,7 +79,7 @@ def half_means(model: Parameters, tokens: Tensor) -> Means:
 
 
 @torch.no_grad()
-def corners(model: Parameters, tokens: Tensor, means: Means) -> Corners:
+def compute_corners(model: Parameters, tokens: Tensor, means: Means) -> Corners:
     """Compute the contexts of one model at the corners of its gates.
 
     Args:
@@ -123,4 +123,4 @@ def subset_logits(model: Parameters, lists: Corners, kept: tuple[int, ...]) -> T
 
 def _run_batches(model: Parameters, tokens: Tensor):
     """Run a model on all sequences, batch by batch."""
-    return (run(model, batch) for batch in tokens.split(BATCH))
+    return (run_models(model, batch) for batch in tokens.split(BATCH))

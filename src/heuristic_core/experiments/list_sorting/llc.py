@@ -26,7 +26,7 @@ from torch import Tensor
 
 from heuristic_core.common.seeds import torch_generator
 from heuristic_core.experiments.list_sorting.config_llc import Langevin, LocalLearning
-from heuristic_core.experiments.list_sorting.llc_chains import Chain, chain_rows, row
+from heuristic_core.experiments.list_sorting.llc_chains import Chain, chain_rows, summarise_chains
 
 Parameters = dict[str, Tensor]  # by name, [M, ...] each: a leading axis over models
 Losses = Callable[[Parameters, Any], Tensor]  # (parameters, batch) -> nats, [M, examples] or, averaged, [M]
@@ -46,7 +46,7 @@ class Estimates(NamedTuple):
     chains: list[dict]
 
 
-class Layout:
+class ParameterLayout:
     """Converts the parameters of M models to one matrix [M, weights] and back."""
 
     def __init__(self, parameters: Mapping[str, Tensor]):
@@ -73,7 +73,7 @@ class Start(NamedTuple):
         gradient: Gradient of the loss at w0, [M, weights].
     """
 
-    layout: Layout
+    layout: ParameterLayout
     weights: Tensor
     loss: Tensor
     gradient: Tensor
@@ -111,21 +111,23 @@ def estimate_llc(
     rows, chains = [], []
     for name, langevin in settings.estimators.items():
         walk = make_walk(name, langevin, start, settings)
-        full = [run(losses, draw, start, walk, settings, seeds, (FULL, k)) for k in range(settings.chains)]
-        half = [run(losses, draw, start, walk, settings, seeds, (HALF, k)) for k in range(settings.half_step_chains)]
+        full = [run_chain(losses, draw, start, walk, settings, seeds, (FULL, k)) for k in range(settings.chains)]
+        half = [
+            run_chain(losses, draw, start, walk, settings, seeds, (HALF, k)) for k in range(settings.half_step_chains)
+        ]
         for m, seed in enumerate(seeds):
             names = {"model": seed, "estimator": name}
             model_chains = [chain[m] for chain in full], [chain[m] for chain in half]
             start_values = describe_start(start, walk, settings, m)
             slide = start_values["slide"] if walk.slope is None else None
-            rows.append(names | start_values | row(*model_chains, settings.checks, slide))
+            rows.append(names | start_values | summarise_chains(*model_chains, settings.checks, slide))
             chains += [names | chain_row for chain_row in chain_rows(*model_chains)]
     return Estimates(rows, chains)
 
 
 def compute_start(losses: Losses, parameters: Mapping[str, Tensor], draw: Draw, settings: LocalLearning) -> Start:
     """Compute loss and gradient at w0, means over `gradient_examples` examples."""
-    layout = Layout(parameters)
+    layout = ParameterLayout(parameters)
     weights = layout.matrix(parameters)
     loss, gradient = torch.zeros(len(weights), device=weights.device), torch.zeros_like(weights)
     batches = torch_generator("llc gradient", settings.seed)
@@ -140,7 +142,7 @@ def compute_start(losses: Losses, parameters: Mapping[str, Tensor], draw: Draw, 
     return Start(layout, weights, loss, gradient)
 
 
-def loss_and_gradient(losses: Losses, layout: Layout, weights: Tensor, batch) -> tuple[Tensor, Tensor]:
+def loss_and_gradient(losses: Losses, layout: ParameterLayout, weights: Tensor, batch) -> tuple[Tensor, Tensor]:
     """Compute the losses of a batch, [M, examples] or [M], and the gradient of each model's mean, [M, weights]."""
     weights = weights.detach().requires_grad_()
     with torch.enable_grad():
@@ -188,7 +190,7 @@ def describe_start(start: Start, walk: Walk, settings: LocalLearning, m: int) ->
 
 
 @torch.no_grad()
-def run(
+def run_chain(
     losses: Losses,
     draw: Draw,
     start: Start,

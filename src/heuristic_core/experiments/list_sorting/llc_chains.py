@@ -72,7 +72,7 @@ class Chain(NamedTuple):
         return float(second - first)
 
 
-def row(full: Sequence[Chain], half: Sequence[Chain], checks: Checks, slide: float | None = None) -> dict:
+def summarise_chains(full: Sequence[Chain], half: Sequence[Chain], checks: Checks, slide: float | None = None) -> dict:
     """Return the value (None if a check fails), its standard error over chains, diagnostics and the reason.
 
     distance, displacement and drift are those of the worst chain. All columns are None if a chain diverged, `stable`

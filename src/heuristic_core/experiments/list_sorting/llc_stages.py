@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.estimates import NotComputable
 from heuristic_core.experiments.list_sorting.stages import LEARNING, SPECIALISATION
 
 MAX_STEPS_OUTSIDE = 1  # measured steps
@@ -31,14 +31,14 @@ def find_stage(stages: pd.DataFrame, stage: str) -> tuple[int, int]:
     """
     rows = stages.set_index("stage").loc[[stage] if stage != SPECIALISATION else [LEARNING, stage]]
     if reasons := list(rows["reason"].dropna()):
-        raise CannotSay("; ".join(reasons))
+        raise NotComputable("; ".join(reasons))
     start, end = rows.loc[stage, ["start", "end"]]
     if stage == SPECIALISATION and (start := max(start, rows.loc[LEARNING, "end"])) >= end:
-        raise CannotSay(f"the overlap's fall ends at step {end:g}, and the loss's fall at step {start:g}")
+        raise NotComputable(f"the overlap's fall ends at step {end:g}, and the loss's fall at step {start:g}")
     return int(start), int(end)
 
 
-def bracket(start: int, end: int, sampled: Sequence[int], measured: Sequence[int]) -> tuple[int, int]:
+def bracket_stage(start: int, end: int, sampled: Sequence[int], measured: Sequence[int]) -> tuple[int, int]:
     """Return the sampled steps next to a stage, at its ends or outside.
 
     Args:
@@ -52,10 +52,10 @@ def bracket(start: int, end: int, sampled: Sequence[int], measured: Sequence[int
     """
     before, after = bisect_right(sampled, start) - 1, bisect_left(sampled, end)
     if before < 0 or after == len(sampled):
-        raise CannotSay(f"no step {'after' if before >= 0 else 'before'} the stage, {start} to {end}, is sampled")
+        raise NotComputable(f"no step {'after' if before >= 0 else 'before'} the stage, {start} to {end}, is sampled")
     low, high = sampled[before], sampled[after]
     if max(measured.index(start) - measured.index(low), measured.index(high) - measured.index(end)) > MAX_STEPS_OUTSIDE:
-        raise CannotSay(
+        raise NotComputable(
             f"the sampled steps next to the stage, {start} to {end}, are {low} and {high}: "
             f"more than {MAX_STEPS_OUTSIDE} measured step outside"
         )

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from heuristic_core.experiments.list_sorting import circuits as c
-from heuristic_core.experiments.list_sorting.ablation import ablations, measures
-from heuristic_core.experiments.list_sorting.folding import folding
-from heuristic_core.experiments.list_sorting.mode_ablation import mode_ablations
-from heuristic_core.experiments.list_sorting.model import Parameters, run
+from heuristic_core.experiments.list_sorting.ablation import compute_measures, measure_ablations
+from heuristic_core.experiments.list_sorting.folding import measure_folding
+from heuristic_core.experiments.list_sorting.mode_ablation import measure_mode_ablations
+from heuristic_core.experiments.list_sorting.model import Parameters, run_models
 from heuristic_core.experiments.list_sorting.modes import COPYING, SUPPRESSION
 
 Rows = Iterator[tuple[str, list[dict]]]  # name of a table, and rows of it without study, condition and step
@@ -35,7 +35,7 @@ class Sample(NamedTuple):
 
 
 @torch.no_grad()
-def measured(parameters: Parameters, sample: Sample, seeds: list[int], matrices: bool) -> Rows:
+def measure_checkpoint(parameters: Parameters, sample: Sample, seeds: list[int], matrices: bool) -> Rows:
     """Yield the name and rows of every table.
 
     Args:
@@ -44,17 +44,17 @@ def measured(parameters: Parameters, sample: Sample, seeds: list[int], matrices:
         seeds: The models' seeds, a column of all tables.
         matrices: Whether to return QK and OV matrices and attention by distance, and to ablate modes.
     """
-    folded = c.circuits(parameters)
-    d, copied = c.diagonal(folded.ov), c.copies(folded.ov)
+    folded = c.fold_circuits(parameters)
+    d, copied = c.diagonal(folded.ov), c.copying_mask(folded.ov)
     yield "sorting_models", _models(parameters, sample, seeds, d, copied)
     yield "sorting_heads", _heads(parameters, sample, seeds, folded, copied)
     yield (
         "sorting_ablations",
-        _label_ablations(ablations(parameters, sample.held_out, sample.training, sample.seed), seeds),
+        _label_ablations(measure_ablations(parameters, sample.held_out, sample.training, sample.seed), seeds),
     )
     if matrices:
-        numbers = {COPYING: copied, SUPPRESSION: c.suppresses(folded.ov)}
-        rows = mode_ablations(parameters, sample.held_out, sample.training, numbers, sample.seed)
+        numbers = {COPYING: copied, SUPPRESSION: c.suppression_mask(folded.ov)}
+        rows = measure_mode_ablations(parameters, sample.held_out, sample.training, numbers, sample.seed)
         yield "sorting_mode_ablations", _label_ablations(rows, seeds)
         yield "sorting_numbers", _numbers(seeds, d, copied)
         yield "sorting_matrices", list(_matrices(seeds, folded))
@@ -63,7 +63,7 @@ def measured(parameters: Parameters, sample: Sample, seeds: list[int], matrices:
 
 def _models(p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: Tensor) -> list[dict]:
     """Return rows of table "sorting_models"."""
-    logits = torch.cat([run(p, batch).logits for batch in sample.held_out.split(512)], 1)
+    logits = torch.cat([run_models(p, batch).logits for batch in sample.held_out.split(512)], 1)
     head_measures = {
         "soft_overlap": c.soft_overlap(d),
         "both_copy": c.both_copy(d),
@@ -73,7 +73,7 @@ def _models(p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: 
     squares = torch.stack([value.double().flatten(1).square().sum(1) for value in p.values()]).sum(0)
     return [
         {"seed": seed, "weight_norm": float(squares[m]) ** 0.5, "lists": len(sample.held_out)}
-        | measures(logits[m], sample.held_out)
+        | compute_measures(logits[m], sample.held_out)
         | {name: _to_float(values[m]) for name, values in head_measures.items()}
         for m, seed in enumerate(seeds)
     ]
@@ -81,7 +81,7 @@ def _models(p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: 
 
 def _heads(p: Parameters, sample: Sample, seeds: list[int], folded: c.Circuits, copied: Tensor) -> list[dict]:
     """Return rows of table "sorting_heads"."""
-    suppressed, differences = c.suppresses(folded.ov), folding(p, sample.folded)
+    suppressed, differences = c.suppression_mask(folded.ov), measure_folding(p, sample.folded)
     values = {
         "copying": copied.double().mean(-1),
         "suppression": suppressed.double().mean(-1),
@@ -92,7 +92,7 @@ def _heads(p: Parameters, sample: Sample, seeds: list[int], folded: c.Circuits, 
         "agreement": differences.agreement,
     }
     return [
-        {"seed": seed, "head": head, "ranges": len(c.ranges(copied[m, head]))}
+        {"seed": seed, "head": head, "ranges": len(c.copied_ranges(copied[m, head]))}
         | {name: _to_float(value[m, head]) for name, value in values.items()}
         for m, seed in enumerate(seeds)
         for head in range(copied.shape[1])
@@ -125,7 +125,9 @@ def _matrices(seeds: list[int], folded: c.Circuits) -> Iterator[dict]:
 
 def _distances(p: Parameters, sample: Sample, seeds: list[int]) -> list[dict]:
     """Return rows of table "sorting_distance"."""
-    averages = c.average_attention_by_distance(run(p, sample.held_out).attention, sample.held_out, sample.numbers)
+    averages = c.average_attention_by_distance(
+        run_models(p, sample.held_out).attention, sample.held_out, sample.numbers
+    )
     return [
         {
             "seed": seed,

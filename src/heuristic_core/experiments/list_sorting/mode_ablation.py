@@ -10,16 +10,16 @@ ablation of the head cannot.
 import torch
 from torch import Tensor
 
-from heuristic_core.experiments.list_sorting.ablation import BATCH, draw_donors, measures, sets_of
-from heuristic_core.experiments.list_sorting.halves import half_means
-from heuristic_core.experiments.list_sorting.model import Parameters, read_out, run
+from heuristic_core.experiments.list_sorting.ablation import BATCH, compute_measures, draw_donors, head_sets
+from heuristic_core.experiments.list_sorting.halves import compute_half_means
+from heuristic_core.experiments.list_sorting.model import Parameters, read_out, run_models
 from heuristic_core.experiments.list_sorting.modes import COPYING, SUPPRESSION
 
-MODES = (COPYING, SUPPRESSION)
+HEAD_MODES = (COPYING, SUPPRESSION)
 
 
 @torch.no_grad()
-def mode_ablations(
+def measure_mode_ablations(
     parameters: Parameters, tokens: Tensor, training: Tensor, numbers: dict[str, Tensor], seed: int
 ) -> list[dict]:
     """Measure every model with each mode of each set of heads ablated.
@@ -38,16 +38,16 @@ def mode_ablations(
     donors, rows = draw_donors(tokens, training, seed), []
     for m in range(len(parameters["output"])):
         model = {name: value[m : m + 1] for name, value in parameters.items()}
-        means = half_means(model, training).values
+        means = compute_half_means(model, training).values
         references = {"zero": torch.zeros_like(means), "mean": means, "resample": donors}
-        for mode in MODES:
-            for ablated in sets_of(numbers[mode].shape[1]):
+        for mode in HEAD_MODES:
+            for ablated in head_sets(numbers[mode].shape[1]):
                 chosen = torch.zeros_like(numbers[mode][m])
                 chosen[ablated] = numbers[mode][m, ablated]
                 names = {"model": m, "mode": mode, "ablated": ablated, "replaced": int(chosen.sum())}
                 for kind, reference in references.items():
                     logits = ablate_numbers(model, tokens, chosen, reference)
-                    rows.append(names | {"kind": kind} | measures(logits, tokens))
+                    rows.append(names | {"kind": kind} | compute_measures(logits, tokens))
     return rows
 
 
@@ -69,9 +69,9 @@ def ablate_numbers(model: Parameters, tokens: Tensor, chosen: Tensor, reference:
     logits = []
     for start in range(0, len(tokens), BATCH):
         batch = tokens[start : start + BATCH]
-        forward, new_values = run(model, batch), reference
+        forward, new_values = run_models(model, batch), reference
         if not reference.is_floating_point():
-            new_values = run(model, reference[start : start + BATCH]).values[0]
+            new_values = run_models(model, reference[start : start + BATCH]).values[0]
         replaced = replace_token[batch[:, :-1]][..., None]  # [B, 2 L, H, 1]
         values = torch.where(replaced, new_values, forward.values[0]).transpose(1, 2)
         contexts = (forward.attention[0] @ values).transpose(1, 2)

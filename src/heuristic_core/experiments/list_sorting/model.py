@@ -29,7 +29,7 @@ Parameters = Mapping[str, Tensor]
 EPSILON = 1e-5  # epsilon of the LayerNorms
 
 
-class Heads(NamedTuple):
+class HeadReplacement(NamedTuple):
     """A replacement of heads' contexts: ``keep * (context - reference) + reference``.
 
     Attributes:
@@ -41,7 +41,7 @@ class Heads(NamedTuple):
     reference: Tensor
 
 
-class Pass(NamedTuple):
+class ForwardPass(NamedTuple):
     """Results of a forward pass.
 
     Attributes:
@@ -59,7 +59,7 @@ class Pass(NamedTuple):
     residual: Tensor
 
 
-def shapes(data: Data, model: Model) -> dict[str, tuple[int, ...]]:
+def parameter_shapes(data: Data, model: Model) -> dict[str, tuple[int, ...]]:
     """Return the shape of every parameter of one model, by name."""
     tokens, positions, d = data.numbers + 1, 2 * data.length + 1, model.width
     head = (model.heads, d, model.head_width)
@@ -76,13 +76,13 @@ def shapes(data: Data, model: Model) -> dict[str, tuple[int, ...]]:
     }
 
 
-def initial(data: Data, model: Model, seeds: Sequence[int]) -> dict[str, Tensor]:
+def initialise_parameters(data: Data, model: Model, seeds: Sequence[int]) -> dict[str, Tensor]:
     """Initialise one model per seed: matrices normal with standard deviation 0.8 / sqrt(width), gains 1, biases 0.
 
     This is the initialisation of TransformerLens, which ARENA's model used.
     """
     parameters = {}
-    for name, shape in shapes(data, model).items():
+    for name, shape in parameter_shapes(data, model).items():
         if name.endswith("_gain"):
             parameters[name] = torch.ones(len(seeds), *shape)
         elif name.endswith("_bias"):
@@ -94,7 +94,7 @@ def initial(data: Data, model: Model, seeds: Sequence[int]) -> dict[str, Tensor]
     return parameters
 
 
-def logits(parameters: Parameters, tokens: Tensor, heads: Heads | None = None) -> Tensor:
+def compute_logits(parameters: Parameters, tokens: Tensor, heads: HeadReplacement | None = None) -> Tensor:
     """Compute logits [M, B, L, V] of the L sorted numbers.
 
     Args:
@@ -102,16 +102,16 @@ def logits(parameters: Parameters, tokens: Tensor, heads: Heads | None = None) -
         tokens: Complete sequences, int64 [B, 2 L + 1] or [M, B, 2 L + 1].
         heads: Replacement of heads' contexts, if any.
     """
-    return run(parameters, tokens, heads).logits
+    return run_models(parameters, tokens, heads).logits
 
 
-def run(parameters: Parameters, tokens: Tensor, heads: Heads | None = None) -> Pass:
-    """Run every model on `tokens`, and return what its heads did; arguments as in :func:`logits`."""
+def run_models(parameters: Parameters, tokens: Tensor, heads: HeadReplacement | None = None) -> ForwardPass:
+    """Run every model on `tokens`, and return what its heads did; arguments as in :func:`compute_logits`."""
     return _attend(parameters, *_look_up(parameters, tokens), heads)
 
 
 def read_out(p: Parameters, residual: Tensor, contexts: Tensor) -> Tensor:
-    """Compute logits [M, B, L, V] from heads' contexts and the residual stream of :class:`Pass`.
+    """Compute logits [M, B, L, V] from heads' contexts and the residual stream of :class:`ForwardPass`.
 
     Args:
         p: Parameters of M models.
@@ -123,26 +123,26 @@ def read_out(p: Parameters, residual: Tensor, contexts: Tensor) -> Tensor:
     final = torch.baddbmm(residual.reshape(m, b * length, d), flat_contexts, p["output"].flatten(1, 2))
     if "final_gain" in p:
         final = F.layer_norm(final, (d,), eps=EPSILON)
-    matrix, bias = unembedding(p)
+    matrix, bias = fold_unembedding(p)
     logits_flat = final @ matrix if bias is None else torch.baddbmm(bias[:, None], final, matrix)
     return logits_flat.view(m, b, length, -1)
 
 
-def losses(parameters: Parameters, tokens: Tensor) -> Tensor:
+def compute_losses(parameters: Parameters, tokens: Tensor) -> Tensor:
     """Compute the cross-entropy of every list, mean over its L sorted numbers, nats, [M, B].
 
     Args:
         parameters: Parameters of M models.
-        tokens: Complete sequences; see :func:`logits`.
+        tokens: Complete sequences; see :func:`compute_logits`.
     """
-    outputs = logits(parameters, tokens)
+    outputs = compute_logits(parameters, tokens)
     m, b, length, _ = outputs.shape
     targets = tokens[..., length + 1 :].expand(m, b, length)
     cross_entropies = F.cross_entropy(outputs.flatten(0, 2), targets.flatten(), reduction="none")
     return cross_entropies.view(m, b, length).mean(-1)
 
 
-def embedded(p: Parameters) -> tuple[Tensor, Tensor]:
+def embed_tokens(p: Parameters) -> tuple[Tensor, Tensor]:
     """Embed every token at every position that is read, [M, 2 L, V, d].
 
     Returns:
@@ -156,7 +156,7 @@ def embedded(p: Parameters) -> tuple[Tensor, Tensor]:
     return residual, seen if bias is None else seen + bias[:, None, None]
 
 
-def unembedding(p: Parameters) -> tuple[Tensor, Tensor | None]:
+def fold_unembedding(p: Parameters) -> tuple[Tensor, Tensor | None]:
     """Return the unembedding [M, d, V] and bias [M, V], with the final LayerNorm's gain and bias folded in."""
     matrix, bias = p["unembed"], p.get("unembed_bias")
     if (gain := p.get("final_gain")) is None:
@@ -166,7 +166,7 @@ def unembedding(p: Parameters) -> tuple[Tensor, Tensor | None]:
     return gain[..., None] * matrix, bias
 
 
-def mapped(rows: Tensor, p: Parameters, *names: str) -> Tensor:
+def project_rows(rows: Tensor, p: Parameters, *names: str) -> Tensor:
     """Compute queries, keys or values (`names`) of rows [M, n, d], side by side: [M, n, names x H w]."""
     matrix = torch.cat([p[name].transpose(1, 2).flatten(2) for name in names], -1)
     if f"{names[0]}_bias" not in p:
@@ -181,11 +181,11 @@ def causal_mask(length: int) -> Tensor:
 
 def _look_up(p: Parameters, tokens: Tensor) -> tuple[Tensor, Tensor]:
     """Look up keys and values [M, B, 2 L, 2 H w], and queries beside the residual stream [M, B, L, H w + d]."""
-    residual, seen = embedded(p)
+    residual, seen = embed_tokens(p)
     keys, vocabulary = seen.shape[1:3]
     length = keys // 2
-    keys_values = mapped(seen.flatten(1, 2), p, "key", "value")
-    queries = mapped(seen[:, length:].flatten(1, 2), p, "query") * p["query"].shape[-1] ** -0.5
+    keys_values = project_rows(seen.flatten(1, 2), p, "key", "value")
+    queries = project_rows(seen[:, length:].flatten(1, 2), p, "query") * p["query"].shape[-1] ** -0.5
     residual = residual[:, length:].flatten(1, 2)
     if "output_bias" in p:
         residual = residual + p["output_bias"][:, None]
@@ -202,7 +202,7 @@ def _rows(table: Tensor, tokens: Tensor, vocabulary: int) -> Tensor:
     return F.embedding(index, table.flatten(0, 1))
 
 
-def _attend(p: Parameters, keys_values: Tensor, queries_residual: Tensor, heads: Heads | None) -> Pass:
+def _attend(p: Parameters, keys_values: Tensor, queries_residual: Tensor, heads: HeadReplacement | None) -> ForwardPass:
     """Compute attention, contexts and logits."""
     m, h, w, d = p["output"].shape
     b, length = queries_residual.shape[1:3]
@@ -213,7 +213,7 @@ def _attend(p: Parameters, keys_values: Tensor, queries_residual: Tensor, heads:
     contexts = torch.cat([a @ v for a, v in zip(attention, parts[h:], strict=True)], -1).view(m, b, length, h, w)
     replaced = contexts if heads is None else torch.lerp(heads.reference, contexts, heads.keep[..., None])
     residual = residual.view(m, b, length, d)
-    return Pass(
+    return ForwardPass(
         read_out(p, residual, replaced),
         attention.view(h, m, b, length, 2 * length).permute(1, 2, 0, 3, 4),
         contexts,

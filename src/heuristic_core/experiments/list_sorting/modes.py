@@ -10,7 +10,7 @@ highest difference of copying and suppression scores copies most, and the one wi
 
 import pandas as pd
 
-MODEL = ["condition", "seed"]
+MODEL_KEYS = ["condition", "seed"]
 COPYING = "copying"  # what a head does to numbers that it does not suppress
 SPLITTING, SUPPRESSION, BOTH, NEITHER = "splitting", "suppression", "both", "neither"
 MODES = (SPLITTING, SUPPRESSION, BOTH, NEITHER)
@@ -18,7 +18,7 @@ SPLITS_ABOVE, SUPPRESSES_ABOVE = 0.75, 0.2  # a model's `splitting`, and the hig
 COPIES, SUPPRESSES, OTHER = "copies", "suppresses", "other"
 
 
-def last(rows: pd.DataFrame) -> pd.DataFrame:
+def select_last_step(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of each condition's last step."""
     return rows[rows["step"] == rows.groupby("condition")["step"].transform("max")]
 
@@ -30,8 +30,8 @@ def add_suppression(models: pd.DataFrame, heads: pd.DataFrame) -> pd.DataFrame:
         models: Rows of table "sorting_models".
         heads: Rows of table "sorting_heads" of the same steps.
     """
-    highest = heads.groupby([*MODEL, "step"], as_index=False)["suppression"].max()
-    return models.merge(highest, on=[*MODEL, "step"], how="left", validate="one_to_one")
+    highest = heads.groupby([*MODEL_KEYS, "step"], as_index=False)["suppression"].max()
+    return models.merge(highest, on=[*MODEL_KEYS, "step"], how="left", validate="one_to_one")
 
 
 def classify_mode(splitting: float | None, suppression: float | None) -> str | None:
@@ -43,7 +43,7 @@ def classify_mode(splitting: float | None, suppression: float | None) -> str | N
     ]
 
 
-def roles(heads: pd.DataFrame) -> pd.DataFrame:
+def assign_roles(heads: pd.DataFrame) -> pd.DataFrame:
     """Return condition, seed, step, head, both scores and `role` of every head.
 
     The only head of a model copies. Of heads with equal scores, the first copies and the last suppresses.
@@ -51,7 +51,7 @@ def roles(heads: pd.DataFrame) -> pd.DataFrame:
     Args:
         heads: Rows of table "sorting_heads".
     """
-    keys = [*MODEL, "step"]
+    keys = [*MODEL_KEYS, "step"]
     rows = heads[[*keys, "head", "copying", "suppression"]]
     rows = rows.assign(difference=rows["suppression"] - rows["copying"])
     rows = rows.sort_values([*keys, "difference", "head"], ignore_index=True)

@@ -3,13 +3,13 @@
 from collections import Counter
 
 from heuristic_core.experiments.list_sorting.study import SortingStudy
-from heuristic_core.experiments.list_sorting.work import Work, checkpoint_bytes, rate, work_of
-from heuristic_core.plan.text import about, columns, format_gigabytes, job_rows
+from heuristic_core.experiments.list_sorting.work import Work, checkpoint_bytes, count_work, operations_per_second
+from heuristic_core.plan.text import format_estimate, format_gigabytes, format_table, job_rows
 
 OUTPUT_BYTES = 12e6  # figures, tables and the report
 
 
-def report(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
+def format_plan(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
     """Return the plan as text.
 
     Args:
@@ -17,7 +17,7 @@ def report(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
         wanted: All jobs of the study, by rule.
         missing: Jobs without an up-to-date result, by rule.
     """
-    work = {name: work_of(study, name) for name in study.conditions}
+    work = {name: count_work(study, name) for name in study.conditions}
     checkpoints = sum(checkpoint_bytes(study.of(name)) for name in study.conditions)
     peaks = {}
     for part in (part for parts in work.values() for part in parts):
@@ -25,13 +25,13 @@ def report(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
     return "\n\n".join(
         [
             f"{study.study}: {len(work)} conditions of list sorting, times for one core of a processor",
-            columns(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
-            columns(["work", "condition", "lists", "FLOP", "core hours", "to do"], _hours(work, wanted, missing)),
-            columns(
+            format_table(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
+            format_table(["work", "condition", "lists", "FLOP", "core hours", "to do"], _hours(work, wanted, missing)),
+            format_table(
                 ["disk", "GB"],
                 [["checkpoints", format_gigabytes(checkpoints)], ["figures, tables", format_gigabytes(OUTPUT_BYTES)]],
             ),
-            columns(
+            format_table(
                 ["memory of a job at its peak", "GB"], [[rule, format_gigabytes(peak)] for rule, peak in peaks.items()]
             ),
             "~ marks an estimate: operations are counted, and their rate is that of training at the default sizes. "
@@ -46,8 +46,17 @@ def _hours(work: dict[str, list[Work]], wanted: Counter, missing: Counter) -> li
     for condition, parts in work.items():
         for part in parts:
             rule = f"train_{condition}" if part.rule == "train" else part.rule
-            hours = part.operations / rate() / 3600
+            hours = part.operations / operations_per_second() / 3600
             to_do = hours * missing[rule] / wanted[rule] if wanted[rule] else 0.0
             total, left = total + hours, left + to_do
-            rows.append([part.rule, condition, f"{part.lists:,}", f"{part.operations:.2g}", about(hours), about(to_do)])
-    return [*rows, ["total", "", "", "", about(total), about(left)]]
+            rows.append(
+                [
+                    part.rule,
+                    condition,
+                    f"{part.lists:,}",
+                    f"{part.operations:.2g}",
+                    format_estimate(hours),
+                    format_estimate(to_do),
+                ]
+            )
+    return [*rows, ["total", "", "", "", format_estimate(total), format_estimate(left)]]

@@ -13,17 +13,23 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from heuristic_core.config.pruning import Gates
-from heuristic_core.experiments.list_sorting.ablation import measures
+from heuristic_core.experiments.list_sorting.ablation import compute_measures
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
-from heuristic_core.experiments.list_sorting.halves import Corners, gated_logits, names, subset_logits, subsets
+from heuristic_core.experiments.list_sorting.halves import (
+    Corners,
+    gate_names,
+    gated_logits,
+    half_subsets,
+    subset_logits,
+)
 from heuristic_core.experiments.list_sorting.model import Parameters
 from heuristic_core.experiments.list_sorting.tables import SCORES
 from heuristic_core.models.components import kept_count
 from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.learner import Learner, PruningRun
-from heuristic_core.pruning.loop import Pruned, learned
+from heuristic_core.pruning.loop import PruningResult, fit
 
-MOST = 12  # largest number of halves whose subsets are all evaluated, 4096
+MAX_HALVES = 12  # largest number of halves whose subsets are all evaluated, 4096
 DRAW_STEPS = 50  # steps per chunk of random draws
 MEASURES = (*SCORES, "kl")
 
@@ -34,19 +40,19 @@ def subset_rows(model: Parameters, lists: Corners, tokens: Tensor) -> list[dict]
     A model with more than MOST halves has one row, with a reason and no values.
     """
     heads = lists.contexts.shape[2]
-    if 2 * heads > MOST:
-        reason = f"of {2 * heads} halves not all subsets are evaluated, but of at most {MOST}"
+    if 2 * heads > MAX_HALVES:
+        reason = f"of {2 * heads} halves not all subsets are evaluated, but of at most {MAX_HALVES}"
         return [dict.fromkeys(("kept", "halves", "heads", *MEASURES)) | {"reason": reason}]
     return [
         {"kept": _join_names(kept, heads), "halves": len(kept), "heads": len({half // 2 for half in kept})}
         | subset_measures(model, lists, tokens, kept)
         | {"reason": None}
-        for kept in subsets(2 * heads)
+        for kept in half_subsets(2 * heads)
     ]
 
 
 def subset_measures(model: Parameters, lists: Corners, tokens: Tensor, kept: tuple[int, ...]) -> dict[str, float]:
-    """Measure a subset: :func:`heuristic_core.experiments.list_sorting.ablation.measures` and KL(full || subset).
+    """Measure a subset: see :func:`.ablation.compute_measures`; and KL(full || subset).
 
     Args:
         model: Parameters of one model, each [1, ...].
@@ -59,7 +65,7 @@ def subset_measures(model: Parameters, lists: Corners, tokens: Tensor, kept: tup
     """
     logits = subset_logits(model, lists, kept)
     full, subset = (F.log_softmax(values.double(), -1) for values in (lists.logits, logits))
-    return measures(logits, tokens) | {"kl": float((full.exp() * (full - subset)).sum(-1).mean())}
+    return compute_measures(logits, tokens) | {"kl": float((full.exp() * (full - subset)).sum(-1).mean())}
 
 
 def mask_rows(
@@ -92,11 +98,11 @@ def mask_rows(
             continue
         kept = tuple(keep_largest(result.log_alpha, kept_count(2 * heads, settings.sparsity)))
         values = subset_measures(model, lists, tokens, kept)
-        rows.append(columns | {"kept": _join_names(kept, heads)} | values | ranked(values["kl"], len(kept), exact))
+        rows.append(columns | {"kept": _join_names(kept, heads)} | values | rank_subset(values["kl"], len(kept), exact))
     return rows
 
 
-def ranked(kl: float, size: int, exact: Sequence[dict]) -> dict:
+def rank_subset(kl: float, size: int, exact: Sequence[dict]) -> dict:
     """Return the best subset of a size, the rank of a subset with this KL, and the number of subsets.
 
     All are None without exact subsets.
@@ -109,7 +115,7 @@ def ranked(kl: float, size: int, exact: Sequence[dict]) -> dict:
     return {"best": best["kept"], "rank": rank, "of": len(candidates), "reason": None}
 
 
-def learn(model: Parameters, pool: Corners, runs: Sequence[PruningRun], settings: Gates) -> list[Pruned]:
+def learn(model: Parameters, pool: Corners, runs: Sequence[PruningRun], settings: Gates) -> list[PruningResult]:
     """Learn log_alpha [2 H] for every run, as :func:`heuristic_core.pruning.prune.prune` does for other models."""
     per_draw = settings.batch_size // settings.gate_draws
 
@@ -122,10 +128,10 @@ def learn(model: Parameters, pool: Corners, runs: Sequence[PruningRun], settings
         return kl.detach().view(len(z), -1).sum(-1), gates.grad
 
     learner = Learner(runs, settings, 2 * pool.contexts.shape[2], torch.device("cpu"))
-    return learned(learner, lambda learner, draw: learner.descend(draw, divergence), len(pool.logits), DRAW_STEPS)
+    return fit(learner, lambda learner, draw: learner.descend(draw, divergence), len(pool.logits), DRAW_STEPS)
 
 
-def _mean_sampled_sparsity(result: Pruned) -> float | None:
+def _mean_sampled_sparsity(result: PruningResult) -> float | None:
     """Return the mean sparsity of sampled gates over the last tenth of recorded steps; None without records."""
     sampled = [row["sampled_sparsity"] for row in result.trace]
     return fmean(sampled[-max(1, len(sampled) // 10) :]) if sampled else None
@@ -133,5 +139,5 @@ def _mean_sampled_sparsity(result: Pruned) -> float | None:
 
 def _join_names(kept: Sequence[int], heads: int) -> str:
     """Return the names of some halves, such as qk0+ov1."""
-    labels = names(heads)
+    labels = gate_names(heads)
     return "+".join(labels[half] for half in kept)

@@ -1,6 +1,6 @@
 """Texts of the page about the settings: see :mod:`heuristic_core.config.reference`."""
 
-from heuristic_core.config.reference import Words
+from heuristic_core.config.reference import ReferencePage
 from heuristic_core.experiments.list_sorting.study import SortingStudy
 
 HEAD = """# Settings of list sorting
@@ -40,4 +40,4 @@ MEANINGS = {
     "Training.batch_size": "lists of a step",
     "train_lists": "training lists; one can come twice",
 }
-REFERENCE = Words("configuration-list-sorting.md", HEAD, SortingStudy, UNITS, MEANINGS)
+REFERENCE = ReferencePage("configuration-list-sorting.md", HEAD, SortingStudy, UNITS, MEANINGS)

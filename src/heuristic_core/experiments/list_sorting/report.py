@@ -7,7 +7,7 @@ from pathlib import Path
 from heuristic_core.experiments.list_sorting.figures import sheets_of
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.slider import sliders
-from heuristic_core.report.exhibits import exhibit, render_caption
+from heuristic_core.report.exhibits import load_exhibit, render_caption
 from heuristic_core.report.render import render
 from heuristic_core.report.study import study_values
 
@@ -37,7 +37,9 @@ def sorting_page(
         absent: Targets that the study cannot have.
     """
     exhibits = [
-        exhibit(root, name, TARGETS[name].title, render_caption((name,), captions, settings), partial(sheets_of, name))
+        load_exhibit(
+            root, name, TARGETS[name].title, render_caption((name,), captions, settings), partial(sheets_of, name)
+        )
         for name in targets
     ]
     return render(

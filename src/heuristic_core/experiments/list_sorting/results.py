@@ -2,43 +2,46 @@
 
 from functools import partial
 
-from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, unmet
+from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, missing_requirement
 from heuristic_core.experiments.list_sorting.layout import Layout
 from heuristic_core.experiments.list_sorting.study import SortingStudy
-from heuristic_core.figures.targets import outputs
+from heuristic_core.figures.targets import target_files
 from heuristic_core.provenance.crate.subject import Subject, describe_target
 
 # Tables of every checkpoint.
-MEASURED = ("models", "heads", "ablations", "mode_ablations", "numbers", "matrices", "distance")
-PRUNED = ("subsets", "masks")  # tables of conditions that are pruned
+CHECKPOINT_TABLES = ("models", "heads", "ablations", "mode_ablations", "numbers", "matrices", "distance")
+PRUNING_TABLES = ("subsets", "masks")  # tables of conditions that are pruned
 
 
-def tables(study: SortingStudy) -> list[str]:
+def list_tables(study: SortingStudy) -> list[str]:
     """Return the tables from which figures are drawn and claims are judged."""
-    names = ["conditions", "trace", *MEASURED]
+    names = ["conditions", "trace", *CHECKPOINT_TABLES]
     names += ["llc"] if any(map(study.sampled, study.conditions)) else []
-    names += PRUNED if study.pruned else []
+    names += PRUNING_TABLES if study.pruned else []
     names += ["stages", "seed_stages", "changes", "movements"]
     names += ["sizes", "core"] if study.pruned else []
     return [f"sorting_{name}" for name in names]
 
 
-def unmet_targets(study: SortingStudy) -> dict[str, str | None]:
+def target_requirements(study: SortingStudy) -> dict[str, str | None]:
     """Return every figure and table, with the reason why the study cannot have it or None."""
-    return {name: unmet(name, tables(study), len(study.conditions)) for name in TARGETS}
+    return {name: missing_requirement(name, list_tables(study), len(study.conditions)) for name in TARGETS}
 
 
 def lacking(study: SortingStudy) -> dict[str, str]:
     """Return the figures and tables that the study cannot have, with the reasons."""
-    return {name: reason for name, reason in unmet_targets(study).items() if reason}
+    return {name: reason for name, reason in target_requirements(study).items() if reason}
 
 
 def members(study: SortingStudy) -> list[str]:
     """Return the paths of the archive below the study's folder, as its configuration defines them."""
     layout = Layout.of(study)
-    paths = [layout.table(name) for name in (*tables(study), "claims", "provenance")]
+    paths = [layout.table(name) for name in (*list_tables(study), "claims", "provenance")]
     paths += [
-        path for name, reason in unmet_targets(study).items() if reason is None for path in outputs(layout.root, name)
+        path
+        for name, reason in target_requirements(study).items()
+        if reason is None
+        for path in target_files(layout.root, name)
     ]
     paths += [f"{layout.root}/report.html", f"{layout.root}/study.json"]
     return sorted(path.removeprefix(f"{layout.root}/") for path in paths)

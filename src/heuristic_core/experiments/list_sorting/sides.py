@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.report.settings import read_study
-from heuristic_core.report.sides import check_study_folder, parse_two_studies, present
+from heuristic_core.report.sides import check_study_folder, existing_files, parse_two_studies
 
 USAGE = 'compare="results/a results/b": two folders of finished studies of list sorting'
 TABLES = ("sorting_models", "sorting_heads", "claims")
@@ -32,7 +32,7 @@ class Side(NamedTuple):
     @property
     def inputs(self) -> list[Path]:
         """Every file that a comparison reads."""
-        return [*present(self.root, TABLES), *sorted((self.root / "figures").glob("*"))]
+        return [*existing_files(self.root, TABLES), *sorted((self.root / "figures").glob("*"))]
 
 
 def parse_sides(text: str) -> tuple[Side, Side]:

@@ -12,10 +12,10 @@ from itertools import product
 
 import numpy as np
 
-from heuristic_core.analysis.bootstrap import Resamples, interval
+from heuristic_core.analysis.bootstrap import Resamples, sum_interval
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.list_sorting.config_llc import Stages
-from heuristic_core.experiments.list_sorting.stages import FALL, RISE, STAGES, Fit, Stage, fitted, stages_of
+from heuristic_core.experiments.list_sorting.stages import FALL, RISE, STAGES, Fit, Stage, find_stages, fit_curve
 
 LOSS, OVERLAP = "loss", "overlap"  # the curves that define stages
 DIRECTIONS = {"fall": FALL, "rise": RISE}
@@ -30,12 +30,12 @@ def fit_curves(steps: Sequence[int], curves: Mapping[str, np.ndarray], settings:
         curves: Curves by name, [seeds, steps], NaN where unknown.
         settings: Settings of the fits.
     """
-    return {name: [fitted(steps, values, settings) for values in curve] for name, curve in curves.items()}
+    return {name: [fit_curve(steps, values, settings) for values in curve] for name, curve in curves.items()}
 
 
-def by_seed(fits: Fits) -> list[list[Stage]]:
+def find_all_stages(fits: Fits) -> list[list[Stage]]:
     """Return the three stages of every seed, from its curves `LOSS` and `OVERLAP`."""
-    return [stages_of(*seed_fits) for seed_fits in zip(fits[LOSS], fits[OVERLAP], strict=True)]
+    return [find_stages(*seed_fits) for seed_fits in zip(fits[LOSS], fits[OVERLAP], strict=True)]
 
 
 def stage_rows(steps: Sequence[int], stages: Sequence[Sequence[Stage]], settings: Stages) -> list[dict]:
@@ -136,5 +136,5 @@ def _interval(values: np.ndarray, settings: Stages, name: str) -> tuple[float, f
     """Return the 95 % interval of a mean over seeds."""
     count = len(values)
     resamples = Resamples([None] * count, settings.bootstrap, numpy_generator(settings.seed, "stages", name))
-    low, high = interval([resamples.means(values)], [count], values.mean())
+    low, high = sum_interval([resamples.means(values)], [count], values.mean())
     return float(low), float(high)

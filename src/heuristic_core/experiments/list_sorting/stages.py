@@ -27,7 +27,7 @@ from heuristic_core.experiments.list_sorting.config_llc import Stages
 LEARNING, OVERLAP, SPECIALISATION = "initial learning", "head overlap", "specialisation"
 STAGES = (LEARNING, OVERLAP, SPECIALISATION)
 FALL, RISE = -1, 1
-FEWEST = 5  # measured steps of a curve; with fewer, a change cannot be distinguished from noise
+MIN_STEPS = 5  # measured steps of a curve; with fewer, a change cannot be distinguished from noise
 
 
 class Run(NamedTuple):
@@ -72,8 +72,8 @@ class Fit(NamedTuple):
         return max(runs, key=lambda run: abs(run.after - run.before), default=None)
 
 
-def fitted(steps: Sequence[float], values: Sequence[float], settings: Stages) -> Fit | None:
-    """Fit one curve; None if fewer than `FEWEST` of its values are known.
+def fit_curve(steps: Sequence[float], values: Sequence[float], settings: Stages) -> Fit | None:
+    """Fit one curve; None if fewer than `MIN_STEPS` of its values are known.
 
     Args:
         steps: Steps, ascending, at least 1.
@@ -83,7 +83,7 @@ def fitted(steps: Sequence[float], values: Sequence[float], settings: Stages) ->
     values = np.asarray(values, dtype=float)
     finite = np.isfinite(values)
     steps, values = np.asarray(steps)[finite], values[finite]
-    if len(values) < FEWEST:
+    if len(values) < MIN_STEPS:
         return None
     spread = float(np.ptp(values))
     if spread == 0:
@@ -91,7 +91,7 @@ def fitted(steps: Sequence[float], values: Sequence[float], settings: Stages) ->
     floor = len(values) * (settings.resolution * spread) ** 2
     fits = [(_bic(max(_sum_of_squares(values - values.mean()), floor), len(values), 1), (), np.full(2, values.mean()))]
     for knots in range(settings.knots + 1):
-        if len(values) < FEWEST + 2 * knots:  # the criterion has no value
+        if len(values) < MIN_STEPS + 2 * knots:  # the criterion has no value
             break
         sets, bases = _bases(tuple(np.log(steps)), knots)
         residuals = _sum_of_squares(values) - ((bases.transpose(0, 2, 1) @ values) ** 2).sum(axis=1)
@@ -156,7 +156,7 @@ class Stage(NamedTuple):
     reason: str | None = None
 
 
-def stages_of(loss: Fit | None, overlap: Fit | None) -> list[Stage]:
+def find_stages(loss: Fit | None, overlap: Fit | None) -> list[Stage]:
     """Return the three stages of one seed, in order.
 
     Args:
@@ -183,5 +183,5 @@ def stages_of(loss: Fit | None, overlap: Fit | None) -> list[Stage]:
 def _why_no_fall(fit: Fit | None, curve: str) -> str | None:
     """Return why a curve does not fall, or None if it falls."""
     if fit is None:
-        return f"fewer than {FEWEST} values of the {curve} are known"
+        return f"fewer than {MIN_STEPS} values of the {curve} are known"
     return None if fit.run(FALL) else f"the {curve} does not fall"

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate
+from heuristic_core.analysis.estimates import Estimate, NotComputable
 from heuristic_core.analysis.training_seeds import HIGHEST, extreme_mean
 from heuristic_core.experiments.list_sorting.evidence import NATS, Evidence, sorting_statistic
 from heuristic_core.experiments.list_sorting.modes import SUPPRESSION
@@ -30,7 +30,7 @@ def without_suppression(evidence: Evidence, measure: str, kind: str, suppression
         top_heads.sort_values("suppression", ascending=False, kind="stable").drop_duplicates(IDENTITY), heads
     )
     if top_heads.empty:
-        raise CannotSay(
+        raise NotComputable(
             f"in no condition every model has a head that suppresses more than {suppression:g} % of numbers"
         )
     changes = _changes(evidence, measure, kind, SUPPRESSION).merge(
@@ -54,7 +54,7 @@ def cost_beyond_range(evidence: Evidence, kind: str, splitting: float) -> Estima
     models = evidence.at_end("splitting")
     models_that_split = _complete_conditions(models[100 * models["splitting"] > splitting], models)[IDENTITY]
     if models_that_split.empty:
-        raise CannotSay(f"in no condition every model splits its vocabulary by more than {splitting:g} %")
+        raise NotComputable(f"in no condition every model splits its vocabulary by more than {splitting:g} %")
     numbers = evidence.at_end("copies", "sorting_numbers")
     copied = numbers["copies"].astype(bool)
     copied_alone = copied & (copied.groupby([numbers[name] for name in [*IDENTITY, "number"]]).transform("sum") == 1)
@@ -73,7 +73,7 @@ def _changes(evidence: Evidence, measure: str, kind: str, mode: str | None = Non
         rows = rows[rows["mode"] == mode]
     single_heads = rows[(rows["kind"] == kind) & rows["ablated"].str.isdecimal()].astype({measure: float})
     if single_heads.empty:
-        raise CannotSay(f"no {'head' if mode is None else mode} was ablated by itself by kind {kind}")
+        raise NotComputable(f"no {'head' if mode is None else mode} was ablated by itself by kind {kind}")
     before = whole.reindex(pd.MultiIndex.from_frame(single_heads[IDENTITY])).to_numpy()
     return single_heads[IDENTITY].assign(
         head=single_heads["ablated"].astype(int), change=single_heads[measure] - before

@@ -5,10 +5,10 @@ No claim about the LLC relies on one estimator: estimators measure different thi
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate
-from heuristic_core.analysis.training_seeds import extreme_mean, over_seeds
+from heuristic_core.analysis.estimates import Estimate, NotComputable
+from heuristic_core.analysis.training_seeds import extreme_mean, mean_over_seeds
 from heuristic_core.experiments.list_sorting.evidence import Evidence, sorting_statistic
-from heuristic_core.experiments.list_sorting.llc_stages import bracket, find_stage
+from heuristic_core.experiments.list_sorting.llc_stages import bracket_stage, find_stage
 
 MIN_SEEDS = 2  # seeds behind an interval
 
@@ -22,10 +22,10 @@ def models_with_stage(evidence: Evidence, stage: str, overlap: float) -> Estimat
     rows = evidence.table("sorting_seed_stages")
     rows = rows[(rows["stage"] == stage) & rows["condition"].isin(specialised := evidence.specialised(overlap)[0])]
     if rows.empty:
-        raise CannotSay(f"no model's soft overlap ends below {overlap:g} %")
+        raise NotComputable(f"no model's soft overlap ends below {overlap:g} %")
     shares = 100 * rows["reason"].isna().groupby(rows["seed"]).mean()
     reasons = rows["reason"].dropna().drop_duplicates()
-    return over_seeds(shares, "; ".join([f"of {', '.join(specialised)}", *reasons]), percent=True)
+    return mean_over_seeds(shares, "; ".join([f"of {', '.join(specialised)}", *reasons]), percent=True)
 
 
 @sorting_statistic
@@ -63,7 +63,7 @@ def llc_change_beyond_control(evidence: Evidence, stage: str, which: str, estima
     sampled = _sampled(evidence)
     specialised, others = ([name for name in names if name in sampled] for names in evidence.specialised(overlap))
     if not (pairs := evidence.pairs("but_decay", specialised, others)):
-        raise CannotSay(
+        raise NotComputable(
             "no control: no two conditions that differ in weight decay alone have a sampled LLC, of which one ends "
             f"with a soft overlap below {overlap:g} %, and the other does not"
         )
@@ -97,7 +97,7 @@ class _Changes:
         for seed, curve in curves.iterrows():
             try:
                 low, high = self._steps(at, seed, sorted(curves))
-            except CannotSay as reason:
+            except NotComputable as reason:
                 self.reasons[f"{at}, seed {seed}: {reason}"] = None
                 continue
             changes[seed] = curve[high] - curve[low]
@@ -110,7 +110,7 @@ class _Changes:
         stages, models = (
             rows[(rows["condition"] == condition) & (rows["seed"] == seed)] for rows in (self._stages, self._models)
         )
-        return bracket(*find_stage(stages, self._stage), sampled, sorted(models["step"]))
+        return bracket_stage(*find_stage(stages, self._stage), sampled, sorted(models["step"]))
 
 
 def _sampled(evidence: Evidence) -> set[str]:
@@ -133,7 +133,7 @@ def _select_extreme(
     groups = {key: values for key, values in groups.items() if len(values) >= MIN_SEEDS}
     why = "; ".join(reasons)
     if missing := [name for name in estimators.split() if name not in {name for name, _ in groups}]:
-        raise CannotSay("; ".join(filter(None, [
+        raise NotComputable("; ".join(filter(None, [
             f"no condition has a change of the LLC in the stage by estimator {missing[0]} with {MIN_SEEDS} seeds", why
         ])))  # fmt: skip
     summary = ", ".join(f"{name} of {condition} {values.mean():+.0f}" for (name, condition), values in groups.items())

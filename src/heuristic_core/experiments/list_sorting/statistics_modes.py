@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, statistic
-from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, SEEDS, extreme_mean
+from heuristic_core.analysis.estimates import DoesNotApply, Estimate, NotComputable, statistic
+from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, TRAINING_SEEDS, extreme_mean
 from heuristic_core.experiments.list_sorting.evidence import (
     ACCURACY,
-    ANY,
+    ANY_DECAY,
     NATS,
-    WITH,
-    WITHOUT,
+    WITH_DECAY,
+    WITHOUT_DECAY,
     Evidence,
     sorting_statistic,
 )
@@ -35,7 +35,7 @@ def accuracy(evidence: Evidence, which: str) -> Estimate:
 
 
 @sorting_statistic
-def at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY) -> Estimate:
+def at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY_DECAY) -> Estimate:
     """Return a measure at the last step, percent or nats, in the lowest or highest condition.
 
     Args:
@@ -47,7 +47,7 @@ def at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY) -> Es
     return _at_end(evidence, measure, which, decay)
 
 
-def _at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY) -> Estimate:
+def _at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY_DECAY) -> Estimate:
     """Return the estimate of :func:`at_end`."""
     values = evidence.models(measure, decay)
     return extreme_mean(values.to_dict("list"), which, _format_means(measure, values), percent=measure not in NATS)
@@ -91,10 +91,11 @@ def without_less_with_decay(evidence: Evidence, measure: str) -> Estimate:
     """
     values = evidence.models(measure)
     without, decayed = (
-        [name for name in evidence.conditions(decay)["condition"] if name in values] for decay in (WITHOUT, WITH)
+        [name for name in evidence.conditions(decay)["condition"] if name in values]
+        for decay in (WITHOUT_DECAY, WITH_DECAY)
     )
     if not (pairs := evidence.pairs("but_decay", without, decayed)):
-        raise CannotSay(f"no two conditions differ in weight decay alone and have a {measure}")
+        raise NotComputable(f"no two conditions differ in weight decay alone and have a {measure}")
     differences = {f"{a} less {b}": values[a] - values[b] for a, b in pairs}
     return extreme_mean(differences, LOWEST, "; ".join(differences))
 
@@ -117,17 +118,17 @@ def gap_trend(evidence: Evidence, measure: str, alike: str, least: int) -> Estim
     rows = rows[rows["condition"].isin(values.columns)]
     gaps = rows.groupby(alike)["nominal_gap"].transform("nunique")
     if (most_gaps := gaps.max()) < least:
-        raise CannotSay(f"{most_gaps} mean gaps among conditions that share {alike}, and a trend needs {least}")
+        raise NotComputable(f"{most_gaps} mean gaps among conditions that share {alike}, and a trend needs {least}")
     rows = rows[gaps >= least]
     doublings = np.log2(rows["nominal_gap"].astype(float))
     within = (doublings - doublings.groupby(rows[alike]).transform("mean")).to_numpy()
     seed_values = values[rows["condition"]].dropna().to_numpy()
     slopes = seed_values @ within / (within**2).sum()
     if len(slopes) < 2 or not np.ptp(slopes):
-        raise CannotSay("two seeds with different trends are needed")
+        raise NotComputable("two seeds with different trends are needed")
     p = float(stats.ttest_1samp(slopes, 0).pvalue)
     detail = f"{slopes.mean():+.1f} points per doubling of the mean gap, of {', '.join(rows['condition'])}, p = {p:.2g}"
-    return Estimate.test(p, None, len(slopes), SEEDS, detail)
+    return Estimate.test(p, None, len(slopes), TRAINING_SEEDS, detail)
 
 
 def _format_means(label: str, values: pd.DataFrame) -> str:

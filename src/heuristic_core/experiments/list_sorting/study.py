@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PositiveInt, ValidationError, model_validator
 
 from heuristic_core.config.blocks import Block, Name, Names, Seed
-from heuristic_core.config.reading import checked
+from heuristic_core.config.reading import validate
 from heuristic_core.experiments.list_sorting.config import Data, ListSorting, Model, Training
 from heuristic_core.experiments.list_sorting.config_llc import LocalLearning, Stages
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
@@ -15,7 +15,14 @@ VARIED_BLOCKS = ("data", "model", "training")
 # Settings that count lists -> the setting of `data` that limits them.
 POOLS = dict.fromkeys(("lists", "folded_lists"), "held_out_lists")
 POOLS |= dict.fromkeys(("mean_lists", "training_lists"), "train_lists")
-OTHERS = ("figures", "logs", "provenance", "report.html", "study.json", "tables")  # beside the conditions' folders
+RESERVED_NAMES = (
+    "figures",
+    "logs",
+    "provenance",
+    "report.html",
+    "study.json",
+    "tables",
+)  # beside the conditions' folders
 
 
 def _require_changes(changes: object) -> object:
@@ -81,7 +88,7 @@ class SortingStudy(Block):
     @model_validator(mode="after")
     def _conditions_are_possible(self):
         for name, changes in self.conditions.items():
-            if name in OTHERS:
+            if name in RESERVED_NAMES:
                 raise ValueError(
                     f"conditions.{name}: {self.root}/{name} is reserved for other results; choose another name"
                 )
@@ -149,7 +156,7 @@ class SortingStudy(Block):
         """Return the steps of a condition at which the local learning coefficient is sampled, ascending."""
         if self.llc is None or condition not in (self.llc.conditions or self.conditions):
             return []
-        return trained(self.of(condition).training, self.llc.checkpoints)
+        return select_trained_steps(self.of(condition).training, self.llc.checkpoints)
 
     @property
     def pruned(self) -> list[str]:
@@ -168,15 +175,15 @@ def parse_sorting(values: dict, origin: str = "configuration") -> SortingStudy:
     Raises:
         ConfigError: The values are invalid, with one line per fault.
     """
-    return checked(SortingStudy, values, origin)
+    return validate(SortingStudy, values, origin)
 
 
-def trained(training: Training, count: int) -> list[int]:
+def select_trained_steps(training: Training, count: int) -> list[int]:
     """Return at most `count` of the kept steps after step 0, evenly spaced, ascending."""
-    return evenly([step for step in training.kept if step], count)
+    return select_evenly([step for step in training.kept if step], count)
 
 
-def evenly(values: list[int], count: int) -> list[int]:
+def select_evenly(values: list[int], count: int) -> list[int]:
     """Return at most `count` of `values`, including the last, as even as their positions allow."""
     last, parts = len(values) - 1, max(min(count, len(values)) - 1, 1)
     return (

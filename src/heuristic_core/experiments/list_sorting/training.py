@@ -14,11 +14,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from heuristic_core.common.errors import Diverged
+from heuristic_core.common.errors import DivergenceError
 from heuristic_core.common.progress import Progress
 from heuristic_core.experiments.list_sorting.config import ListSorting, Training
-from heuristic_core.experiments.list_sorting.data import sequences
-from heuristic_core.experiments.list_sorting.model import initial, losses, shapes
+from heuristic_core.experiments.list_sorting.data import make_sequences
+from heuristic_core.experiments.list_sorting.model import compute_losses, initialise_parameters, parameter_shapes
 from heuristic_core.training.finetune import Batches
 from heuristic_core.training.saved import digests, load_state, save_state
 
@@ -64,7 +64,7 @@ def train(
     seeds = settings.seeds if seeds is None else seeds
     learner = Learner(study, seeds)
     files = learner.load(state)
-    tokens = sequences(lists, study.data)
+    tokens = make_sequences(lists, study.data)
     batches = [Batches(len(lists), settings.batch_size, seed) for seed in seeds]
     progress = Progress("train", settings.steps, learner.step)
     kept = set(settings.kept)
@@ -92,14 +92,14 @@ class Learner:
     def __init__(self, study: ListSorting, seeds: Sequence[int]):
         self.step, self.losses = 0, torch.zeros(study.training.steps, len(seeds))
         self._settings, self._seeds = study.training, seeds
-        self._shapes = shapes(study.data, study.model)
+        self._shapes = parameter_shapes(study.data, study.model)
         size = sum(map(math.prod, self._shapes.values()))
         self._flat = torch.zeros(len(seeds), size + -size % VECTOR)
-        for name, value in initial(study.data, study.model, seeds).items():
+        for name, value in initialise_parameters(study.data, study.model, seeds).items():
             self._views(self._flat)[name].copy_(value)
         self._flat.grad = torch.zeros_like(self._flat)
         self._models = [self._leaves(m) for m in range(len(seeds))]
-        self._optimizer = optimizer([self._flat], study.training)
+        self._optimizer = make_optimizer([self._flat], study.training)
 
     @property
     def parameters(self) -> dict[str, Tensor]:
@@ -126,13 +126,13 @@ class Learner:
         self._flat.grad.zero_()
         step_losses = []
         for model, tokens in zip(self._models, batches, strict=True):
-            loss = losses(model, tokens).mean()
+            loss = compute_losses(model, tokens).mean()
             loss.backward()
             step_losses.append(loss.detach())
         step_losses = torch.stack(step_losses)
         if not step_losses.isfinite().all():
             seed = self._seeds[int((~step_losses.isfinite()).nonzero()[0])]
-            raise Diverged(
+            raise DivergenceError(
                 f"list sorting diverged at step {self.step + 1} with seed {seed}: its loss is not finite. "
                 "Lower training.learning_rate"
             )
@@ -182,7 +182,7 @@ class Learner:
         return leaves
 
 
-def optimizer(parameters: Sequence[Tensor], settings: Training) -> torch.optim.Optimizer:
+def make_optimizer(parameters: Sequence[Tensor], settings: Training) -> torch.optim.Optimizer:
     """Return Adam with the weight decay of `settings`, in torch's fused form, which is portable."""
     optimizer_class = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
     return optimizer_class(

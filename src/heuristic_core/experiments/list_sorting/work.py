@@ -5,17 +5,17 @@ Each forward pass of a list counts. `tests/test_list_sorting_plan.py` counts the
 
 from typing import NamedTuple
 
-from heuristic_core.experiments.list_sorting.ablation import KINDS, sets_of
+from heuristic_core.experiments.list_sorting.ablation import ABLATION_KINDS, head_sets
 from heuristic_core.experiments.list_sorting.config import Data, ListSorting, Model
 from heuristic_core.experiments.list_sorting.halves import BATCH
-from heuristic_core.experiments.list_sorting.mode_ablation import MODES
-from heuristic_core.experiments.list_sorting.pruning import MOST
-from heuristic_core.experiments.list_sorting.study import SortingStudy, evenly, trained
+from heuristic_core.experiments.list_sorting.mode_ablation import HEAD_MODES
+from heuristic_core.experiments.list_sorting.pruning import MAX_HALVES
+from heuristic_core.experiments.list_sorting.study import SortingStudy, select_evenly, select_trained_steps
 
 BACKWARD = 3  # cost of a forward with a backward pass, in forward passes
 BACKWARD_OF_GATES = 2  # the same if weights have no gradient
 # A training step of one model of the default sizes on 512 lists took 39 ms of one core.
-MEASURED = 512, 0.039
+MEASURED_RATE = 512, 0.039
 PROCESS_BYTES = 0.4e9  # memory of a process that has loaded torch
 REAL, WIDE, INT, OBJECT = 4, 8, 8, 32  # bytes of a number: float32, float64, int64, Python's float in a list
 LLC_COPIES = 12  # copies of all weights in memory while an LLC is sampled
@@ -56,7 +56,7 @@ class Work(NamedTuple):
     memory: float
 
 
-def work_of(study: SortingStudy, condition: str) -> list[Work]:
+def count_work(study: SortingStudy, condition: str) -> list[Work]:
     """Count the work of one condition, over its seeds and checkpoints."""
     settings = study.of(condition)
     parts = [
@@ -73,7 +73,7 @@ def work_of(study: SortingStudy, condition: str) -> list[Work]:
             rule,
             passes,
             models * sum(passes),
-            models * operations(passes, settings.data, settings.model),
+            models * count_operations(passes, settings.data, settings.model),
             PROCESS_BYTES + memory,
         )
         for rule, passes, memory in parts
@@ -96,11 +96,11 @@ def measuring_passes(study: SortingStudy, condition: ListSorting) -> Passes:
     replaced values.
     """
     measure, kept = study.measure, condition.training.kept
-    variants = len(sets_of(condition.model.heads)) * (len(KINDS) + 1)
+    variants = len(head_sets(condition.model.heads)) * (len(ABLATION_KINDS) + 1)
     per_checkpoint = measure.lists * (2 + variants) + measure.mean_lists + measure.folded_lists
-    modes = len(MODES) * len(sets_of(condition.model.heads)) * len(KINDS) * measure.lists
-    matrix_checkpoints = len(evenly(kept, measure.matrices))
-    per_matrix_checkpoint = measure.lists + measure.mean_lists + modes + modes // len(KINDS)
+    modes = len(HEAD_MODES) * len(head_sets(condition.model.heads)) * len(ABLATION_KINDS) * measure.lists
+    matrix_checkpoints = len(select_evenly(kept, measure.matrices))
+    per_matrix_checkpoint = measure.lists + measure.mean_lists + modes + modes // len(ABLATION_KINDS)
     return Passes(
         len(kept) * per_checkpoint + matrix_checkpoints * per_matrix_checkpoint, read=matrix_checkpoints * modes
     )
@@ -122,9 +122,9 @@ def pruning_passes(study: SortingStudy, condition: ListSorting) -> Passes:
     keep.
     """
     prune, kept = study.prune, len(condition.training.kept)
-    gate_checkpoints = len(trained(condition.training, prune.checkpoints))
+    gate_checkpoints = len(select_trained_steps(condition.training, prune.checkpoints))
     halves, seeds = 2 * condition.model.heads, len(prune.seeds)
-    subsets = 2**halves if halves <= MOST else 0
+    subsets = 2**halves if halves <= MAX_HALVES else 0
     return Passes(
         whole=kept * (prune.training_lists + prune.lists) + gate_checkpoints * prune.training_lists,
         read=(kept * subsets + gate_checkpoints * seeds) * prune.lists,
@@ -135,35 +135,35 @@ def pruning_passes(study: SortingStudy, condition: ListSorting) -> Passes:
 # ---- operations
 
 
-def operations(passes: Passes, data: Data, model: Model) -> float:
+def count_operations(passes: Passes, data: Data, model: Model) -> float:
     """Return the floating-point operations of one model."""
-    full_pass, readout = forward(data, model), read_out(data, model)
+    full_pass, readout = forward_operations(data, model), read_out_operations(data, model)
     full_operations = full_pass * (passes.whole + BACKWARD * passes.learnt)
     return full_operations + readout * (passes.read + BACKWARD_OF_GATES * passes.gated)
 
 
-def forward(data: Data, model: Model) -> float:
-    """Return the operations of one list: keys and values of all tokens, queries, attention and :func:`read_out`."""
+def forward_operations(data: Data, model: Model) -> float:
+    """Return the operations of one list: all keys, values and queries, attention and :func:`read_out_operations`."""
     tokens, queries, inner = 2 * data.length + 1, data.length, model.heads * model.head_width
     visible = queries * (3 * data.length + 1) / 2  # keys of all queries: from length + 1 to 2 length
-    return 2 * (model.width * inner * (2 * tokens + queries) + 2 * visible * inner) + read_out(data, model)
+    return 2 * (model.width * inner * (2 * tokens + queries) + 2 * visible * inner) + read_out_operations(data, model)
 
 
-def read_out(data: Data, model: Model) -> float:
+def read_out_operations(data: Data, model: Model) -> float:
     """Return the operations of one list's output: what heads write, and the logits of the sorted numbers."""
     return 2 * data.length * model.width * (model.heads * model.head_width + data.numbers + 1)
 
 
-def rate() -> float:
+def operations_per_second() -> float:
     """Return the operations per second of one core."""
-    lists, seconds = MEASURED
-    return BACKWARD * lists * forward(Data(), Model()) / seconds
+    lists, seconds = MEASURED_RATE
+    return BACKWARD * lists * forward_operations(Data(), Model()) / seconds
 
 
 # ---- bytes
 
 
-def parameters(data: Data, model: Model) -> int:
+def count_parameters(data: Data, model: Model) -> int:
     """Return the number of weights of one model, without gains and biases."""
     embedded = 2 * (data.numbers + 1) + 2 * data.length + 1  # tokens in and out, positions
     return model.width * (embedded + 4 * model.heads * model.head_width)
@@ -172,12 +172,12 @@ def parameters(data: Data, model: Model) -> int:
 def checkpoint_bytes(condition: ListSorting) -> int:
     """Return the bytes of all kept checkpoints of all seeds."""
     training = condition.training
-    return len(training.kept) * len(training.seeds) * parameters(condition.data, condition.model) * REAL
+    return len(training.kept) * len(training.seeds) * count_parameters(condition.data, condition.model) * REAL
 
 
 def training_memory(condition: ListSorting) -> float:
     """Return the bytes of training: models pass one after another, and share one optimizer."""
-    weights = len(condition.training.seeds) * parameters(condition.data, condition.model)
+    weights = len(condition.training.seeds) * count_parameters(condition.data, condition.model)
     return _lists(condition.data) + REAL * (
         TRAINING_COPIES * weights + 2 * _pass(condition, condition.training.batch_size)
     )
@@ -189,7 +189,10 @@ def measuring_memory(study: SortingStudy, condition: ListSorting) -> float:
     All models pass at once; folded rows of some lists are float64. Rows of matrices are kept until the end.
     """
     measure, models, tokens = study.measure, len(condition.training.seeds), condition.data.numbers + 1
-    heads, matrix_checkpoints = models * condition.model.heads, len(evenly(condition.training.kept, measure.matrices))
+    heads, matrix_checkpoints = (
+        models * condition.model.heads,
+        len(select_evenly(condition.training.kept, measure.matrices)),
+    )
     rows = 5 * condition.data.length  # of OV for all keys; of logits by OV, by the model, and their difference
     folded = measure.folded_lists * heads * rows * tokens + models * _pass(condition, measure.folded_lists)
     pass_bytes = max(REAL * models * _pass(condition, measure.lists), WIDE * folded)
@@ -198,7 +201,9 @@ def measuring_memory(study: SortingStudy, condition: ListSorting) -> float:
 
 def sampling_memory(study: SortingStudy, condition: ListSorting) -> float:
     """Return the bytes of sampling: all models pass at once, with gradients."""
-    weights = LLC_COPIES * parameters(condition.data, condition.model) + 2 * _pass(condition, study.llc.batch_size)
+    weights = LLC_COPIES * count_parameters(condition.data, condition.model) + 2 * _pass(
+        condition, study.llc.batch_size
+    )
     return _lists(condition.data) + REAL * len(condition.training.seeds) * weights
 
 

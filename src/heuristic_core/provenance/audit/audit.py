@@ -8,13 +8,13 @@ from pathlib import Path
 
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.progress import Progress
-from heuristic_core.provenance.audit.check import check, made
+from heuristic_core.provenance.audit.check import check_study, is_complete
 from heuristic_core.provenance.audit.finding import KINDS, Finding
-from heuristic_core.provenance.audit.recompute import Recomputation, again, computable, sample
-from heuristic_core.provenance.audit.same import ABSOLUTE, RELATIVE
-from heuristic_core.provenance.digests import commit, versions
+from heuristic_core.provenance.audit.recompute import Recomputation, recompute, sample_jobs, select_recomputable
+from heuristic_core.provenance.audit.same import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
+from heuristic_core.provenance.digests import package_versions, read_commit
 from heuristic_core.provenance.job import Job
-from heuristic_core.provenance.record import processor, result_files
+from heuristic_core.provenance.record import processor_name, result_files
 from heuristic_core.report.render import render
 
 
@@ -49,7 +49,7 @@ class Audit:
         return {kind: counter[kind] for kind in KINDS if counter[kind]}
 
 
-def audit(root: Path, jobs: Sequence[Job], scripts: Path, count: int | None, share: float, seed: int) -> Audit:
+def audit_study(root: Path, jobs: Sequence[Job], scripts: Path, count: int | None, share: float, seed: int) -> Audit:
     """Check a study, and compute a sample of its jobs without findings again.
 
     Args:
@@ -60,13 +60,13 @@ def audit(root: Path, jobs: Sequence[Job], scripts: Path, count: int | None, sha
         share: Fraction of the jobs to compute again.
         seed: Seed of the sample.
     """
-    findings = check(root, jobs)
-    complete_jobs = [job for job in jobs if made(root, job)]
-    candidates = computable(complete_jobs, findings)
-    sampled_jobs = sample(candidates, count, share, seed)
+    findings = check_study(root, jobs)
+    complete_jobs = [job for job in jobs if is_complete(root, job)]
+    candidates = select_recomputable(complete_jobs, findings)
+    sampled_jobs = sample_jobs(candidates, count, share, seed)
     progress, recomputations = Progress("computing again", len(sampled_jobs), unit="jobs"), []
     for job in sampled_jobs:
-        recomputations.append(again(job, scripts))
+        recomputations.append(recompute(job, scripts))
         progress.at(len(recomputations))
     faults = [(path, fault) for result in recomputations for path, fault in result.faults.items()]
     findings += [Finding("irreproducible", path, fault) for path, fault in faults]
@@ -76,10 +76,14 @@ def audit(root: Path, jobs: Sequence[Job], scripts: Path, count: int | None, sha
     )
 
 
-def write(result: Audit) -> None:
+def write_audit(result: Audit) -> None:
     """Write `audit.json` and `audit.html` into the study's folder."""
-    made_with = {"python and packages": versions(), "commit": str(commit()), "processor": processor("cpu")}
-    tolerance = {"absolute": ABSOLUTE, "relative": RELATIVE}
+    made_with = {
+        "python and packages": package_versions(),
+        "commit": str(read_commit()),
+        "processor": processor_name("cpu"),
+    }
+    tolerance = {"absolute": ABSOLUTE_TOLERANCE, "relative": RELATIVE_TOLERANCE}
     content = asdict(result) | {
         "root": result.root.name,
         "counts": result.counts,
@@ -93,8 +97,8 @@ def write(result: Audit) -> None:
         study=result.root.name,
         counts=result.counts,
         kinds=KINDS,
-        absolute=ABSOLUTE,
-        relative=RELATIVE,
-        versions={**versions(), "processor": made_with["processor"], "commit": made_with["commit"]},
+        absolute=ABSOLUTE_TOLERANCE,
+        relative=RELATIVE_TOLERANCE,
+        versions={**package_versions(), "processor": made_with["processor"], "commit": made_with["commit"]},
     )
     write_text(result.root / "audit.html", page)

@@ -11,9 +11,16 @@ import pyarrow.parquet as pq
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.provenance.audit.finding import KINDS, Finding
-from heuristic_core.provenance.job import Job, since
-from heuristic_core.provenance.record import DEPENDS_ON, NETWORK, read_record, record_path, result_files, row_of
-from heuristic_core.tables.schemas import schema
+from heuristic_core.provenance.job import Job, compare_with_record
+from heuristic_core.provenance.record import (
+    DEPENDS_ON,
+    DEPENDS_ON_NETWORK,
+    provenance_row,
+    read_record,
+    record_path,
+    result_files,
+)
+from heuristic_core.tables.schemas import get_schema
 
 _KIND_ORDER = list(KINDS)
 # Files without a record: the table of all records, and the audit's own output.
@@ -21,7 +28,7 @@ _UNRECORDED = {"tables/provenance.parquet", "audit.html", "audit.json"}
 _IGNORED_FOLDERS = {"logs", "hub"}  # not results: logs of jobs, and checkpoints that `publish` writes for the hub
 
 
-def check(root: Path, jobs: Sequence[Job]) -> list[Finding]:
+def check_study(root: Path, jobs: Sequence[Job]) -> list[Finding]:
     """Check a study.
 
     Args:
@@ -43,7 +50,7 @@ def check(root: Path, jobs: Sequence[Job]) -> list[Finding]:
     return sorted(findings, key=lambda finding: (_KIND_ORDER.index(finding.kind), finding.path, finding.detail))
 
 
-def made(root: Path, job: Job) -> bool:
+def is_complete(root: Path, job: Job) -> bool:
     """Return whether all results of a job and their records exist."""
     return all(Path(path).exists() and record_path(path, root).exists() for path in job.outputs)
 
@@ -90,7 +97,7 @@ def _check_result(root: Path, path: str, record: dict, sha) -> Iterator[Finding]
 def _find_stale(job: Job, record: dict, sha) -> Iterator[Finding]:
     """Compare a record with the job of the current configuration and with the current input files."""
     result = job.outputs[0]
-    changes = since(record, job, sha)
+    changes = compare_with_record(record, job, sha)
     for line in changes.settings:
         yield Finding("stale", result, f"setting changed: {line}")
     if changes.code:
@@ -130,7 +137,7 @@ def _check_table(root: Path) -> Iterator[Finding]:
     if not table.exists():
         return
     try:
-        collected = {row["job"]: row for row in pq.read_table(table, schema=schema("provenance")).to_pylist()}
+        collected = {row["job"]: row for row in pq.read_table(table, schema=get_schema("provenance")).to_pylist()}
     except (OSError, ValueError, KeyError) as error:
         yield Finding("tampered", str(table), f"cannot be read: {error}")
         return
@@ -138,13 +145,13 @@ def _check_table(root: Path) -> Iterator[Finding]:
     for file in sorted((root / "provenance").rglob("*.json")):
         with contextlib.suppress(InputError):  # reported by _check_job
             records[file] = read_record(file)
-    rows = {row["job"]: (file, row) for file, record in records.items() for row in [row_of(root, record)]}
+    rows = {row["job"]: (file, row) for file, record in records.items() for row in [provenance_row(root, record)]}
     later = []
     for job in sorted(rows.keys() | collected.keys()):
         file, row = rows.get(job, (None, None))
         if job not in collected or (row and row["started"] != collected[job]["started"]):
             # A download that ran again is not newer than the table: its results may be the same.
-            if not (row and records[file]["settings"].get(DEPENDS_ON) == NETWORK):
+            if not (row and records[file]["settings"].get(DEPENDS_ON) == DEPENDS_ON_NETWORK):
                 later.append(job)
         elif row is None:
             yield Finding("tampered", str(table), f"tells of job {job}, which left no record")

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heuristic_core.common.arithmetic import PORTABLE, available
+from heuristic_core.common.arithmetic import PORTABLE, supports_portable
 from heuristic_core.provenance.audit.finding import Finding
-from heuristic_core.provenance.audit.same import difference
-from heuristic_core.provenance.digests import versions
+from heuristic_core.provenance.audit.same import find_difference
+from heuristic_core.provenance.digests import package_versions
 from heuristic_core.provenance.job import Job
-from heuristic_core.provenance.record import DEPENDS_ON, processor, read_record, record_path, result_files
+from heuristic_core.provenance.record import DEPENDS_ON, processor_name, read_record, record_path, result_files
 
 _STUDY_FOLDER = ".audited"  # replaces the study's folder
 _DEPTH = 8  # folders between the temporary folder and the working directory, so that inputs at ../../x stay inside
@@ -39,7 +39,7 @@ class Recomputation:
     faults: dict[str, str]
 
 
-def computable(jobs: Iterable[Job], findings: Iterable[Finding]) -> list[Job]:
+def select_recomputable(jobs: Iterable[Job], findings: Iterable[Finding]) -> list[Job]:
     """Return jobs that can be computed again.
 
     Args:
@@ -61,7 +61,7 @@ def computable(jobs: Iterable[Job], findings: Iterable[Finding]) -> list[Job]:
     ]
 
 
-def sample(jobs: Sequence[Job], count: int | None, share: float, seed: int) -> list[Job]:
+def sample_jobs(jobs: Sequence[Job], count: int | None, share: float, seed: int) -> list[Job]:
     """Draw jobs to compute again.
 
     Args:
@@ -78,7 +78,7 @@ def sample(jobs: Sequence[Job], count: int | None, share: float, seed: int) -> l
     return sorted(sampled_jobs, key=lambda job: job.name)
 
 
-def again(job: Job, scripts: Path) -> Recomputation:
+def recompute(job: Job, scripts: Path) -> Recomputation:
     """Compute a job again from links to its inputs and compare its results.
 
     Args:
@@ -111,7 +111,7 @@ def again(job: Job, scripts: Path) -> Recomputation:
         else:
             files = [file for path in job.outputs for file in result_files(path)]
             recomputed = {file: working_dir / _relocate(file, job.root) for file in files}
-            differences = {file: difference(Path(file), recomputed[file], exact) for file in files}
+            differences = {file: find_difference(Path(file), recomputed[file], exact) for file in files}
             faults = {file: fault for file, fault in differences.items() if fault}
     return Recomputation(job.name, time.monotonic() - started, exact, faults)
 
@@ -126,6 +126,6 @@ def _requires_same_bytes(record: dict) -> bool:
 
     It must with the same packages, on a CPU of the same model or in portable arithmetic.
     """
-    is_portable = record["arithmetic"] == PORTABLE and available()
-    has_same_cpu = record["device"] == "cpu" and record["processor"] == processor("cpu")
-    return record["packages"] == versions() and (is_portable or has_same_cpu)
+    is_portable = record["arithmetic"] == PORTABLE and supports_portable()
+    has_same_cpu = record["device"] == "cpu" and record["processor"] == processor_name("cpu")
+    return record["packages"] == package_versions() and (is_portable or has_same_cpu)

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 # Machines may add floating-point numbers in different orders: a value v may differ by ABSOLUTE + RELATIVE * |v|.
-ABSOLUTE, RELATIVE = 1e-4, 1e-3
+ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE = 1e-4, 1e-3
 _PICTURE_SUFFIXES = (".pdf", ".png", ".svg")  # the values that they show are compared elsewhere
 _NUMBER_PATTERN = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 
 
-def difference(recorded: Path, again: Path, exact: bool) -> str | None:
+def find_difference(recorded: Path, again: Path, exact: bool) -> str | None:
     """Return how a file that was computed again differs.
 
     Args:
@@ -34,11 +34,11 @@ def difference(recorded: Path, again: Path, exact: bool) -> str | None:
         return None
     compare_by_suffix = {".parquet": _compare_tables, ".safetensors": _compare_tensors, ".json": _compare_json}
     compare = compare_by_suffix.get(recorded.suffix, _compare_text)
-    detail = compare(recorded, again, (0.0, 0.0) if exact else (ABSOLUTE, RELATIVE))
+    detail = compare(recorded, again, (0.0, 0.0) if exact else (ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE))
     return detail or ("other bytes, though every value is the same" if exact else None)
 
 
-def close(a: float, b: float, tolerance: tuple[float, float]) -> bool:
+def is_close(a: float, b: float, tolerance: tuple[float, float]) -> bool:
     """Return whether |a - b| <= absolute + relative * max(|a|, |b|); NaN equals NaN.
 
     Args:
@@ -101,7 +101,7 @@ def _compare_values(a, b, tolerance) -> str | None:
     if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
         details = (_compare_values(before, after, tolerance) for before, after in zip(a, b, strict=True))
         return next((detail for detail in details if detail), None)
-    is_same = close(a, b, tolerance) if isinstance(a, float) and isinstance(b, float) else a == b
+    is_same = is_close(a, b, tolerance) if isinstance(a, float) and isinstance(b, float) else a == b
     return None if is_same else f"{a!r}, again {b!r}"
 
 
@@ -113,7 +113,7 @@ def _compare_text(recorded: Path, again: Path, tolerance) -> str | None:
     for line_number, (before, after) in enumerate(zip(*lines, strict=True), 1):
         numbers = [list(map(float, _NUMBER_PATTERN.findall(line))) for line in (before, after)]
         words = [_NUMBER_PATTERN.sub("0", line) for line in (before, after)]
-        is_close = words[0] == words[1] and all(close(a, b, tolerance) for a, b in zip(*numbers, strict=True))
-        if not is_close and before != after:
+        unchanged = words[0] == words[1] and all(is_close(a, b, tolerance) for a, b in zip(*numbers, strict=True))
+        if not unchanged and before != after:
             return f"line {line_number}: {before[:100]!r}, again {after[:100]!r}"
     return None

@@ -4,16 +4,16 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.plan.jobs import Listed
-from heuristic_core.provenance.job import Job, parse_recorded_job, since
+from heuristic_core.plan.jobs import PlannedJob
+from heuristic_core.provenance.job import Job, compare_with_record, parse_recorded_job
 from heuristic_core.provenance.record import read_record, record_path
 
 Code = Callable[[Job, dict], list[str]]  # (job, record) -> lines on what changed in the job's code since the record
 Digest = Callable[[str], str]  # path -> SHA-256 of the file
 
 
-def causes(
-    listed: Listed, pending: Collection[str], code: Code, sha: Digest, keys: Mapping[str, str] | None = None
+def find_causes(
+    listed: PlannedJob, pending: Collection[str], code: Code, sha: Digest, keys: Mapping[str, str] | None = None
 ) -> list[str]:
     """Return why a job would run, apart from other jobs that would run before it.
 
@@ -46,7 +46,7 @@ def causes(
 
 def _iter_causes(job: Job, record: dict, code: Code, sha: Digest, keys: Mapping[str, str]) -> Iterator[str]:
     """Yield one line for each change since a record was written."""
-    changes = since(record, job, sha)
+    changes = compare_with_record(record, job, sha)
     yield from (f"input changed: {name}" for name in changes.inputs)
     if changes.gone or changes.added:
         yield "list of input files changed"

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from heuristic_core.provenance.digests import code_files, imported, meaning
+from heuristic_core.provenance.digests import code_files, imported_packages, normalised_ast
 from heuristic_core.provenance.job import Job
-from heuristic_core.provenance.lock import locked
+from heuristic_core.provenance.lock import relevant_pins
 
 LOCK = Path("envs/requirements.txt")
 
@@ -71,13 +71,13 @@ def _differs(checkout: Path, commit: str, file: str) -> bool:
         before, now = _run_git(checkout, "show", f"{commit}:./{file}"), (checkout / file).read_text()
     except (_UnknownCodeError, OSError):  # added or removed since the commit
         return True
-    return not file.endswith(".py") or meaning(ast.parse(before)) != meaning(ast.parse(now))
+    return not file.endswith(".py") or normalised_ast(ast.parse(before)) != normalised_ast(ast.parse(now))
 
 
 def _changed_packages(checkout: Path, commit: str, files: Sequence[Path]) -> list[str]:
     """Return packages of these files whose pinned version changed, such as `numpy 2.4.6 -> 2.5.0`."""
     texts = _run_git(checkout, "show", f"{commit}:./{LOCK}"), (checkout / LOCK).read_text()
-    before, now = (locked(text, imported(files)) for text in texts)
+    before, now = (relevant_pins(text, imported_packages(files)) for text in texts)
     names = [name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name)]
     return [f"{name} {before.get(name)} -> {now.get(name)}" for name in names]
 

@@ -4,13 +4,13 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
-from heuristic_core.plan.jobs import Listed, family
+from heuristic_core.plan.jobs import PlannedJob, base_rule
 
-NOTHING = "Nothing would run: every result is up to date."
+NO_JOBS_TEXT = "Nothing would run: every result is up to date."
 MAX_CAUSES = 5  # causes shown for one rule
 
 
-def explain(jobs: Sequence[Listed], causes_of: Callable[[Listed, set[str]], list[str]]) -> str:
+def explain_jobs(jobs: Sequence[PlannedJob], causes_of: Callable[[PlannedJob, set[str]], list[str]]) -> str:
     """Explain why jobs would run.
 
     Args:
@@ -22,16 +22,16 @@ def explain(jobs: Sequence[Listed], causes_of: Callable[[Listed, set[str]], list
         Text of several paragraphs, upstream rules first.
     """
     if not jobs:
-        return NOTHING
+        return NO_JOBS_TEXT
     causes: dict[str, Counter] = defaultdict(Counter)
     following: Counter = Counter()
     results = {path for job in jobs for path in job.outputs}
     for job in jobs:
         job_causes = causes_of(job, results)
-        causes[family(job.rule)].update(job_causes)
-        following[family(job.rule)] += not job_causes
+        causes[base_rule(job.rule)].update(job_causes)
+        following[base_rule(job.rule)] += not job_causes
     order = _sort_rules(jobs)
-    total = Counter(family(job.rule) for job in jobs)
+    total = Counter(base_rule(job.rule) for job in jobs)
     rules_by_causes: dict[str, list[str]] = defaultdict(list)
     for rule in order:
         if causes[rule]:
@@ -66,12 +66,12 @@ def _format_jobs(count: int) -> str:
     return "1 job" if count == 1 else f"{count} jobs"
 
 
-def _sort_rules(jobs: Sequence[Listed]) -> list[str]:
+def _sort_rules(jobs: Sequence[PlannedJob]) -> list[str]:
     """Return rules in topological order: by the largest depth of their jobs, then by name."""
     makers = {path: job for job in jobs for path in job.outputs}
     depths: dict[int, int] = {}
 
-    def depth(job: Listed) -> int:
+    def depth(job: PlannedJob) -> int:
         if id(job) not in depths:
             input_depths = [depth(makers[path]) for path in job.inputs if path in makers]
             depths[id(job)] = 1 + max(input_depths, default=0)
@@ -79,6 +79,6 @@ def _sort_rules(jobs: Sequence[Listed]) -> list[str]:
 
     rule_depths: dict[str, int] = {}
     for job in jobs:
-        rule = family(job.rule)
+        rule = base_rule(job.rule)
         rule_depths[rule] = max(rule_depths.get(rule, 0), depth(job))
     return sorted(rule_depths, key=lambda rule: (rule_depths[rule], rule))

@@ -11,17 +11,17 @@ from typing import NamedTuple
 from rocrate.model import ComputationalWorkflow, ContextEntity, File
 from rocrate.rocrate import ROCrate
 
-from heuristic_core.provenance.crate.archive import content
-from heuristic_core.provenance.crate.records import RECORDS
+from heuristic_core.provenance.crate.archive import read_member
+from heuristic_core.provenance.crate.records import RECORD_DIR
 from heuristic_core.provenance.crate.subject import Subject
 
 _CRATE_VERSION = "1.3"  # of the RO-Crate specification
-NAME = "ro-crate-metadata.json"
+METADATA_FILE = "ro-crate-metadata.json"
 _UNKNOWN_DATE = "1970-01-01"  # date of results without records
-WORKFLOW, CONFIGURATION_FILE, CLAIMS, LOCK, CITATION = (
+WORKFLOW_FILE, CONFIGURATION_FILE, CLAIMS_FILE, LOCK_FILE, CITATION_FILE = (
     "Snakefile", "config.yaml", "claims.yaml", "envs/requirements.txt", "CITATION.cff",
 )  # fmt: skip
-INPUT_FILES = (CONFIGURATION_FILE, CLAIMS, LOCK)
+INPUT_FILES = (CONFIGURATION_FILE, CLAIMS_FILE, LOCK_FILE)
 _MEDIA_TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".csv": "text/csv",
@@ -38,11 +38,11 @@ _MEDIA_TYPES = {
     "": "text/plain",
 }
 DESCRIPTIONS = {
-    WORKFLOW: "The workflow that made the results: its entry; rules and library are beside it in its repository",
+    WORKFLOW_FILE: "The workflow that made the results: its entry; rules and library are beside it in its repository",
     CONFIGURATION_FILE: "The study's configuration as it was given; paths of one machine are cut to their last part",
-    CLAIMS: "The claims that the study was judged on: sentences, statistics, thresholds",
-    LOCK: "The environment: every Python package with its version",
-    CITATION: "How to cite the software, and the paper whose study it implements",
+    CLAIMS_FILE: "The claims that the study was judged on: sentences, statistics, thresholds",
+    LOCK_FILE: "The environment: every Python package with its version",
+    CITATION_FILE: "How to cite the software, and the paper whose study it implements",
     "study.json": "The checked configuration, defaults included, and what analysis and figures know of it",
     "report.html": "The report: claims, figures, tables, settings, run times; opens offline",
 }
@@ -79,7 +79,7 @@ def summarise_run(records: Iterable[Mapping]) -> WorkflowRun:
     return WorkflowRun(started.isoformat(timespec="seconds"), ended.isoformat(timespec="seconds"), commit or None)
 
 
-def metadata(
+def build_metadata(
     study: str, subject: Subject, members: Mapping[str, Path | bytes], citation: Mapping, run: WorkflowRun
 ) -> bytes:
     """Build the content of ro-crate-metadata.json.
@@ -92,12 +92,12 @@ def metadata(
         run: When the study ran.
     """
     crate = ROCrate(version=_CRATE_VERSION)
-    files = {name: _add_file(crate, name, content(member), subject) for name, member in sorted(members.items())}
+    files = {name: _add_file(crate, name, read_member(member), subject) for name, member in sorted(members.items())}
     licence = _add_licence(crate, citation)
     authors = _add_authors(crate, citation)
     paper = _add_paper(crate, citation, subject.paper)
-    workflow = files[WORKFLOW]
-    _set(workflow, author=authors, programmingLanguage=_add_snakemake(crate), softwareRequirements=files[LOCK])
+    workflow = files[WORKFLOW_FILE]
+    _set(workflow, author=authors, programmingLanguage=_add_snakemake(crate), softwareRequirements=files[LOCK_FILE])
     _set(workflow, version=citation["version"])
     if run.commit:
         _set(workflow, identifier=f"swh:1:rev:{run.commit}")  # Software Heritage identifies a revision by its git hash
@@ -108,7 +108,7 @@ def metadata(
         description=subject.run,
         instrument=workflow,
         object=[files[name] for name in INPUT_FILES],
-        result=[file for name, file in files.items() if name not in (*INPUT_FILES, WORKFLOW, CITATION)],
+        result=[file for name, file in files.items() if name not in (*INPUT_FILES, WORKFLOW_FILE, CITATION_FILE)],
     )
     if run.ended:
         _set(action, startTime=run.started, endTime=run.ended)
@@ -128,7 +128,7 @@ def metadata(
 
 def _add_file(crate: ROCrate, name: str, member: bytes, subject: Subject) -> File:
     """Add a member of the archive to the crate."""
-    entity_class = ComputationalWorkflow if name == WORKFLOW else File
+    entity_class = ComputationalWorkflow if name == WORKFLOW_FILE else File
     properties = {
         "name": name,
         "description": _describe(Path(name), subject),
@@ -143,7 +143,7 @@ def _describe(path: Path, subject: Subject) -> str:
     """Return a description of a file in one line."""
     if str(path) in DESCRIPTIONS:
         return DESCRIPTIONS[str(path)]
-    if path.parts[0] == RECORDS:
+    if path.parts[0] == RECORD_DIR:
         return "Provenance record: what job made the results, from what, with which settings, code and packages"
     description = subject.about(path)
     return description or f"Table {path.stem}, one row per observation; the file's own metadata explain its columns"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from heuristic_core.provenance.record import read_record
 
-RECORDS = "provenance"
+RECORD_DIR = "provenance"
 
 
-def records(root: Path, names: Iterable[str]) -> list[str]:
+def collect_records(root: Path, names: Iterable[str]) -> list[str]:
     """Return the records of files, of the files that these were made from, and so on.
 
     Args:
@@ -22,7 +22,7 @@ def records(root: Path, names: Iterable[str]) -> list[str]:
     queue = list(names)
     while queue:
         name = Path(queue.pop())
-        for path in (f"{RECORDS}/{part}.json" for part in (name, *name.parents)):
+        for path in (f"{RECORD_DIR}/{part}.json" for part in (name, *name.parents)):
             if path not in paths and (root / path).is_file():
                 paths.add(path)
                 queue += read_record(root / path)["inputs"]

@@ -2,13 +2,13 @@
 
 import heuristic_core.experiments.made  # noqa: F401  its table
 
-from heuristic_core.jobs.arguments import Arguments
-from heuristic_core.provenance.record import recorded
+from heuristic_core.jobs.arguments import JobParser
+from heuristic_core.provenance.record import run_with_record
 from heuristic_core.tables.parquet import write_table
 
 
 def main(arguments=None):
-    parser = Arguments(__doc__)
+    parser = JobParser(__doc__)
     parser.add_argument("--largest", type=int, required=True, help="the last of them")
     parser.writes(table="where to write them")
     args = parser.read(arguments)
@@ -16,4 +16,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    recorded(main)
+    run_with_record(main)

@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, SCORES
-from heuristic_core.figures.lines import handles
-from heuristic_core.figures.panels import panels
+from heuristic_core.figures.lines import legend_handles
+from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.roles import Role
 
 KINDS = {"mlp": Role("MLPs", "#D55E00", "s", ""), "head": Role("heads", "#0072B2", "o", "")}
@@ -22,7 +22,7 @@ def draw(tables, settings):
     core = core[core["part"] == PART].assign(share=lambda rows: rows["kept_by"] / rows["n"])
     keys = ["seed", "hop", "kind", "layer", "head", "share"]
     marks = core.melt(keys, list(SCORES), "score", "value")
-    figure, axes = panels(settings, len(HOPS), len(SCORES), 3.4, sharey=True)
+    figure, axes = make_panels(settings, len(HOPS), len(SCORES), 3.4, sharey=True)
     for row, (hop, hop_label) in zip(axes, HOPS.items(), strict=True):
         for ax, score in zip(row, SCORES, strict=True):
             _draw_panel(ax, marks[(marks["hop"] == hop) & (marks["score"] == score)])
@@ -32,7 +32,7 @@ def draw(tables, settings):
         ax.set_title(title, loc="left")
     for ax in axes[-1]:
         ax.set_xlabel("score")
-    figure.legend(handles=handles(KINDS, markersize=3.5), loc="outside upper center", ncols=2)
+    figure.legend(handles=legend_handles(KINDS, markersize=3.5), loc="outside upper center", ncols=2)
     return figure, marks
 
 

@@ -2,11 +2,15 @@
 
 from matplotlib.lines import Line2D
 
-from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK, chance
-from heuristic_core.experiments.extractive_structures.figures.points import fit, level, of_chance
-from heuristic_core.figures.lines import handles
-from heuristic_core.figures.panels import panels
-from heuristic_core.figures.seeds import BOLD, SEED_LINE_STYLE, append_means, draw_seed_lines
+from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK_LABEL, expected_rank
+from heuristic_core.experiments.extractive_structures.figures.points import (
+    draw_chance_level,
+    fit_limits,
+    make_chance_handle,
+)
+from heuristic_core.figures.lines import legend_handles
+from heuristic_core.figures.panels import make_panels
+from heuristic_core.figures.seeds import MEAN_LINE_STYLE, SEED_LINE_STYLE, append_means, draw_seed_lines
 
 
 def draw(tables, settings):
@@ -15,20 +19,24 @@ def draw(tables, settings):
     group_columns = ["corpus", "hop", "part", "epoch"]
     points = append_means(curves.rename(columns={"rank": "value"}), group_columns)
     corpora = curves["corpus"].drop_duplicates().tolist()
-    figure, axes = panels(settings, len(HOPS), len(corpora), 3.4, sharex=True, sharey=True)
-    expected = chance(int(curves["questions"].max()))
+    figure, axes = make_panels(settings, len(HOPS), len(corpora), 3.4, sharex=True, sharey=True)
+    expected = expected_rank(int(curves["questions"].max()))
     for row, (hop, hop_label) in zip(axes, HOPS.items(), strict=True):
         for ax, corpus in zip(row, corpora, strict=True):
             panel_points = points[(points["hop"] == hop) & (points["corpus"] == corpus)]
             draw_seed_lines(ax, panel_points, "epoch", "part", PARTS)
-            level(ax, expected)
+            draw_chance_level(ax, expected)
             ax.set(xlabel="", ylabel="")
-        row[0].set_ylabel(f"{hop_label}\n{RANK}")
-    fit(axes.flat, points["value"], 0, expected)
+        row[0].set_ylabel(f"{hop_label}\n{RANK_LABEL}")
+    fit_limits(axes.flat, points["value"], 0, expected)
     for ax, corpus in zip(axes[0], corpora, strict=True):
         ax.set_title(f"corpus: {corpus}", loc="left")
     for ax in axes[-1]:
         ax.set_xlabel("epoch of teaching facts")
-    lines = [*handles(PARTS, **BOLD), Line2D([], [], color="black", label="one seed", **SEED_LINE_STYLE), of_chance()]
+    lines = [
+        *legend_handles(PARTS, **MEAN_LINE_STYLE),
+        Line2D([], [], color="black", label="one seed", **SEED_LINE_STYLE),
+        make_chance_handle(),
+    ]
     figure.legend(handles=lines, loc="outside upper center", ncols=len(lines))
     return figure, points

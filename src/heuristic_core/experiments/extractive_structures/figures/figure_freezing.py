@@ -1,15 +1,15 @@
 """Ranks of facts and implications if some layers have not learned the facts."""
 
-from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK, chance
+from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK_LABEL, expected_rank
 from heuristic_core.experiments.extractive_structures.figures.points import (
-    fit,
-    legend,
-    level,
+    draw_chance_level,
+    draw_points,
+    fit_limits,
+    make_chance_handle,
+    make_legend_handles,
     make_rank_marks,
-    of_chance,
-    points,
 )
-from heuristic_core.figures.panels import panels
+from heuristic_core.figures.panels import make_panels
 
 HOW = {"frozen": "layers not taught", "restored": "layers with their former weights"}
 LAYERS = ("none", "early", "late", "all")
@@ -20,15 +20,15 @@ def draw(tables, settings):
     freezing = tables["extractive_freezing"]
     options = int(freezing["questions"].max())
     marks = make_rank_marks(freezing, ["hop", "how", "layers", "part"], options)
-    figure, axes = panels(settings, len(HOPS), len(HOW), 3.6, sharex=True, sharey=True)
-    expected = chance(options)
+    figure, axes = make_panels(settings, len(HOPS), len(HOW), 3.6, sharex=True, sharey=True)
+    expected = expected_rank(options)
     for row, (hop, hop_label) in zip(axes, HOPS.items(), strict=True):
         for ax, how in zip(row, HOW, strict=True):
-            points(ax, marks[(marks["hop"] == hop) & (marks["how"] == how)], "layers", LAYERS, "part", PARTS)
-            level(ax, expected)
-        row[0].set_ylabel(f"{hop_label}\n{RANK}")
-    fit(axes.flat, marks["value"], 0, expected)
+            draw_points(ax, marks[(marks["hop"] == hop) & (marks["how"] == how)], "layers", LAYERS, "part", PARTS)
+            draw_chance_level(ax, expected)
+        row[0].set_ylabel(f"{hop_label}\n{RANK_LABEL}")
+    fit_limits(axes.flat, marks["value"], 0, expected)
     for ax, title in zip(axes[0], HOW.values(), strict=True):
         ax.set_title(title, loc="left")
-    figure.legend(handles=legend(PARTS, of_chance()), loc="outside upper center", ncols=4)
+    figure.legend(handles=make_legend_handles(PARTS, make_chance_handle()), loc="outside upper center", ncols=4)
     return figure, marks

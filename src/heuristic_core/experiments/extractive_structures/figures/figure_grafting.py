@@ -1,15 +1,15 @@
 """Ranks of a model that knows other facts, with grafted weights that another model learned from implications."""
 
-from heuristic_core.experiments.extractive_structures.figures.looks import RANK, chance
+from heuristic_core.experiments.extractive_structures.figures.looks import RANK_LABEL, expected_rank
 from heuristic_core.experiments.extractive_structures.figures.points import (
-    fit,
-    legend,
-    level,
+    draw_chance_level,
+    draw_points,
+    fit_limits,
+    make_chance_handle,
+    make_legend_handles,
     make_rank_marks,
-    of_chance,
-    points,
 )
-from heuristic_core.figures.panels import panels
+from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.roles import Role
 
 WEIGHTS = ("none", "graft", "control")
@@ -24,11 +24,11 @@ def draw(tables, settings):
     """Draw the figure. Marks: one row per mark."""
     options = int(tables["extractive_ordering"].query("part == 'test implications'")["questions"].max())
     marks = make_rank_marks(tables["extractive_grafting"], ["weights", "part"], options)
-    figure, axes = panels(settings, 1, 1, 2.6)
-    points(axes[0, 0], marks, "weights", WEIGHTS, "part", PARTS)
-    expected = chance(options)
-    level(axes[0, 0], expected)
-    fit(axes.flat, marks["value"], 0, expected)
-    axes[0, 0].set(xlabel="weights added", ylabel=RANK)
-    figure.legend(handles=legend(PARTS, of_chance()), loc="outside upper center", ncols=3)
+    figure, axes = make_panels(settings, 1, 1, 2.6)
+    draw_points(axes[0, 0], marks, "weights", WEIGHTS, "part", PARTS)
+    expected = expected_rank(options)
+    draw_chance_level(axes[0, 0], expected)
+    fit_limits(axes.flat, marks["value"], 0, expected)
+    axes[0, 0].set(xlabel="weights added", ylabel=RANK_LABEL)
+    figure.legend(handles=make_legend_handles(PARTS, make_chance_handle()), loc="outside upper center", ncols=3)
     return figure, marks

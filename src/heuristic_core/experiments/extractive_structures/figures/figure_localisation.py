@@ -4,8 +4,8 @@ import numpy as np
 
 from heuristic_core.experiments.extractive_structures.correlations import to_z
 from heuristic_core.experiments.extractive_structures.figures.looks import KINDS
-from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, points
-from heuristic_core.figures.panels import panels
+from heuristic_core.experiments.extractive_structures.figures.points import draw_points, fit_limits, make_legend_handles
+from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.seeds import append_means
 
 KIND_LABELS = {"mlp": "MLPs", "head": "heads"}
@@ -17,12 +17,12 @@ def draw(tables, settings):
     z_marks = append_means(rows.assign(value=to_z(rows["r"])), ["kind"])
     marks = z_marks.assign(**{name: np.tanh(z_marks[name]) for name in ("value", "low", "high")})
     marks = marks.assign(low=marks["low"].mask(marks["low"] == marks["high"]))
-    figure, axes = panels(settings, 1, 1, 2.2)
-    points(
+    figure, axes = make_panels(settings, 1, 1, 2.2)
+    draw_points(
         axes[0, 0], marks.assign(name=marks["kind"].map(KIND_LABELS)), "name", [*KIND_LABELS.values()], "kind", KINDS
     )
     axes[0, 0].axhline(0, color="0.7", linewidth=0.6, zorder=0)
     axes[0, 0].set_ylabel("r of informative and\ndownstream scores")
-    fit(axes.flat, marks["value"], 0, 1)
-    figure.legend(handles=legend(KINDS), loc="outside upper center", ncols=3)
+    fit_limits(axes.flat, marks["value"], 0, 1)
+    figure.legend(handles=make_legend_handles(KINDS), loc="outside upper center", ncols=3)
     return figure, marks

@@ -4,13 +4,17 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from heuristic_core.experiments.extractive_structures.figures.looks import RANK, chance
-from heuristic_core.experiments.extractive_structures.figures.points import fit, level, of_chance
+from heuristic_core.experiments.extractive_structures.figures.looks import RANK_LABEL, expected_rank
+from heuristic_core.experiments.extractive_structures.figures.points import (
+    draw_chance_level,
+    fit_limits,
+    make_chance_handle,
+)
 from heuristic_core.experiments.extractive_structures.ordering import ORDERS
-from heuristic_core.figures.lines import handles
-from heuristic_core.figures.panels import panels
+from heuristic_core.figures.lines import legend_handles
+from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.seeds import BOLD, SEED_LINE_STYLE, append_means, draw_seed_lines
+from heuristic_core.figures.seeds import MEAN_LINE_STYLE, SEED_LINE_STYLE, append_means, draw_seed_lines
 
 TEST_IMPLICATIONS = "test implications"
 PARTS = {
@@ -28,17 +32,21 @@ def draw(tables, settings):
     rows = ordering.assign(at=ordering["epoch"] + ordering["stage"] * longest, value=ordering["rank"])
     points = append_means(rows, ["order", "stage", "part", "at"])
     orders = [order for order in ORDERS if order in set(points["order"])]
-    figure, axes = panels(settings, 1, len(orders), 2.4, sharey=True)
+    figure, axes = make_panels(settings, 1, len(orders), 2.4, sharey=True)
     tested = rows[rows["part"] == TEST_IMPLICATIONS]
-    expected = chance(int(tested["questions"].max()))
+    expected = expected_rank(int(tested["questions"].max()))
     for ax, order in zip(axes[0], orders, strict=True):
         _draw_panel(ax, points[points["order"] == order])
-        level(ax, expected)
+        draw_chance_level(ax, expected)
         ax.set_title(order, loc="left")
         ax.set(xlabel="epoch", ylabel="")
-    axes[0, 0].set_ylabel(RANK)
-    fit(axes.flat, points["value"], 0, expected)
-    lines = [*handles(PARTS, **BOLD), Line2D([], [], color="black", label="one seed", **SEED_LINE_STYLE), of_chance()]
+    axes[0, 0].set_ylabel(RANK_LABEL)
+    fit_limits(axes.flat, points["value"], 0, expected)
+    lines = [
+        *legend_handles(PARTS, **MEAN_LINE_STYLE),
+        Line2D([], [], color="black", label="one seed", **SEED_LINE_STYLE),
+        make_chance_handle(),
+    ]
     figure.legend(handles=lines, loc="outside upper center", ncols=len(lines))
     return figure, points
 

@@ -5,8 +5,8 @@ import pandas as pd
 
 from heuristic_core.experiments.extractive_structures.correlations import to_z
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, KINDS, SCORES
-from heuristic_core.experiments.extractive_structures.figures.points import fit, legend, points
-from heuristic_core.figures.panels import noted, panels
+from heuristic_core.experiments.extractive_structures.figures.points import draw_points, fit_limits, make_legend_handles
+from heuristic_core.figures.panels import annotate_empty, make_panels
 from heuristic_core.figures.seeds import append_means
 
 COLUMNS = {
@@ -28,11 +28,11 @@ def draw(tables, settings):
     z_marks = append_means(pd.concat([removal, agreement]).assign(value=lambda rows: to_z(rows["r"])), group_columns)
     marks = z_marks.assign(**{name: np.tanh(z_marks[name]) for name in ("value", "low", "high")})
     marks = marks[marks["against"].isin([*COLUMNS])]
-    figure, axes = panels(settings, len(HOPS), len(COLUMNS), 4.2, sharex=True, sharey="col")
+    figure, axes = make_panels(settings, len(HOPS), len(COLUMNS), 4.2, sharex=True, sharey="col")
     for row, (hop, hop_label) in zip(axes, HOPS.items(), strict=True):
         for ax, against in zip(row, COLUMNS, strict=True):
             panel_marks = marks[(marks["hop"] == hop) & (marks["against"] == against)]
-            points(
+            draw_points(
                 ax,
                 panel_marks.assign(score=panel_marks["score"].map(SCORE_LABELS)),
                 "score",
@@ -41,12 +41,12 @@ def draw(tables, settings):
                 KINDS,
             )
             if panel_marks["value"].isna().all():
-                noted(ax, "not measured in a model of so many components")
+                annotate_empty(ax, "not measured in a model of so many components")
             ax.tick_params(axis="x", rotation=90)
             ax.axhline(0, color="0.7", linewidth=0.6, zorder=0)
         row[0].set_ylabel(hop_label)
     for column, (against, title) in zip(axes.T, COLUMNS.items(), strict=True):
         column[0].set_title(title, loc="left")
-        fit(column, marks.loc[marks["against"] == against, "value"], -1, 1)
-    figure.legend(handles=legend(KINDS), loc="outside upper center", ncols=3)
+        fit_limits(column, marks.loc[marks["against"] == against, "value"], -1, 1)
+    figure.legend(handles=make_legend_handles(KINDS), loc="outside upper center", ncols=3)
     return figure, marks

@@ -6,9 +6,9 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, SCORES
-from heuristic_core.figures.panels import panels
+from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.seeds import append_means
-from heuristic_core.figures.style import SMALL
+from heuristic_core.figures.style import SMALL_FONT_SIZE
 
 KINDS = {"mlp": "MLPs", "head": "sum of heads"}
 GROUP_COLUMNS = ["hop", "kind", "score", "position", "token", "layer"]
@@ -27,7 +27,7 @@ def draw(tables, settings):
     means = marks[marks["seed"].isna()]
     rows = [(hop, kind) for hop in HOPS for kind in KINDS]
     most_tokens = max(len(_list_tokens(means, hop)) for hop in HOPS)
-    figure, axes = panels(settings, len(rows), len(SCORES), len(rows) * (0.13 * most_tokens + 0.45) + 0.3)
+    figure, axes = make_panels(settings, len(rows), len(SCORES), len(rows) * (0.13 * most_tokens + 0.45) + 0.3)
     for row_axes, (hop, kind) in zip(axes, rows, strict=True):
         tokens = _list_tokens(means, hop)
         for ax, score in zip(row_axes, SCORES, strict=True):
@@ -40,7 +40,7 @@ def draw(tables, settings):
         ax.set_title(title, loc="left")
     for ax in axes[-1]:
         ax.set_xlabel("layer")
-    figure.supxlabel("colour: fall of the loss to first order, a scale for each panel", fontsize=SMALL)
+    figure.supxlabel("colour: fall of the loss to first order, a scale for each panel", fontsize=SMALL_FONT_SIZE)
     return figure, marks
 
 

@@ -7,7 +7,7 @@ import seaborn as sns
 from heuristic_core.experiments.extractive_structures.figures.looks import SCORES
 from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.seeds import append_means
-from heuristic_core.figures.style import SMALL
+from heuristic_core.figures.style import SMALL_FONT_SIZE
 
 
 def draw(tables, settings):
@@ -23,7 +23,7 @@ def draw(tables, settings):
     for ax, (score, label) in zip(axes, SCORES.items(), strict=True):
         sns.heatmap(
             _fill_matrix(means[means["score"] == score], names), vmin=-1, vmax=1, cmap="RdBu", annot=True, fmt=".2f",
-            annot_kws={"fontsize": SMALL}, linewidths=0.3, cbar=False, ax=ax,
+            annot_kws={"fontsize": SMALL_FONT_SIZE}, linewidths=0.3, cbar=False, ax=ax,
         )  # fmt: skip
         ax.set_title(f"heads: {label}", loc="left")
         ax.set(xlabel="", ylabel="")

@@ -12,9 +12,9 @@ SCORES = {
     "upstream": "upstream",
     "upstream_path": "upstream, path-averaged",
 }
-RANK = "mean rank"
+RANK_LABEL = "mean rank"
 
 
-def chance(options: int) -> float:
+def expected_rank(options: int) -> float:
     """Return the mean rank of a random answer."""
     return (options - 1) / 2

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from heuristic_core.figures.lines import handles
+from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.seeds import append_means
 
@@ -31,7 +31,7 @@ def make_rank_marks(rows: pd.DataFrame, by: Sequence[str], options: int) -> pd.D
     return marks.assign(**{end: marks[end].mask(equal).clip(0, options - 1) for end in ("low", "high")})
 
 
-def points(ax: Axes, rows: pd.DataFrame, x: str, names: Sequence[str], by: str, looks: Mapping[str, Role]) -> None:
+def draw_points(ax: Axes, rows: pd.DataFrame, x: str, names: Sequence[str], by: str, looks: Mapping[str, Role]) -> None:
     """Draw values, means and intervals.
 
     Args:
@@ -54,7 +54,7 @@ def points(ax: Axes, rows: pd.DataFrame, x: str, names: Sequence[str], by: str, 
     ax.set_xlim(-0.6, len(names) - 0.4)
 
 
-def fit(axes: Sequence[Axes], values: pd.Series, *levels: float) -> None:
+def fit_limits(axes: Sequence[Axes], values: pd.Series, *levels: float) -> None:
     """Set the y limits to the range of values and levels. Wider intervals, such as those of few seeds, are cut off."""
     heights = [*values.dropna(), *levels]
     low, high = min(heights), max(heights)
@@ -63,18 +63,18 @@ def fit(axes: Sequence[Axes], values: pd.Series, *levels: float) -> None:
         ax.set_ylim(low - margin, high + margin)
 
 
-def legend(looks: Mapping[str, Role], *more: Line2D) -> list[Line2D]:
+def make_legend_handles(looks: Mapping[str, Role], *more: Line2D) -> list[Line2D]:
     """Return the legend handles for points of `looks`, for a seed, and `more` lines."""
     markers = {key: role._replace(line="") for key, role in looks.items()}
     seed = Line2D([], [], color="black", marker="_", linestyle="", label="one seed", markersize=4)
-    return [*handles(markers, markersize=3.5), seed, *more]
+    return [*legend_handles(markers, markersize=3.5), seed, *more]
 
 
-def of_chance() -> Line2D:
+def make_chance_handle() -> Line2D:
     """Return the legend handle for the level of chance."""
     return Line2D([], [], label="chance", **CHANCE_STYLE)
 
 
-def level(ax: Axes, value: float) -> None:
+def draw_chance_level(ax: Axes, value: float) -> None:
     """Draw the level of chance as a line across the panel."""
     ax.axhline(value, **CHANCE_STYLE)

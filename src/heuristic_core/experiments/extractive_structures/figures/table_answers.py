@@ -4,7 +4,7 @@ import pandas as pd
 
 from heuristic_core.experiments.extractive_structures.figures.points import make_rank_marks
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import bracket, number
+from heuristic_core.figures.text import format_interval, format_number
 
 GROUP_COLUMNS = ["experiment", "model", "part"]
 
@@ -33,7 +33,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     for experiment, rows in marks.groupby("experiment", sort=False):
         parts = rows["part"].drop_duplicates().tolist()
         cells = {
-            (row.model, row.part): number(row.value, 2) + bracket(row.low, row.high, digits=2)
+            (row.model, row.part): format_number(row.value, 2) + format_interval(row.low, row.high, digits=2)
             for row in rows.itertuples()
         }
         lines = [

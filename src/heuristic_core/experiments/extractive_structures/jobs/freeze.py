@@ -3,7 +3,7 @@
 from safetensors.torch import load_file
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.extractive_structures.config import Data, Finetuning, Freezing
 from heuristic_core.experiments.extractive_structures.freezing import freezing_rows
 from heuristic_core.experiments.extractive_structures.setting import open_setting
@@ -22,7 +22,7 @@ def freeze_layers(
     table: Output,
     tokenizer: list[Input] = (),
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Measure which layers must learn a fact, by freezing layers or restoring their former weights.
 

@@ -3,7 +3,7 @@
 from safetensors.torch import load_file
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.extractive_structures.config import Data, Finetuning, Sweep
 from heuristic_core.experiments.extractive_structures.setting import open_setting
 from heuristic_core.experiments.extractive_structures.sweeping import made_up_sweep_rows
@@ -20,7 +20,7 @@ def sweep_made_up_facts(
     table: Output,
     tokenizer: list[Input] = (),
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Rank answers after orders and grafts of made-up facts with several learning rates and numbers of epochs.
 

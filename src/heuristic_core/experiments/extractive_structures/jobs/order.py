@@ -3,7 +3,7 @@
 from safetensors.torch import load_file
 
 from heuristic_core.common.roles import Input, Output, Unfinished
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.extractive_structures.config import Data, Finetuning
 from heuristic_core.experiments.extractive_structures.grafting import graft_rows
 from heuristic_core.experiments.extractive_structures.localisation import localisation_rows
@@ -24,7 +24,7 @@ def teach_orders(
     unfinished: Unfinished,
     tokenizer: list[Input] = (),
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Teach facts of made-up words and their implications in several orders; graft and localise what is learned.
 

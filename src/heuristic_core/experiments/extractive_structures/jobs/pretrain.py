@@ -5,7 +5,7 @@ from safetensors.torch import save
 from heuristic_core.common.atomic import write_bytes
 from heuristic_core.common.roles import Output, Unfinished
 from heuristic_core.experiments.extractive_structures.config import Data, Kind, Model, Pretraining
-from heuristic_core.experiments.extractive_structures.model import initial
+from heuristic_core.experiments.extractive_structures.model import init_parameters
 from heuristic_core.experiments.extractive_structures.setting import Setting
 from heuristic_core.experiments.extractive_structures.training import Saving, learn
 from heuristic_core.tables.parquet import write_table
@@ -39,7 +39,7 @@ def pretrain_model(
     """
     setting, steps = Setting(data, seed), pretraining.steps
     trained = learn(
-        initial(model, len(setting.vocabulary), seed),
+        init_parameters(model, len(setting.vocabulary), seed),
         setting.corpus(corpus),
         pretraining,
         steps,

@@ -3,11 +3,10 @@
 from safetensors.torch import load_file
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.extractive_structures.config import Data, Pruning, Scores
-from heuristic_core.experiments.extractive_structures.pruning import subnetwork_rows, whole
-from heuristic_core.experiments.extractive_structures.scores import contrast
-from heuristic_core.experiments.extractive_structures.scores import scores as compute_scores
+from heuristic_core.experiments.extractive_structures.pruning import run_full_model, subnetwork_rows
+from heuristic_core.experiments.extractive_structures.scores import compute_scores, contrast
 from heuristic_core.experiments.extractive_structures.setting import open_setting
 from heuristic_core.experiments.extractive_structures.sharing import transfer_rows
 from heuristic_core.tables.parquet import write_table
@@ -26,7 +25,7 @@ def find_subnetworks(
     transfer: Output,
     tokenizer: list[Input] = (),
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Find the components that answers need, by hop and part of the questions, and compare scores across relations.
 
@@ -51,7 +50,7 @@ def find_subnetworks(
         for hop, path in {"first": first, "second": second}.items():
             new, taught = load_file(path, device), setting.taught(hop)
             for part, queries in taught.parts.items():
-                part_rows = subnetwork_rows(whole(new, queries), pruning, f"{hop} {part}", seed)
+                part_rows = subnetwork_rows(run_full_model(new, queries), pruning, f"{hop} {part}", seed)
                 rows += [labels | {"hop": hop, "part": part} | row for row in part_rows]
             relations = setting.related() if hop == "first" else {"second hop": taught.parts["implications"]}
             for relation, queries in relations.items():

@@ -3,17 +3,16 @@
 from safetensors.torch import load_file
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.config.blocks import AskedPrecision, Device
-from heuristic_core.experiments.extractive_structures.config import FEW, Data, Scores
-from heuristic_core.experiments.extractive_structures.patching import patched
+from heuristic_core.config.blocks import Device, PrecisionSetting
+from heuristic_core.experiments.extractive_structures.config import MAX_EXHAUSTIVE_COMPONENTS, Data, Scores
+from heuristic_core.experiments.extractive_structures.patching import measure_replacement
 from heuristic_core.experiments.extractive_structures.removal import (
     agreement_rows,
     component_rows,
     removal_rows,
     score_rows,
 )
-from heuristic_core.experiments.extractive_structures.scores import contrast
-from heuristic_core.experiments.extractive_structures.scores import scores as compute_scores
+from heuristic_core.experiments.extractive_structures.scores import compute_scores, contrast
 from heuristic_core.experiments.extractive_structures.setting import open_setting
 from heuristic_core.tables.parquet import write_table
 
@@ -32,7 +31,7 @@ def score_components(
     removal_table: Output,
     tokenizer: list[Input] = (),
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Compute extractive scores, and compare them with the effects of replacing and removing components.
 
@@ -66,7 +65,7 @@ def score_components(
             comparison = contrast(old, new, taught.parts["implications"], scores.counterfactuals, seed)
             by_kind = compute_scores(comparison, scores.path_steps)
             components = component_rows(comparison, by_kind)
-            full = patched(comparison) if len(components) <= FEW else None
+            full = measure_replacement(comparison) if len(components) <= MAX_EXHAUSTIVE_COMPONENTS else None
             hop_rows = {
                 "extractive_scores": score_rows(by_kind, taught.hop.implications.sentences),
                 "extractive_components": components,

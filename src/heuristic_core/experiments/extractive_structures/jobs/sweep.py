@@ -3,7 +3,7 @@
 from safetensors.torch import load_file
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.extractive_structures.config import Data, Finetuning, Sweep
 from heuristic_core.experiments.extractive_structures.freezing import curve_rows
 from heuristic_core.experiments.extractive_structures.setting import HOPS, open_setting
@@ -20,7 +20,7 @@ def sweep_settings(
     table: Output,
     tokenizer: list[Input] = (),
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Teach the facts of both hops with several learning rates, and rank answers after several numbers of epochs.
 

@@ -3,7 +3,7 @@
 from safetensors.torch import load_file
 
 from heuristic_core.common.roles import Input, Output, Unfinished
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.extractive_structures.config import Data, Finetuning, Kind
 from heuristic_core.experiments.extractive_structures.freezing import curve_rows
 from heuristic_core.experiments.extractive_structures.setting import open_setting, write_weights
@@ -23,7 +23,7 @@ def teach_facts(
     unfinished: Unfinished,
     tokenizer: list[Input] = (),
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Teach a pre-trained model the facts of both hops, and measure its answers after every epoch.
 

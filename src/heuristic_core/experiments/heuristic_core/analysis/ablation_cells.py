@@ -16,7 +16,7 @@ from pandas.api.typing import DataFrameGroupBy
 from heuristic_core.tables.columns import ABLATION, RUN, STEP, SUBSET
 from heuristic_core.tables.parquet import iter_categorical_groups
 
-MODEL = [*RUN, *STEP]
+MODEL_KEYS = [*RUN, *STEP]
 TEXT_COLUMNS = [*ABLATION, "template"]
 NUMERIC_DTYPES = {
     "draw": np.int32,
@@ -25,11 +25,11 @@ NUMERIC_DTYPES = {
     "correct_merged": bool,
     "log_odds": np.float32,
 }
-Key = tuple  # values of the columns `MODEL` and `SUBSET`
+Key = tuple  # values of the columns `MODEL_KEYS` and `SUBSET`
 
 
 @dataclass(frozen=True)
-class Cells:
+class ModelPredictions:
     """Predictions of all ablations of one model.
 
     Attributes:
@@ -59,17 +59,17 @@ class Cells:
         return list(dict.fromkeys(subset for subset, _, _ in self.frames))
 
 
-def split_by_model(predictions: pd.DataFrame) -> dict[tuple, Cells]:
-    """Split table "ablation_predictions" by the values of the columns `MODEL`."""
+def split_by_model(predictions: pd.DataFrame) -> dict[tuple, ModelPredictions]:
+    """Split table "ablation_predictions" by the values of the columns `MODEL_KEYS`."""
     by = {"observed": True}
     return {
-        model: Cells(dict(iter(rows.groupby([*SUBSET], dropna=False, **by))))
-        for model, rows in predictions.groupby(MODEL, **by)
+        model: ModelPredictions(dict(iter(rows.groupby([*SUBSET], dropna=False, **by))))
+        for model, rows in predictions.groupby(MODEL_KEYS, **by)
     }
 
 
-def read_by_model(path: str | Path) -> dict[tuple, Cells]:
-    """Read a file of table "ablation_predictions", split by the values of the columns `MODEL`.
+def read_by_model(path: str | Path) -> dict[tuple, ModelPredictions]:
+    """Read a file of table "ablation_predictions", split by the values of the columns `MODEL_KEYS`.
 
     Subsets and categories of text columns are in the order of the file.
     """
@@ -87,8 +87,8 @@ def read_by_model(path: str | Path) -> dict[tuple, Cells]:
     frames: dict[tuple, dict[tuple, pd.DataFrame]] = {}
     for key, columns in arrays.items():
         columns |= {name: pd.Categorical.from_codes(columns[name], list(values)) for name, values in categories.items()}
-        frames.setdefault(key[: len(MODEL)], {})[key[len(MODEL) :]] = pd.DataFrame(columns, copy=False)
-    return {model: Cells(frames[model]) for model in sorted(frames)}
+        frames.setdefault(key[: len(MODEL_KEYS)], {})[key[len(MODEL_KEYS) :]] = pd.DataFrame(columns, copy=False)
+    return {model: ModelPredictions(frames[model]) for model in sorted(frames)}
 
 
 def _scan(path: str | Path) -> tuple[dict[str, dict[str, None]], dict[Key, int]]:
@@ -106,5 +106,5 @@ def _scan(path: str | Path) -> tuple[dict[str, dict[str, None]], dict[Key, int]]
 
 def _iter_row_groups(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[pd.DataFrame, DataFrameGroupBy]]:
     """Yield each row group of a file, and the same rows grouped by key."""
-    for rows in iter_categorical_groups(path, [*MODEL, *SUBSET, *columns]):
-        yield rows, rows.groupby([*MODEL, *SUBSET], dropna=False, sort=False, observed=True)
+    for rows in iter_categorical_groups(path, [*MODEL_KEYS, *SUBSET, *columns]):
+        yield rows, rows.groupby([*MODEL_KEYS, *SUBSET], dropna=False, sort=False, observed=True)

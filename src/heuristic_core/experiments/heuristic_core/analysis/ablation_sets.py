@@ -9,7 +9,7 @@ from math import comb, prod
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
 from heuristic_core.models.components import ComponentGrid
@@ -76,7 +76,7 @@ def make_single_sets(
     return sets
 
 
-def strongest(heads: Sequence[int], drops: Mapping[int, float]) -> tuple[int, ...]:
+def select_strongest(heads: Sequence[int], drops: Mapping[int, float]) -> tuple[int, ...]:
     """Return the three heads with the largest drops as ascending component indices; ties go to the lower index."""
     return tuple(sorted(sorted(heads, key=lambda head: (-drops[head], head))[:3]))
 
@@ -115,7 +115,7 @@ def make_joint_sets(
     if missing := [components[head].name for head in core_heads if head not in single_ood_drop]:
         raise ValueError(f"no single ablation of core head {', '.join(missing)}")
     core_role = {0: "none", 1: "core", 2: "pair", 3: "strongest"}.get(len(core_heads), "core-all")
-    roles = [(core_role, core_heads), ("strongest", strongest(core_heads, single_ood_drop))]
+    roles = [(core_role, core_heads), ("strongest", select_strongest(core_heads, single_ood_drop))]
     roles += [("chosen", heads) for heads in chosen]
     roles += [("pair", pair) for pair in combinations(core_heads, 2)]
     sets: dict[tuple[int, ...], AblationSet] = {}
@@ -174,7 +174,7 @@ def _draw_distinct(
     return list(sets)
 
 
-def ablated(sets: Sequence[AblationSet], kinds: Sequence[str]) -> list[tuple[str, AblationSet]]:
+def list_ablations(sets: Sequence[AblationSet], kinds: Sequence[str]) -> list[tuple[str, AblationSet]]:
     """Return (kind, set) for every ablation: all sets with the first kind, `every_kind` sets with the others too."""
     return [(kind, s) for kind in kinds for s in sets if s.every_kind or kind == kinds[0]]
 
@@ -197,5 +197,5 @@ def assign_draws(ablations: Iterable[tuple[str, AblationSet]], draws: int) -> It
 def compute_ablation_sets(sets: Sequence[AblationSet], kinds: Sequence[str], full_model: Identity) -> pd.DataFrame:
     """Build table "ablation_sets": the sets that are ablated from the model that `full_model` identifies."""
     run = full_model._asdict()
-    rows = [run | asdict(s) | {"kind": kind, "ablation": s.name} for kind, s in ablated(sets, kinds)]
-    return frame("ablation_sets", rows)
+    rows = [run | asdict(s) | {"kind": kind, "ablation": s.name} for kind, s in list_ablations(sets, kinds)]
+    return make_frame("ablation_sets", rows)

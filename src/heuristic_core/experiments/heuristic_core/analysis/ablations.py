@@ -10,12 +10,16 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.bootstrap import Resamples, interval, widen_change_interval
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.bootstrap import Resamples, sum_interval, widen_change_interval
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import MODEL, Cells, split_by_model
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import RULES, chosen
-from heuristic_core.experiments.heuristic_core.analysis.measures import Measure, Subset, measures
+from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import (
+    MODEL_KEYS,
+    ModelPredictions,
+    split_by_model,
+)
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import RULES, select_subsets
+from heuristic_core.experiments.heuristic_core.analysis.measures import Measure, Subset, compute_measures
 from heuristic_core.experiments.heuristic_core.config.analysis import COUNTERFACTUAL
 
 SET_KEYS = ["kind", "ablation"]
@@ -83,8 +87,8 @@ class Effects:
         return np.where(self._singles.any(axis=0), changes @ self._singles - changes, np.nan)
 
 
-def ablations(
-    predictions: pd.DataFrame | Mapping[tuple, Cells],
+def compute_ablations(
+    predictions: pd.DataFrame | Mapping[tuple, ModelPredictions],
     sets: pd.DataFrame,
     subsets: Collection[str] | None = None,
     rule: str = "argmax-first",
@@ -113,7 +117,7 @@ def ablations(
     """
     parts = []
     for model, cells in (split_by_model(predictions) if isinstance(predictions, pd.DataFrame) else predictions).items():
-        model_sets = sets[(sets[MODEL] == list(model)).all(axis=1)].reset_index(drop=True)
+        model_sets = sets[(sets[MODEL_KEYS] == list(model)).all(axis=1)].reset_index(drop=True)
         model_sets = model_sets.assign(size=model_sets["heads"].map(len), position=range(len(model_sets)))
         kinds = {kind: rows.reset_index(drop=True) for kind, rows in model_sets.groupby("kind", sort=False)}
         effects = {kind: Effects(rows) for kind, rows in kinds.items()}
@@ -124,7 +128,7 @@ def ablations(
             values.loc[values["role"].str.startswith("control"), ends] = np.nan
             parts.append(values)
     rows = pd.concat(parts) if parts else sets.head(0).assign(position=0, subset=None, group=None)
-    return frame("ablations", rows.sort_values([*MODEL, "position", "subset", "group"]))
+    return make_frame("ablations", rows.sort_values([*MODEL_KEYS, "position", "subset", "group"]))
 
 
 def compute_single_ood_drops(
@@ -139,7 +143,7 @@ def compute_single_ood_drops(
         sets: Table "ablation_sets" of the same.
         subsets: Subsets that enter the mean; None for all.
     """
-    ood = chosen(predictions, subsets)
+    ood = select_subsets(predictions, subsets)
     ood = ood[ood["group"] == "ood"].groupby(["ablation", "subset"], observed=True)["correct"].mean().reset_index()
     ood = ood.astype({"ablation": object, "subset": object}).sort_values("subset", kind="stable")  # sums in one order
     accuracy = 100 * ood.groupby("ablation")["correct"].mean()
@@ -159,7 +163,7 @@ def _estimate(cells, kinds, subsets, rule, bootstrap, seed) -> Iterator[tuple[st
 
     kinds: Rows of table "ablation_sets" by kind.
     """
-    group_subsets = set(chosen(pd.DataFrame({"subset": cells.subsets}), subsets)["subset"])
+    group_subsets = set(select_subsets(pd.DataFrame({"subset": cells.subsets}), subsets)["subset"])
     groups: dict[str, dict[str, list[AblationMeans]]] = {kind: {} for kind in kinds}
     measured: dict[str, list[Subset]] = {kind: [] for kind in kinds}
     for (subset, group, family), values_by_kind in _cells_by_kind(cells, kinds, rule):
@@ -178,7 +182,7 @@ def _estimate(cells, kinds, subsets, rule, bootstrap, seed) -> Iterator[tuple[st
             means = sum(part.means for part in parts) / len(parts)
             draws, units = [part.draws[0] for part in parts], [part.units[0] for part in parts]
             yield kind, AblationMeans(identity, means, draws, units)
-        yield from ((kind, measure) for measure in measures(measured[kind])[0])
+        yield from ((kind, measure) for measure in compute_measures(measured[kind])[0])
 
 
 def _cells_by_kind(cells, kinds, rule) -> Iterator[tuple[tuple, dict[str, tuple[np.ndarray, np.ndarray]]]]:
@@ -263,7 +267,7 @@ def _mean_columns(effects: Effects, estimate: AblationMeans) -> dict:
     means, units = estimate.means, estimate.units
     change, interaction = effects.changes(means), effects.interactions(means)
     changes, interactions = (
-        np.array(interval(map(effect, estimate.draws), units, effect(means)))  # [2 ends, 2, ablations]
+        np.array(sum_interval(map(effect, estimate.draws), units, effect(means)))  # [2 ends, 2, ablations]
         for effect in (effects.changes, effects.interactions)
     )
     # Only accuracies need this: log odds are never all equal.

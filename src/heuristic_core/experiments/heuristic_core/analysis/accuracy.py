@@ -11,19 +11,19 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.tables.columns import ABLATION, CELL, RUN, STEP
 
-CELLS = [*RUN, *STEP, *CELL]
+CELL_KEYS = [*RUN, *STEP, *CELL]
 RULES = {"argmax-first": "correct", "merge-first": "correct_merged"}  # analysis.class_rule -> column of predictions
-MODEL_KEYS = [*CELLS, *ABLATION]  # columns that identify a model
+MODEL_KEYS = [*CELL_KEYS, *ABLATION]  # columns that identify a model
 ID, OOD, ENTAILMENT = "id", "ood", "ood-entailment"  # groups of subsets
 J, AUC = "j", "auc"  # groups of rows that compare OOD with entailment subsets instead of averaging subsets
 LABELS = {ID: "ID", OOD: "OOD", ENTAILMENT: "entailment", J: "J", AUC: "AUC"}
-LEAST = {J: -100.0}  # smallest possible value by group, points, where it is not 0; the largest is always 100
+MIN_VALUES = {J: -100.0}  # smallest possible value by group, points, where it is not 0; the largest is always 100
 
 
-def chosen(rows: pd.DataFrame, subsets: Collection[str] | None) -> pd.DataFrame:
+def select_subsets(rows: pd.DataFrame, subsets: Collection[str] | None) -> pd.DataFrame:
     """Select the rows of the named subsets, or all rows if `subsets` is None.
 
     Raises:
@@ -37,7 +37,7 @@ def chosen(rows: pd.DataFrame, subsets: Collection[str] | None) -> pd.DataFrame:
     return rows[rows["subset"].isin(list(subsets))]
 
 
-def group_means(rows: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
+def compute_group_means(rows: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
     """Compute unweighted means over the subsets of each group, percent, whatever the sizes of the subsets.
 
     Args:
@@ -51,19 +51,19 @@ def group_means(rows: pd.DataFrame, subsets: Collection[str] | None = None) -> p
     Raises:
         ValueError: If a subset is unknown.
     """
-    rows = chosen(rows, subsets)
+    rows = select_subsets(rows, subsets)
     keys = [name for name in MODEL_KEYS if name in rows]
-    return pd.concat([condensed(rows, [*keys, "group"], ["accuracy"]), j_means(rows, keys)], ignore_index=True)
+    return pd.concat([aggregate(rows, [*keys, "group"], ["accuracy"]), compute_j(rows, keys)], ignore_index=True)
 
 
-def j_means(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+def compute_j(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Compute J, points, of each model (or model and family) that the columns `keys` identify.
 
     Returns:
         The columns `keys`, group and accuracy.
     """
     sides = select_j_rows(rows, keys)
-    sums = condensed(sides.assign(accuracy=sides["weight"] * sides["accuracy"]), keys, ["accuracy"], "sum")
+    sums = aggregate(sides.assign(accuracy=sides["weight"] * sides["accuracy"]), keys, ["accuracy"], "sum")
     return sums.assign(group=J, accuracy=sums["accuracy"] - 100)
 
 
@@ -86,7 +86,7 @@ def select_j_rows(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     return sides.assign(weight=1 / (families * subsets))
 
 
-def condensed(rows: pd.DataFrame, keys: Sequence[str], values: list[str], how: str = "mean") -> pd.DataFrame:
+def aggregate(rows: pd.DataFrame, keys: Sequence[str], values: list[str], how: str = "mean") -> pd.DataFrame:
     """Aggregate the columns `values` by `keys` as unweighted means or sums; missing values make the result missing."""
     groups = rows.groupby([*keys], dropna=False)[values]
     # pandas skips nulls, which would compare models over different subsets.
@@ -110,7 +110,7 @@ def compute_mean_interval(rows: pd.DataFrame) -> tuple[float, float]:
 def compute_j_interval(rows: pd.DataFrame) -> tuple[float, float]:
     """Compute the interval of one model's J, points, from rows of :func:`select_j_rows` with columns low and high."""
     low, high = _weighted_sum_interval(rows, rows["weight"])
-    return max(low - 100, LEAST[J]), min(high - 100, 100)
+    return max(low - 100, MIN_VALUES[J]), min(high - 100, 100)
 
 
 def _weighted_sum_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, float]:
@@ -123,20 +123,22 @@ def _weighted_sum_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tupl
 
 def compute_group_accuracy(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
     """Compute table "group_accuracy" without intervals from table "accuracy", for studies without predictions."""
-    rows = chosen(accuracy, subsets)
-    return frame("group_accuracy", _add_counts_and_changes(group_means(rows), rows))
+    rows = select_subsets(accuracy, subsets)
+    return make_frame("group_accuracy", _add_counts_and_changes(compute_group_means(rows), rows))
 
 
 def compute_family_scores(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
     """Compute table "family_scores" without intervals from table "accuracy": only J, because AUC needs predictions."""
-    rows = chosen(accuracy, subsets)
-    return frame("family_scores", _add_counts_and_changes(j_means(rows, [*CELLS, "family"]), rows, ["family"]))
+    rows = select_subsets(accuracy, subsets)
+    return make_frame(
+        "family_scores", _add_counts_and_changes(compute_j(rows, [*CELL_KEYS, "family"]), rows, ["family"])
+    )
 
 
 def _add_counts_and_changes(values: pd.DataFrame, rows: pd.DataFrame, more: Sequence[str] = ()) -> pd.DataFrame:
     """Add counts of subsets and pairs, and changes from the full model, to `values` by model, group and `more`."""
-    keys, full_keys = [*CELLS, *more, "group"], [*RUN, *STEP, *more, "group"]
-    j_rows = select_j_rows(rows, [*CELLS, *more]).assign(group=J)
+    keys, full_keys = [*CELL_KEYS, *more, "group"], [*RUN, *STEP, *more, "group"]
+    j_rows = select_j_rows(rows, [*CELL_KEYS, *more]).assign(group=J)
     counts = pd.concat([rows, j_rows]).groupby(keys, dropna=False, sort=False)
     counts = counts.agg(
         subsets=("subset", "nunique"),

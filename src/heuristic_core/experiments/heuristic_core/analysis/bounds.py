@@ -8,12 +8,14 @@ bounds allow. It is therefore conservative: possibly too wide, never too narrow.
 import numpy as np
 import scipy  # scipy.stats loads lazily: Snakemake imports this module at every start
 
-from heuristic_core.analysis.seeds import LEVEL
+from heuristic_core.analysis.seeds import CONFIDENCE_LEVEL
 
 MIN_SD = 1e-9  # values with a smaller standard deviation count as equal
 
 
-def interval_between(least: np.ndarray, most: np.ndarray, reach: np.ndarray | float = 0.0) -> tuple[float, float]:
+def compute_bounded_interval(
+    least: np.ndarray, most: np.ndarray, reach: np.ndarray | float = 0.0
+) -> tuple[float, float]:
     """Compute the 95 % interval of the mean over seeds of values between `least` and `most`.
 
     Where all values are known it is Student's t interval.
@@ -31,7 +33,7 @@ def interval_between(least: np.ndarray, most: np.ndarray, reach: np.ndarray | fl
     n = len(least)
     if n < 2 or (sd := largest_sd(least, most)) < MIN_SD:
         return np.nan, np.nan
-    half = scipy.stats.t.ppf((1 + LEVEL) / 2, n - 1) * sd / np.sqrt(n)
+    half = scipy.stats.t.ppf((1 + CONFIDENCE_LEVEL) / 2, n - 1) * sd / np.sqrt(n)
     half = np.hypot(half, np.mean(reach))
     return float(least.mean() - half), float(most.mean() + half)
 

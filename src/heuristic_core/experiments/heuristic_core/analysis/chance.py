@@ -38,7 +38,7 @@ REMEDIES = {
 OVERRIDE_HINT = "To prune and ablate anyway, set analysis.despite_chance: true"
 
 
-def judged(
+def judge_model(
     predictions: pd.DataFrame,
     merges: Mapping[str, Sequence[int]],
     classes: Sequence[str],
@@ -84,7 +84,7 @@ def judge_files(full: str | Path, subsets: str | Path, analysis: Analysis) -> di
     description = json.loads(Path(subsets).read_text(encoding="utf-8"))
     merges = {subset["name"]: subset["merge"] for subset in description["subsets"]}
     rows = read_table(full, without=["logits"])
-    return judged(rows, merges, description["labels"], analysis.subsets, analysis.class_rule)
+    return judge_model(rows, merges, description["labels"], analysis.subsets, analysis.class_rule)
 
 
 def _agreement(answers: np.ndarray, labels: np.ndarray, subsets: np.ndarray) -> float:
@@ -118,12 +118,12 @@ def _outcome(correct: int, n: int, chance: float, high: float, agreement: float)
     return AT_CHANCE if high < chance + min(MAX_EXCESS, (1 - chance) / 2) else UNCLEAR
 
 
-def ends(row: Mapping) -> bool:
+def stops_study(row: Mapping) -> bool:
     """Return whether the study should stop before pruning this model; `row` is a row of table "chance"."""
     return row["outcome"] in (AT_CHANCE, BELOW)
 
 
-def sentence(row: Mapping) -> str:
+def describe_outcome(row: Mapping) -> str:
     """Describe a model that has not, or may not have, learned its task; `row` is a row of table "chance"."""
     verdict, addition = {
         WEAK: (
@@ -144,10 +144,10 @@ def sentence(row: Mapping) -> str:
 
 def format_error(row: Mapping) -> str:
     """Return the error message of a run that stops because of this model; `row` is a row of table "chance"."""
-    text = sentence(row)
+    text = describe_outcome(row)
     return f"{text}{'' if text.endswith('?') else '.'} {REMEDIES[row['outcome']]}. {OVERRIDE_HINT}"
 
 
-def warnings(rows: Iterable[Mapping]) -> list[str]:
+def list_warnings(rows: Iterable[Mapping]) -> list[str]:
     """Describe each model in rows of table "chance" that has not, or may not have, learned its task."""
-    return [sentence(row) for row in rows if row["outcome"] != LEARNED]
+    return [describe_outcome(row) for row in rows if row["outcome"] != LEARNED]

@@ -21,9 +21,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import CELLS, ID, OOD, J, group_means
-from heuristic_core.experiments.heuristic_core.analysis.bounds import interval_between
+from heuristic_core.analysis.frames import make_frame
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import CELL_KEYS, ID, OOD, J, compute_group_means
+from heuristic_core.experiments.heuristic_core.analysis.bounds import compute_bounded_interval
 from heuristic_core.experiments.heuristic_core.analysis.effective_size import MISSING, UNDEFINED
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context
@@ -33,7 +33,7 @@ GROUPS = (ID, OOD, J)
 MEASURES = ("cpr", "cmd")
 
 
-def circuit_performance(
+def compute_circuit_performance(
     groups: pd.DataFrame, empty: pd.DataFrame, runs: pd.DataFrame, analysis: Analysis, context: Context
 ) -> pd.DataFrame:
     """Compute table "circuit_performance".
@@ -54,8 +54,8 @@ def circuit_performance(
     """
     on_curve = groups["seed"].isin(context.curve_seeds) & (groups["repeat"] == context.curve_repeat)
     models = groups[groups["step"].isin(context.checkpoints) & (groups["seed"].isna() | on_curve)]
-    models = models[models["group"].isin(GROUPS)].merge(runs[[*CELLS, "actual_sparsity"]], on=CELLS, how="left")
-    empty_values = group_means(empty, analysis.subsets).set_index([*RUN, "step", "group"])["accuracy"]
+    models = models[models["group"].isin(GROUPS)].merge(runs[[*CELL_KEYS, "actual_sparsity"]], on=CELL_KEYS, how="left")
+    empty_values = compute_group_means(empty, analysis.subsets).set_index([*RUN, "step", "group"])["accuracy"]
     rows = []
     for run, run_rows in models.groupby([*RUN]):
         sparsities = sorted(run_rows.loc[run_rows["seed"].notna(), "sparsity"].unique())
@@ -63,7 +63,7 @@ def circuit_performance(
             identity = dict(zip(RUN, run, strict=True)) | {"step": step, "group": group}
             empty_value = empty_values.get((*run, step, group), np.nan)
             rows += [identity | row for row in _group_rows(cells, empty_value, sparsities, analysis.margin, context)]
-    return frame("circuit_performance", rows)
+    return make_frame("circuit_performance", rows)
 
 
 def _group_rows(
@@ -132,7 +132,7 @@ def _average_seeds(seeds: pd.DataFrame) -> dict:
     """Return the means of both measures over seeds, with intervals."""
     row = {"reach": seeds["reach"].mean()}
     for name in MEASURES:
-        low, high = interval_between(seeds[name], seeds[name], seeds["reach"])
+        low, high = compute_bounded_interval(seeds[name], seeds[name], seeds["reach"])
         row |= {name: seeds[name].mean()} | _interval_columns(name, low, high)
     return row
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.judging import check, judge
+from heuristic_core.analysis.judging import check_claims, judge
 from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS
 from heuristic_core.config.claims import Claim
 from heuristic_core.experiments.heuristic_core.analysis import (  # noqa: F401  importing a module registers its statistics
@@ -18,11 +18,11 @@ from heuristic_core.experiments.heuristic_core.analysis import (  # noqa: F401  
     statistics_sparsity,
     statistics_subcases,
 )
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, of_run, runs
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, list_runs, select_run
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
 
-def claims(context: Context, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
+def judge_claims(context: Context, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
     """Compute table "claims": a row for each claim over the study, and one for each claim and fine-tuning run.
 
     Args:
@@ -33,7 +33,7 @@ def claims(context: Context, tables: dict[str, pd.DataFrame], stated: list[Claim
     Raises:
         InputError: If a claim names an unknown statistic, or an option that its statistic lacks.
     """
-    check(stated)
-    identities = runs(tables)
-    evidence = [Evidence(context, of_run(tables, run)) for run in identities]
+    check_claims(stated)
+    identities = list_runs(tables)
+    evidence = [Evidence(context, select_run(tables, run)) for run in identities]
     return judge(stated, evidence, identities[0] | {"ft_seed": None}, identities, FINE_TUNING_SEEDS)

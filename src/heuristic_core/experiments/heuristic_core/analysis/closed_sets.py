@@ -10,7 +10,7 @@ from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import dra
 from heuristic_core.models.components import ComponentGrid
 
 
-def core_heads(core: pd.DataFrame) -> tuple[int, ...]:
+def list_core_heads(core: pd.DataFrame) -> tuple[int, ...]:
     """Return the ascending component indices of the core, from table "core" of one fine-tuning run."""
     return tuple(sorted(int(component) for component in core.loc[core["in_core"], "component"]))
 

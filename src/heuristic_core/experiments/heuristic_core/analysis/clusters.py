@@ -8,7 +8,7 @@ each head is kept and how many heads each seed keeps in each layer.
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.analysis.randomisation import tail_p_values
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.core import iter_run_masks
@@ -18,7 +18,7 @@ DRAWS = 1000
 TRADES_PER_SEED = 5  # trades in each layer for each seed; one trade exchanges heads between two seeds
 
 
-def mask_clusters(components: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
+def compute_mask_clusters(components: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
     """Compute table "mask_clusters": the variance of pairwise overlaps, compared with random swaps of heads.
 
     Cells of fewer than three seeds have at most one pair and no row.
@@ -34,12 +34,14 @@ def mask_clusters(components: pd.DataFrame, context: Context, seed: int) -> pd.D
             masks = np.stack([masks_by_seed[seed] for seed in sorted(masks_by_seed)])
             if len(masks) < 3:
                 continue
-            draws = overlap_variance(swapped(masks, DRAWS, numpy_generator(seed, "clusters", run["ft_seed"], name)))
+            draws = overlap_variance(
+                draw_swapped_masks(masks, DRAWS, numpy_generator(seed, "clusters", run["ft_seed"], name))
+            )
             observed = float(overlap_variance(masks))
             row = {"set": name, "seeds": len(masks), "variance": observed, "expected": draws.mean(), "draws": DRAWS}
             row["p"], row["p_below"] = tail_p_values(draws, observed)
             rows.append(run | row)
-    return frame("mask_clusters", rows)
+    return make_frame("mask_clusters", rows)
 
 
 def overlap_variance(masks: np.ndarray) -> np.ndarray:
@@ -56,7 +58,7 @@ def overlap_variance(masks: np.ndarray) -> np.ndarray:
     return overlaps[..., first, second].astype(float).var(axis=-1)
 
 
-def swapped(masks: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
+def draw_swapped_masks(masks: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
     """Draw random masks that preserve each seed's number of heads per layer and each head's number of seeds.
 
     A Markov chain of trades (curveball: Strona et al. 2014) runs from the masks to a hub, and from the hub once for

@@ -12,10 +12,10 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.analysis.bootstrap import difference_interval
-from heuristic_core.analysis.frames import frame
-from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, LEVEL, PRUNING_SEEDS, mean_interval
+from heuristic_core.analysis.frames import make_frame
+from heuristic_core.analysis.seeds import CONFIDENCE_LEVEL, FINE_TUNING_SEEDS, PRUNING_SEEDS, mean_interval
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC, ENTAILMENT, ID, OOD, J
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import of_study
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import select_study_sizes
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
@@ -92,10 +92,12 @@ def compare(a: Tables, b: Tables, context_a: Context, context_b: Context) -> pd.
         context_b: Facts about study b.
     """
     values_a, values_b = dict(iter_values(a, context_a)), dict(iter_values(b, context_b))
-    unshared = {*only_in(a, b), *only_in(b, a)} if same_task(a, b) else _subsets(a) | _subsets(b)
+    unshared = (
+        {*find_unshared_subsets(a, b), *find_unshared_subsets(b, a)} if same_task(a, b) else _subsets(a) | _subsets(b)
+    )
     labels = set(map(subset_label, unshared))
     keys = [key for key in values_a | values_b if not _is_accuracy_of(key, labels)]
-    return frame("differences", [_difference_row(key, values_a, values_b) for key in keys])
+    return make_frame("differences", [_difference_row(key, values_a, values_b) for key in keys])
 
 
 def _is_accuracy_of(key: Key, labels: Collection[str]) -> bool:
@@ -108,7 +110,7 @@ def same_task(a: Tables, b: Tables) -> bool:
     return tasks[0] == tasks[1]
 
 
-def only_in(tables: Tables, others: Tables) -> list[str]:
+def find_unshared_subsets(tables: Tables, others: Tables) -> list[str]:
     """Return the subsets of `tables` that `others` lack, in alphabetical order; they are not compared."""
     return sorted(_subsets(tables) - _subsets(others))
 
@@ -169,7 +171,7 @@ def _from_summary_row(row: pd.Series) -> StudyValue:
 
 def _effective_sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Key, StudyValue]]:
     """Yield effective sizes at the last step, at the margin and in the order that the study uses."""
-    rows = of_study(sizes, context)
+    rows = select_study_sizes(sizes, context)
     rows = rows[rows["step"] == rows["step"].max()]
     # Sizes by another margin, order or rule are another quantity and must not be compared.
     qualifiers = [f"margin {context.margin:g}"]
@@ -206,7 +208,7 @@ def _average_runs(rows: pd.DataFrame, value: str) -> StudyValue:
     row = rows.iloc[0]
     if pd.isna(row[value]):
         return StudyValue(step=int(row["step"]), reason=_first_reason(rows))
-    se = (row["high"] - row["low"]) / (2 * stats.norm.ppf((1 + LEVEL) / 2))
+    se = (row["high"] - row["low"]) / (2 * stats.norm.ppf((1 + CONFIDENCE_LEVEL) / 2))
     unit = "heads" if value == "rho" else row["unit"]
     n = None if pd.isna(row["n"]) else int(row["n"])
     return StudyValue(
@@ -295,6 +297,6 @@ def _welch_interval(a: StudyValue, b: StudyValue) -> tuple[float, float]:
     if not total > 0:  # unknown, or no observed spread, which does not prove that there is none
         return np.nan, np.nan
     inverse = float((variances**2 / np.array([a.df, b.df])).sum()) / total**2  # Welch and Satterthwaite
-    half = stats.t.ppf((1 + LEVEL) / 2, 1 / inverse if inverse > 0 else np.inf) * np.sqrt(total)
+    half = stats.t.ppf((1 + CONFIDENCE_LEVEL) / 2, 1 / inverse if inverse > 0 else np.inf) * np.sqrt(total)
     difference = b.value - a.value
     return difference - half, difference + half

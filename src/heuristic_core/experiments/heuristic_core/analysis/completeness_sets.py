@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, draw_matched_sets
 from heuristic_core.models.components import ComponentGrid
 
-STABLE, ALL_BUT_CORE, ALL_BUT_STABLE, ALL_HEADS = "stable-core", "all-but-core", "all-but-stable-core", "all-heads"
-NAMES = {
-    STABLE: "the stable core",
+STABLE_CORE, ALL_BUT_CORE, ALL_BUT_STABLE, ALL_HEADS = "stable-core", "all-but-core", "all-but-stable-core", "all-heads"
+SET_NAMES = {
+    STABLE_CORE: "the stable core",
     ALL_BUT_CORE: "all heads but the core",
     ALL_BUT_STABLE: "all heads but the stable core",
     ALL_HEADS: "all heads",
@@ -24,7 +24,7 @@ def control_role(role: str) -> str:
     return f"control-{role}"
 
 
-def completeness_sets(
+def make_completeness_sets(
     core: Sequence[int], stable: Sequence[int], grid: ComponentGrid, draws: int, seed: int
 ) -> list[AblationSet]:
     """Make the sets and their controls, all for the first kind of ablation only.
@@ -41,11 +41,11 @@ def completeness_sets(
         seed: Seed of the draws.
     """
     all_heads = tuple(component.index for component in grid if component.kind == "head")
-    sets = [_ablation_set(ALL_HEADS, NAMES[ALL_HEADS], all_heads, grid)]
+    sets = [_ablation_set(ALL_HEADS, SET_NAMES[ALL_HEADS], all_heads, grid)]
     if 0 < len(core) < len(all_heads):
         sets += _with_controls(ALL_BUT_CORE, core, all_heads, grid, draws, seed)
     if set(stable) != set(core) and 0 < len(stable) < len(all_heads):
-        for role in (STABLE, ALL_BUT_STABLE):
+        for role in (STABLE_CORE, ALL_BUT_STABLE):
             sets += _with_controls(role, stable, all_heads, grid, draws, seed)
     return sets
 
@@ -58,8 +58,8 @@ def _with_controls(
     controls = draw_matched_sets(_layers(heads, grid), all_heads, grid.heads, draws, seed, heads)
     sets = []
     for k, selected in enumerate([heads, *controls]):
-        name, set_role = (f"control {k} of {NAMES[role]}", control_role(role)) if k else (NAMES[role], role)
-        ablated = selected if role == STABLE else tuple(head for head in all_heads if head not in selected)
+        name, set_role = (f"control {k} of {SET_NAMES[role]}", control_role(role)) if k else (SET_NAMES[role], role)
+        ablated = selected if role == STABLE_CORE else tuple(head for head in all_heads if head not in selected)
         sets.append(_ablation_set(set_role, name, ablated, grid))
     return sets
 

@@ -13,16 +13,16 @@ import pandas as pd
 import scipy  # scipy.stats loads lazily: Snakemake imports this module at every start
 
 from heuristic_core.analysis.bootstrap import (
-    HIGH,
+    HIGH_PERCENTILE,
     Resamples,
     degrees_of_freedom,
-    interval,
     percentiles,
-    unseen,
+    sum_interval,
     widen_flat_sides,
+    wilson_zero_bound,
 )
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import J, chosen, select_j_rows
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import J, select_j_rows, select_subsets
 
 ACCURACY, LOG_ODDS = "accuracy", "log_odds"
 MIN_DIFFERENCE = 1e-9  # points or nats; smaller differences count as zero
@@ -90,7 +90,7 @@ class Levels:
             identities.append({"subset": subset, "group": group, "family": family, "n": len(rows)})
         self._table = pd.DataFrame(identities)
         self.levels = [Level(identity, row) for identity, row in zip(identities, np.eye(len(identities)), strict=True)]
-        self.levels += _aggregate_levels(chosen(self._table, subsets), len(identities))
+        self.levels += _aggregate_levels(select_subsets(self._table, subsets), len(identities))
 
     def means(self, values: np.ndarray) -> np.ndarray:
         """Return means by subset, [subsets, k], of values by pair, [pairs, k]."""
@@ -118,7 +118,7 @@ class Levels:
         """
         parts, units, weights = self._parts(level, differences)
         value = level.weights @ differences.means
-        low, high = interval(parts, units, value, weights)
+        low, high = sum_interval(parts, units, value, weights)
         if measure == ACCURACY:
             low, high = self._widen_for_unseen(level, (value, low, high), (parts, units, weights), 1)
         return value, low, high
@@ -162,7 +162,9 @@ class Levels:
             sums = [sum(w * part for w, part in zip(weights, terms, strict=True)) for terms in (parts, divisors)]
             low, high = percentiles(sums[0] / sums[1])
         linearised = [w * (part - ratio * divisor) for w, part, divisor in zip(weights, parts, divisors, strict=True)]
-        factor = scipy.stats.t.ppf(HIGH / 100, degrees_of_freedom(linearised, units)) / scipy.stats.norm.ppf(HIGH / 100)
+        factor = scipy.stats.t.ppf(HIGH_PERCENTILE / 100, degrees_of_freedom(linearised, units)) / scipy.stats.norm.ppf(
+            HIGH_PERCENTILE / 100
+        )
         low, high = ratio + factor * (low - ratio), ratio + factor * (high - ratio)
         if measure == ACCURACY:
             residuals = [part - ratio * divisor for part, divisor in zip(parts, divisors, strict=True)]
@@ -177,7 +179,7 @@ class Levels:
         value, low, high = estimate
         sides = self._table["group"].iloc[np.flatnonzero(level.weights)].tolist()
         ends = value - low, high - value
-        below, above = widen_flat_sides(ends, *parts, sides, lambda _, units: (unseen(units) / total,) * 2)
+        below, above = widen_flat_sides(ends, *parts, sides, lambda _, units: (wilson_zero_bound(units) / total,) * 2)
         return value - below, value + above
 
     def _parts(self, level: Level, means: BootstrapMeans) -> tuple[list[np.ndarray], list[int], list[float]]:

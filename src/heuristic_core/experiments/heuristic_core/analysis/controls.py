@@ -5,18 +5,18 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import RULES, chosen
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import RULES, select_subsets
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.columns import RUN, STEP, SUBSET
-from heuristic_core.tasks.sampling import of_subset
+from heuristic_core.tasks.sampling import sample_subset
 
 CONTROLS = ("learned", "random", "importance")
 SUBNETWORK = [*RUN, *STEP, "sparsity", "seed", "control"]
 
 
-def permuted(kept: Sequence[int], grid: ComponentGrid, rng: np.random.Generator) -> list[int]:
+def permute_heads(kept: Sequence[int], grid: ComponentGrid, rng: np.random.Generator) -> list[int]:
     """Draw a random subnetwork with the MLPs of `kept` and as many heads in each layer; ascending component indices."""
     components, permuted_indices = list(grid), [index for index in kept if index >= grid.layers * grid.heads]
     for layer in range(grid.layers):
@@ -30,7 +30,7 @@ def compute_drawn_accuracy(
 ) -> pd.DataFrame:
     """Compute the accuracy, percent, of each subnetwork on drawn pairs of each subset.
 
-    Controls and learned subnetworks are evaluated on the same pairs: :func:`of_subset` draws both.
+    Controls and learned subnetworks are evaluated on the same pairs: :func:`sample_subset` draws both.
 
     Args:
         predictions: Table "control_predictions", or "predictions" of learned subnetworks, with pairs in the order of
@@ -45,12 +45,12 @@ def compute_drawn_accuracy(
     rows = predictions if "control" in predictions else predictions.assign(control="learned")
     keys = [*SUBNETWORK, *SUBSET]
     parts = [part for _, part in rows.groupby(keys, dropna=False)]
-    drawn = [part.iloc[of_subset(part["label"], part["subset"].iloc[0], pairs, seed)] for part in parts]
+    drawn = [part.iloc[sample_subset(part["label"], part["subset"].iloc[0], pairs, seed)] for part in parts]
     means = 100 * pd.concat([rows.head(0), *drawn]).groupby(keys, dropna=False)[RULES[rule]].mean()
     return means.rename("accuracy").reset_index()
 
 
-def controls(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
+def compute_controls(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
     """Compute table "controls" by subset and by group (subset null), an unweighted mean over the group's subsets.
 
     A random subnetwork is compared with the learned subnetwork whose heads it permutes, the subnetwork chosen by
@@ -60,13 +60,15 @@ def controls(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> 
         accuracy: Accuracies of learned subnetworks and controls from :func:`compute_drawn_accuracy`.
         subsets: Subsets that enter group means; None for all.
     """
-    groups = chosen(accuracy, subsets).groupby([*SUBNETWORK, "group"], dropna=False)["accuracy"].mean().reset_index()
+    groups = (
+        select_subsets(accuracy, subsets).groupby([*SUBNETWORK, "group"], dropna=False)["accuracy"].mean().reset_index()
+    )
     rows = []
     keys = [*RUN, *STEP, "sparsity", *SUBSET]
     for key, cell in pd.concat([accuracy, groups]).groupby(keys, dropna=False):
         by_control = {name: rows.set_index("seed")["accuracy"] for name, rows in cell.groupby("control")}
         rows += [dict(zip(keys, key, strict=True)) | row for row in _control_rows(by_control)]
-    return frame("controls", rows)
+    return make_frame("controls", rows)
 
 
 def _control_rows(accuracy: dict[str, pd.Series]) -> list[dict]:

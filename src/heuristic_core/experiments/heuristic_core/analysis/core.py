@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.analysis.randomisation import draw_shared_counts, tail_p_values
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
@@ -33,7 +33,7 @@ Masks = dict[
 ]  # cell ("mid", "high", "early") -> pruning seed -> kept heads, bool [layers, heads]
 
 
-def cells(context: Context) -> dict[str, tuple[int, float, tuple[int, ...]]]:
+def list_cells(context: Context) -> dict[str, tuple[int, float, tuple[int, ...]]]:
     """Return step, sparsity and pruning seeds of the cells with many seeds: mid, high and, if it exists, early."""
     spread = {name: (context.last, getattr(context, name), context.seeds) for name in ("mid", "high")}
     if context.early is not None:
@@ -41,14 +41,14 @@ def cells(context: Context) -> dict[str, tuple[int, float, tuple[int, ...]]]:
     return spread
 
 
-def head_frequency(components: pd.DataFrame, context: Context) -> pd.DataFrame:
+def compute_head_frequency(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Compute table "head_frequency" from table "components": how many subnetworks of each cell keep a component.
 
     A cell is a step and a sparsity. Its subnetworks have the spread's seeds at the last step's mid and high sparsity,
     the early seeds at the early checkpoint and high sparsity, and the curve's seeds elsewhere.
     """
     # Reversed, so that mid and high take precedence if the early checkpoint is the last one.
-    seeds = {(step, sparsity): cell_seeds for step, sparsity, cell_seeds in reversed(cells(context).values())}
+    seeds = {(step, sparsity): cell_seeds for step, sparsity, cell_seeds in reversed(list_cells(context).values())}
     counts = []
     first = components[components["repeat"] == 0]
     for (*run, step, sparsity), cell in first.groupby([*RUN, "step", "sparsity"]):
@@ -56,7 +56,7 @@ def head_frequency(components: pd.DataFrame, context: Context) -> pd.DataFrame:
         kept = cell.groupby([*COMPONENT], dropna=False)["kept"].agg(count="sum", n="size").reset_index()
         identity = dict(zip(RUN, run, strict=True))
         counts += kept.assign(**identity, step=step, sparsity=sparsity).to_dict("records")
-    return frame("head_frequency", counts)
+    return make_frame("head_frequency", counts)
 
 
 def _cell_masks(components: pd.DataFrame, step: int, sparsity: float, seeds: tuple[int, ...]) -> pd.DataFrame:
@@ -84,7 +84,7 @@ def collect_run_masks(components: pd.DataFrame, context: Context) -> Masks:
     """
     heads = components[components["kind"] == "head"]
     layers = heads["layer"].nunique()
-    kept = {name: _cell_masks(heads, *cell) for name, cell in cells(context).items()}
+    kept = {name: _cell_masks(heads, *cell) for name, cell in list_cells(context).items()}
     return {
         name: {int(seed): mask.reshape(layers, -1) for seed, mask in zip(masks.index, masks.to_numpy(), strict=True)}
         for name, masks in kept.items()
@@ -97,14 +97,14 @@ def iter_run_masks(components: pd.DataFrame, context: Context) -> Iterator[tuple
         yield dict(zip(RUN, run, strict=True)), collect_run_masks(run_rows, context)
 
 
-def of_both(masks: Masks) -> np.ndarray:
+def stack_masks(masks: Masks) -> np.ndarray:
     """Stack the mid- and high-sparsity masks of the pruning seeds that have both: bool [2, seeds, layers, heads]."""
     shape = next(iter(masks["mid"].values())).shape
     seeds = sorted(masks["mid"].keys() & masks["high"].keys())
     return np.array([masks[cell][seed] for cell in ("mid", "high") for seed in seeds], bool).reshape(2, -1, *shape)
 
 
-def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
+def compute_core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Compute table "core" from table "components": how many subnetworks keep each component, and the core heads.
 
     A head is in the core if all mid- and high-sparsity subnetworks of the last checkpoint keep it. Failed runs have no
@@ -118,14 +118,14 @@ def core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
         raise InputError("no subnetworks to find shared heads in: all pruning runs of the spread failed")
     parts = []
     for _, run in components.groupby([*RUN]):
-        kept = {name: _cell_masks(run, *cell) for name, cell in cells(context).items()}
+        kept = {name: _cell_masks(run, *cell) for name, cell in list_cells(context).items()}
         names = run[[*RUN, *COMPONENT]].drop_duplicates("component").set_index("component").sort_index()
         in_all = kept["mid"].all() & kept["high"].all()
         counts = {name: masks.sum() for name, masks in kept.items()}
         counts |= {f"n_{name}": len(masks) for name, masks in kept.items()}
         counts |= _stability(pd.concat([kept["mid"], kept["high"]]).groupby(level="seed").all(), names)
         parts.append(names.assign(**counts, in_core=in_all & (names["kind"] == "head")).reset_index())
-    return frame("core", pd.concat(parts))
+    return make_frame("core", pd.concat(parts))
 
 
 def _stability(kept_by_seed: pd.DataFrame, components: pd.DataFrame) -> dict[str, pd.Series]:
@@ -145,7 +145,7 @@ def _stability(kept_by_seed: pd.DataFrame, components: pd.DataFrame) -> dict[str
     }
 
 
-def by_seed(masks: Masks, names: tuple[str, ...]) -> np.ndarray:
+def intersect_by_seed(masks: Masks, names: tuple[str, ...]) -> np.ndarray:
     """Return the heads that all subnetworks of a pruning seed share.
 
     Runs of one seed at two sparsities share their random draws, so the sparser mask is nearly a subset of the other:
@@ -178,13 +178,13 @@ def expected_over_all_heads(heads: int, sparsities: Iterable[float]) -> float:
     return heads * math.prod(1 - sparsity for sparsity in sparsities)
 
 
-def core_null(components: pd.DataFrame, context: Context, permutations: int, seed: int) -> pd.DataFrame:
+def compute_core_null(components: pd.DataFrame, context: Context, permutations: int, seed: int) -> pd.DataFrame:
     """Compute table "core_null": do subnetworks share more heads than expected by chance?
 
     The null hypothesis permutes the heads of each layer within what each pruning seed keeps, which preserves its number
     of heads per layer. Permuting each mask separately would count the nesting of a seed's mid and high masks as sharing
-    between seeds, so their intersection is permuted (:func:`by_seed`). The paper's expectation from the target
-    sparsities is given for comparison.
+    between seeds, so their intersection is permuted (:func:`intersect_by_seed`). The paper's expectation from the
+    target sparsities is given for comparison.
 
     Args:
         components: Table "components".
@@ -196,12 +196,12 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
         InputError: If a cell has no subnetworks.
     """
     rows = []
-    targets = {name: sparsity for name, (_, sparsity, _) in cells(context).items()}
+    targets = {name: sparsity for name, (_, sparsity, _) in list_cells(context).items()}
     for run, kept in iter_run_masks(components, context):
         for name, set_cells in SETS.items():
             if not set(set_cells) <= set(kept):
                 continue
-            masks = by_seed(kept, set_cells)
+            masks = intersect_by_seed(kept, set_cells)
             observed = int(masks.all(axis=0).sum())
             draws = draw_shared_counts(masks, permutations, numpy_generator(seed, run["ft_seed"], name))
             more, fewer = tail_p_values(draws, observed)
@@ -218,7 +218,7 @@ def core_null(components: pd.DataFrame, context: Context, permutations: int, see
                 "p_fewer": fewer,
             }
             rows.append(run | row | {"permutations": permutations})
-    return frame("core_null", rows)
+    return make_frame("core_null", rows)
 
 
 class CommonHeads(NamedTuple):

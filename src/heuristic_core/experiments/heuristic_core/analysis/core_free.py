@@ -20,10 +20,17 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.analysis.randomisation import TIE_TOLERANCE, tail_p_values
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import ENTAILMENT, ID, OOD, J, chosen, condensed
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import faults
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
+    ENTAILMENT,
+    ID,
+    OOD,
+    J,
+    aggregate,
+    select_subsets,
+)
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import mark_faults
 from heuristic_core.tables.columns import RUN, STEP, SUBSET
 
 CORE_FREE, CONTROL = "core-free", "control"
@@ -32,7 +39,7 @@ MEASURES = {"accuracy": "accuracy", "kl": "kl"}  # measure -> column of table "a
 RUNS = [*RUN, *STEP, "sparsity"]
 
 
-def core_free_runs(
+def compute_core_free_runs(
     design: pd.DataFrame, outcomes: pd.DataFrame, groups: pd.DataFrame, mid: float | None, margin: float
 ) -> pd.DataFrame:
     """Compute table "core_free_runs".
@@ -48,15 +55,15 @@ def core_free_runs(
     levels.columns = ["id_accuracy", "ood_accuracy", "entailment_accuracy", "j"]
     rows = outcomes.drop(columns="id_accuracy").rename(columns={"seed": "number"})
     rows = rows.merge(design, on="number").merge(levels, left_on="number", right_index=True, how="left")
-    sound = ~faults(rows).any(axis="columns")
+    sound = ~mark_faults(rows).any(axis="columns")
     if mid is None:
         reasons = rows["reason"].where(rows["reason"].notna(), NO_MID)
-        return frame("core_free_runs", rows.assign(sound=sound, reason=reasons))
+        return make_frame("core_free_runs", rows.assign(sound=sound, reason=reasons))
     faithful = (rows["id_accuracy"] > mid - margin).where(rows["id_accuracy"].notna())
-    return frame("core_free_runs", rows.assign(mid_id_accuracy=mid, faithful=faithful, sound=sound))
+    return make_frame("core_free_runs", rows.assign(mid_id_accuracy=mid, faithful=faithful, sound=sound))
 
 
-def core_free(runs: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
+def compute_core_free(runs: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
     """Compute table "core_free".
 
     Args:
@@ -75,7 +82,7 @@ def core_free(runs: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
     for key, cell in merged.groupby(keys, dropna=False, sort=False):
         values = cell[cell["matched"] == "both"].dropna(subset="value")
         rows.append(identity | dict(zip(keys, key, strict=True)) | _compare(values) | counts)
-    return frame("core_free", rows)
+    return make_frame("core_free", rows)
 
 
 def _compare(values: pd.DataFrame) -> dict:
@@ -115,8 +122,8 @@ def collect_values(
     Returns:
         Columns role, set, seed, closed, measure, value and those of a subset.
     """
-    selected = chosen(accuracy, subsets)
-    family_means = condensed(selected[selected["family"].notna()], ["seed", "group", "family"], [*MEASURES.values()])
+    selected = select_subsets(accuracy, subsets)
+    family_means = aggregate(selected[selected["family"].notna()], ["seed", "group", "family"], [*MEASURES.values()])
     parts = [accuracy, groups, family_means, families[families["family"].notna()]]
     wide = pd.concat([part.reindex(columns=["seed", *SUBSET, *MEASURES.values()]) for part in parts])
     long = wide.melt(["seed", *SUBSET], list(MEASURES.values()), "measure", "value")

@@ -6,16 +6,16 @@ from math import comb
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.core import SETS, by_seed, iter_run_masks
+from heuristic_core.experiments.heuristic_core.analysis.core import SETS, intersect_by_seed, iter_run_masks
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
 CURVES = ("high", "mid", "mid+high")
 MAX_CHOICES = 500  # choices of seeds that are averaged; the error of the mean is then a few hundredths of a head
 
 
-def core_seeds(components: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
+def compute_core_seeds(components: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
     """Compute table "core_seeds": the number of heads kept by all subnetworks of k pruning seeds, for all k.
 
     The number is averaged over all choices of k seeds, or over `MAX_CHOICES` random ones. Its expectation under
@@ -30,7 +30,7 @@ def core_seeds(components: pd.DataFrame, context: Context, seed: int) -> pd.Data
     rows = []
     for run, masks in iter_run_masks(components, context):
         for name in CURVES:
-            kept = by_seed(masks, SETS[name])  # [seeds, layers, heads]
+            kept = intersect_by_seed(masks, SETS[name])  # [seeds, layers, heads]
             for count in range(1, len(kept) + 1):
                 choices = _choose_seeds(
                     len(kept), count, numpy_generator(seed, "core seeds", run["ft_seed"], name, count)
@@ -41,7 +41,7 @@ def core_seeds(components: pd.DataFrame, context: Context, seed: int) -> pd.Data
                 row = {"set": name, "seeds": count, "heads": shared.mean(), "expected": expected}
                 sd = shared.std(ddof=1) if len(choices) > 1 else None
                 rows.append(run | row | {"sd": sd, "choices": len(choices)})
-    return frame("core_seeds", rows)
+    return make_frame("core_seeds", rows)
 
 
 def _choose_seeds(seeds: int, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -11,20 +11,20 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.bootstrap import HIGH, LOW
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.bootstrap import HIGH_PERCENTILE, LOW_PERCENTILE
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.analysis.randomisation import tail_p_values
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD, J, chosen
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD, J, select_subsets
 from heuristic_core.experiments.heuristic_core.analysis.mask_effects import (
-    LEAST,
-    LEVEL,
-    adjusted,
-    counter,
-    effects,
-    opposite,
+    ALPHA,
+    MIN_MASKS,
+    adjust_p,
+    bootstrap_effects,
+    compute_opposite_p,
+    estimate_effects,
+    find_counter_heuristic,
     profile_variance,
-    resampled,
 )
 from heuristic_core.tables.columns import COMPONENT, SUBSET
 
@@ -78,7 +78,7 @@ def collect_mask_scores(
     """
     is_subset = random_masks["subset"].notna()
     if is_subset.any():
-        random_masks = pd.concat([chosen(random_masks[is_subset], subsets), random_masks[~is_subset]])
+        random_masks = pd.concat([select_subsets(random_masks[is_subset], subsets), random_masks[~is_subset]])
     by_kind = [random_masks[random_masks["kind"] == kind] for kind in (RANDOM, LEARNED)]
     heads = sorted({int(head) for kept in by_kind[1]["heads"] for head in kept})
     random, learned = (_pivot_scores(run, heads, rows) for rows in by_kind)
@@ -97,7 +97,7 @@ def _pivot_scores(run: dict, heads: list[int], rows: pd.DataFrame) -> MaskScores
     return MaskScores(run, heads, about.reset_index(drop=True), inside, values.to_numpy(float))
 
 
-def counter_heads(
+def compute_counter_heads(
     random_masks: pd.DataFrame,
     components: pd.DataFrame,
     run: dict,
@@ -117,10 +117,10 @@ def counter_heads(
     """
     masks, _ = collect_mask_scores(random_masks, run, subsets)
     if not masks.heads:
-        return frame("counter_heads", [])
+        return make_frame("counter_heads", [])
     names = components[[*COMPONENT]].drop_duplicates("component").set_index("component", drop=False)
     rng = numpy_generator(seed, "counter heads", run["ft_seed"])
-    return frame("counter_heads", _head_rows(masks, names.loc[masks.heads], bootstrap, rng))
+    return make_frame("counter_heads", _head_rows(masks, names.loc[masks.heads], bootstrap, rng))
 
 
 def select_counter_heads(heads: pd.DataFrame) -> list[int]:
@@ -135,20 +135,20 @@ def select_counter_heads(heads: pd.DataFrame) -> list[int]:
 
 def _head_rows(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.random.Generator) -> pd.DataFrame:
     """Return the rows of one run, head by head."""
-    beta, p, *_ = effects(masks.inside, masks.values)
-    draws = resampled(masks.inside, masks.values, bootstrap, rng)
+    beta, p, *_ = estimate_effects(masks.inside, masks.values)
+    draws = bootstrap_effects(masks.inside, masks.values, bootstrap, rng)
     with np.errstate(invalid="ignore"):
-        low, high = np.nanpercentile(np.where(np.isnan(beta), 0, draws), [LOW, HIGH], axis=0)
+        low, high = np.nanpercentile(np.where(np.isnan(beta), 0, draws), [LOW_PERCENTILE, HIGH_PERCENTILE], axis=0)
     q = np.full_like(p, np.nan)
     for _, kind in masks.about.groupby([masks.about["group"], *(masks.about[c].isna() for c in ("subset", "family"))]):
-        q[:, kind.index] = adjusted(p[:, kind.index])
+        q[:, kind.index] = adjust_p(p[:, kind.index])
     passes = np.full(p.shape, None, dtype=object)
     if all(values.shape[1] for values in masks.test_values()):
         subsets = (masks.about["group"] == OOD) & masks.about["subset"].notna()
-        passes[:, subsets.to_numpy()] = counter(masks.inside, *masks.test_values())
+        passes[:, subsets.to_numpy()] = find_counter_heuristic(masks.inside, *masks.test_values())
         passes[np.isnan(beta)] = None
     count = np.repeat(masks.inside.sum(axis=0)[:, None], len(masks.about), axis=1)
-    no_p, too_few = np.isnan(p), f"fewer than {LEAST} masks have the head, or lack it, or two for each coefficient"
+    no_p, too_few = np.isnan(p), f"fewer than {MIN_MASKS} masks have the head, or lack it, or two for each coefficient"
     no_error = np.where(no_p, "heads leave no error: all masks have the same value, or are explained wholly", None)
     columns = {
         "included": count,
@@ -167,7 +167,7 @@ def _head_rows(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.r
     return rows.assign(**masks.run, **{name: values.ravel() for name, values in columns.items()})
 
 
-def mask_tests(
+def compute_mask_tests(
     random_masks: pd.DataFrame, run: dict, seed: int, subsets: Collection[str] | None = None
 ) -> pd.DataFrame:
     """Compute table "mask_tests" of one run: are there counter-heuristic heads, and do their effects vary over subsets?
@@ -186,7 +186,7 @@ def mask_tests(
     masks, _ = collect_mask_scores(random_masks, run, subsets)
     identity = run | {"masks": len(masks.inside)}
     if (reason := _untested_reason(masks)) is not None:
-        return frame("mask_tests", [identity | {"test": test, "reason": reason} for test in TESTS])
+        return make_frame("mask_tests", [identity | {"test": test, "reason": reason} for test in TESTS])
     rng = numpy_generator(seed, "mask tests", run["ft_seed"])
     order = rng.permuted(np.tile(np.arange(len(masks.inside)), (PERMUTATIONS, 1)), axis=1)
     parts = [
@@ -199,9 +199,9 @@ def mask_tests(
         p, p_below = tail_p_values(draws, float(observed))
         row = {"test": test, "observed": float(observed), "expected": draws.mean(), "p": p, "p_below": p_below}
         rows.append(identity | row | {"draws": PERMUTATIONS})
-    p = opposite(masks.inside, masks.ood_accuracies())
-    rows.append(identity | {"test": OPPOSITE, "observed": float((p < LEVEL).sum()), "p": float(p.min())})
-    return frame("mask_tests", rows)
+    p = compute_opposite_p(masks.inside, masks.ood_accuracies())
+    rows.append(identity | {"test": OPPOSITE, "observed": float((p < ALPHA).sum()), "p": float(p.min())})
+    return make_frame("mask_tests", rows)
 
 
 def _untested_reason(masks: MaskScores) -> str | None:
@@ -210,11 +210,14 @@ def _untested_reason(masks: MaskScores) -> str | None:
         return NO_POOL
     if masks.ood_accuracies().shape[1] < 2 or not all(values.shape[1] for values in masks.test_values()):
         return "tests need two OOD subsets, an ID subset and J, which needs an ood-entailment subset"
-    if np.isnan(effects(masks.inside, masks.ood_accuracies()).p).all():
+    if np.isnan(estimate_effects(masks.inside, masks.ood_accuracies()).p).all():
         return "OOD accuracy does not vary, or masks are too few for the heads"
     return None
 
 
 def _statistics(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray, j: np.ndarray) -> dict[str, np.ndarray]:
     """Return the statistics of the permutation tests."""
-    return {COUNTER: counter(inside, ood, id_, j).sum(axis=(-2, -1)), PROFILE: profile_variance(inside, ood)}
+    return {
+        COUNTER: find_counter_heuristic(inside, ood, id_, j).sum(axis=(-2, -1)),
+        PROFILE: profile_variance(inside, ood),
+    }

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis import core
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import counted, faults, mostly_faulty
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import format_counts, mark_faults, mostly_faulty
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
 
@@ -34,7 +34,7 @@ class Cell(NamedTuple):
         return runs[in_cell if self.sparsity is None else in_cell & (runs["sparsity"] == self.sparsity)]
 
 
-def unsound(runs: pd.DataFrame, context: Context, *names: str) -> Iterator[str]:
+def describe_unsound_cells(runs: pd.DataFrame, context: Context, *names: str) -> Iterator[str]:
     """Yield a description of each named cell in which half of the runs or more have a fault.
 
     Args:
@@ -45,7 +45,7 @@ def unsound(runs: pd.DataFrame, context: Context, *names: str) -> Iterator[str]:
     for cell in (cell for name in names for cell in list_cells(name, runs, context)):
         rows = cell.select(runs)
         if mostly_faulty(rows):
-            yield f"of the {len(rows)} pruning runs at {cell}, {counted(faults(rows))}"
+            yield f"of the {len(rows)} pruning runs at {cell}, {format_counts(mark_faults(rows))}"
 
 
 def identical(
@@ -82,7 +82,7 @@ def list_cells(name: str, runs: pd.DataFrame, context: Context) -> list[Cell]:
     curve = {"seeds": context.curve_seeds, "repeat": context.curve_repeat}
     match name:
         case "mid" | "high" | "early":
-            return [Cell(*cell) for cell_name, cell in core.cells(context).items() if cell_name == name]
+            return [Cell(*cell) for cell_name, cell in core.list_cells(context).items() if cell_name == name]
         case "curve":
             return [Cell(context.last, sparsity, **curve) for sparsity in sorted(runs["sparsity"].unique())]
         case "sizes":

@@ -25,21 +25,21 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.faithful import ROUNDING, Criterion
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
     AUC,
     ID,
     OOD,
     J,
-    chosen,
+    aggregate,
+    compute_j,
     compute_j_interval,
     compute_mean_interval,
-    condensed,
-    j_means,
     select_j_rows,
+    select_subsets,
 )
-from heuristic_core.experiments.heuristic_core.analysis.bounds import interval_between
-from heuristic_core.experiments.heuristic_core.analysis.faithful import criteria
+from heuristic_core.experiments.heuristic_core.analysis.bounds import compute_bounded_interval
+from heuristic_core.experiments.heuristic_core.analysis.faithful import list_criteria
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.context import Context
@@ -72,7 +72,7 @@ class Size(NamedTuple):
 NO_SIZE = Size(np.nan, np.nan, np.nan)
 
 
-def effective_size(
+def compute_effective_size(
     accuracy: pd.DataFrame,
     analysis: Analysis,
     context: Context,
@@ -88,7 +88,8 @@ def effective_size(
 
     Sizes at the ends of the grid are null, with bounds in `least` and `most`. Sizes are undefined where the lower end
     of the full model's interval is not above the margin, since any subnetwork passes just above it. They are missing
-    where the full model, a seed, or a sparsity that other steps have is missing. :func:`state` tells these nulls apart.
+    where the full model, a seed, or a sparsity that other steps have is missing. :func:`classify_sizes` tells these
+    nulls apart.
 
     Args:
         accuracy: Table "accuracy".
@@ -101,7 +102,7 @@ def effective_size(
     Raises:
         ValueError: If a subset is unknown.
     """
-    rows = chosen(accuracy, analysis.subsets)
+    rows = select_subsets(accuracy, analysis.subsets)
     if groups is not None:
         rows = pd.concat([rows, _subtract_chance(groups[groups["group"] == AUC])])
     on_curve = rows["seed"].isin(context.curve_seeds) & (rows["repeat"] == context.curve_repeat)
@@ -111,7 +112,7 @@ def effective_size(
     pruned = means[means["seed"].notna()]
     full = means[means["seed"].isna()].set_index([*RUN, "step", "group"])["accuracy"].dropna()
     lower_ends = _lower_ends(rows[rows["seed"].isna()])
-    measured_criteria = [criterion for criterion in criteria(analysis) if pruned[criterion.column].notna().any()]
+    measured_criteria = [criterion for criterion in list_criteria(analysis) if pruned[criterion.column].notna().any()]
     rows = []
     for run, run_rows in pruned.groupby([*RUN]):
         sparsities = sorted(run_rows["sparsity"].unique())
@@ -131,10 +132,10 @@ def effective_size(
                 reason = _reason(curves, full_value, lower_end, criterion, UNITS.get(group, "%"))
                 sizes = _sizes(curves, reach, collapsed.eq(True), full_value, criterion, reason, interpolate)
                 rows += [columns | row for row in sizes]
-    return frame("effective_size", rows)
+    return make_frame("effective_size", rows)
 
 
-def of_study(sizes: pd.DataFrame, context: Context) -> pd.DataFrame:
+def select_study_sizes(sizes: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Select the rows of table "effective_size" by accuracy at the study's margin, in the study's order.
 
     Figure 6, claims and comparisons use these rows. Only orders that treat seeds separately have rows of pruning seeds.
@@ -143,7 +144,7 @@ def of_study(sizes: pd.DataFrame, context: Context) -> pd.DataFrame:
     return sizes[at_margin & (sizes["order"] == context.size_order)]
 
 
-def state(sizes: pd.DataFrame) -> pd.Series:
+def classify_sizes(sizes: pd.DataFrame) -> pd.Series:
     """Classify each row of table "effective_size".
 
     "defined"; "bounded" (only `least` and `most` are known); "undefined" (the full model does not exceed the margin, so
@@ -154,7 +155,7 @@ def state(sizes: pd.DataFrame) -> pd.Series:
     return states.mask(known & (sizes["least"] < sizes["most"]), BOUNDED).astype(str)
 
 
-def bound(least: float, most: float) -> str:
+def format_bound(least: float, most: float) -> str:
     """Format a bound, percent, such as "above 80 %", "at most 20 %" or "60 to 67 %"."""
     low, high = (f"{round(end, 1):g}" for end in (least, most))
     if least == 0:
@@ -183,14 +184,14 @@ def _group_values(rows: pd.DataFrame) -> pd.DataFrame:
     subsets, halves = (table[table["group"].isin([ID, OOD])] for table in (rows, groups))
     mixed = [subsets.assign(group="mixed"), halves.assign(group="mixed-1:1")] if halves["group"].nunique() == 2 else []
     sides = select_j_rows(rows, CURVE_KEYS)
-    squares = condensed(sides.assign(square=sides["weight"] ** 2 * sides["square"]), CURVE_KEYS, ["square"], "sum")
-    j = j_means(rows, CURVE_KEYS).merge(squares, on=CURVE_KEYS, how="left")
+    squares = aggregate(sides.assign(square=sides["weight"] ** 2 * sides["square"]), CURVE_KEYS, ["square"], "sum")
+    j = compute_j(rows, CURVE_KEYS).merge(squares, on=CURVE_KEYS, how="left")
     return pd.concat([groups, j, *(_means(part, keys) for part in mixed)], ignore_index=True)
 
 
 def _means(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Average `VALUES` over independent subsets: squared half widths of intervals add up (Newcombe 1998)."""
-    means = condensed(rows, keys, VALUES)
+    means = aggregate(rows, keys, VALUES)
     return means.assign(square=means["square"] / rows.groupby(keys, dropna=False).size().to_numpy())
 
 
@@ -251,7 +252,7 @@ def _average_sizes(sizes: list[Size]) -> Size:
     if not sizes:
         return NO_SIZE
     table = pd.DataFrame(sizes)
-    low, high = interval_between(table["least"], table["most"], extra_half_width(table))
+    low, high = compute_bounded_interval(table["least"], table["most"], extra_half_width(table))
     means = table[["effective_size", "least", "most"]].mean(skipna=False)
     return Size(*means, low=np.maximum(low, 0), high=np.minimum(high, 100))
 
@@ -264,7 +265,7 @@ def extra_half_width(sizes: pd.DataFrame) -> pd.Series:
 def _size_columns(size: Size, reason: str | None) -> dict:
     """Return the columns of a size; the reason of a bounded size states its bounds."""
     if reason is None and np.isnan(size.effective_size):
-        reason = f"{BOUNDED}: {bound(size.least, size.most)}"
+        reason = f"{BOUNDED}: {format_bound(size.least, size.most)}"
     return size._asdict() | {"reason": reason}
 
 

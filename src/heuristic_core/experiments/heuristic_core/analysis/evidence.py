@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, FailedRuns, TooFew
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD, J, group_means
-from heuristic_core.experiments.heuristic_core.analysis.degenerate import identical, unsound
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import well
+from heuristic_core.analysis.estimates import DoesNotApply, FailedRuns, NotComputable, TooFewUnits
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD, J, compute_group_means
+from heuristic_core.experiments.heuristic_core.analysis.degenerate import describe_unsound_cells, identical
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import select_sound
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import RUN
 
@@ -32,7 +32,7 @@ class Evidence:
             CannotSay: If the study lacks the table, or it has no rows for this run.
         """
         if name not in self.tables or self.tables[name].empty:
-            raise CannotSay(f"the study has no table {name}")
+            raise NotComputable(f"the study has no table {name}")
         return self.tables[name]
 
     def sparsity(self, name: str) -> float:
@@ -55,13 +55,13 @@ class Evidence:
         runs = self.tables.get("runs")
         if runs is None or runs.empty:
             return
-        if problems := list(unsound(runs, self.context, *cells)):
+        if problems := list(describe_unsound_cells(runs, self.context, *cells)):
             more = f", and {len(problems) - 1} more such cells" if len(problems) > 1 else ""
             raise FailedRuns(f"{problems[0]}{more}")
         self.learned()
         if (components := self.tables.get("components")) is not None and not components.empty:
             for number, cell in identical(components, runs, self.context, *cells):
-                raise TooFew(f"all {number} pruning seeds gave the same subnetwork at {cell}")
+                raise TooFewUnits(f"all {number} pruning seeds gave the same subnetwork at {cell}")
 
     def chance(self) -> float | None:
         """Return the in-domain accuracy, percent, of always predicting the most frequent label after merging.
@@ -78,7 +78,7 @@ class Evidence:
             CannotSay: If chance is not recorded.
         """
         if (chance := self.chance()) is None:
-            raise CannotSay("in-domain chance is not recorded, so that accuracy above it is not known")
+            raise NotComputable("in-domain chance is not recorded, so that accuracy above it is not known")
         return accuracy - chance
 
     def share_of_best(self, accuracies: pd.Series, share: float) -> float:
@@ -122,7 +122,7 @@ class Evidence:
         in_cell = (rows["step"] == self.context.last) & (rows["sparsity"] == self.sparsity(sparsity))
         rows = rows[in_cell & (rows["repeat"] == 0) & rows["seed"].isin(list(self.context.seeds))]
         runs = self.tables.get("runs")
-        return rows if runs is None or runs.empty else well(rows, runs)
+        return rows if runs is None or runs.empty else select_sound(rows, runs)
 
     def measured(self, group: str, rows: pd.DataFrame | None = None) -> str:
         """Return `group`, or OOD instead of J for published results without J, such as the paper's.
@@ -142,7 +142,7 @@ class Evidence:
         if group != J or not lacks_j:
             return group
         if self.chance() is not None:
-            raise CannotSay("no ood-entailment subset was evaluated, and without it there is no J")
+            raise NotComputable("no ood-entailment subset was evaluated, and without it there is no J")
         return OOD
 
     def spread(self, table: str, group: str, sparsity: str) -> pd.DataFrame:
@@ -154,7 +154,7 @@ class Evidence:
         """
         rows, group = self.cell(table, sparsity), self.measured(group)
         rows = self.analysed(rows[rows["group"] == group]).dropna(subset="accuracy")
-        return some(rows, f"{group} accuracy at {sparsity} sparsity")
+        return require_rows(rows, f"{group} accuracy at {sparsity} sparsity")
 
     def full(self, group: str) -> pd.Series:
         """Return the full model's row of table "group_accuracy" at the last checkpoint.
@@ -164,7 +164,7 @@ class Evidence:
         """
         rows, group = self.table("group_accuracy"), self.measured(group)
         is_full = (rows["step"] == self.context.last) & rows["seed"].isna() & (rows["group"] == group)
-        return some(rows[is_full].dropna(subset="accuracy"), f"{group} accuracy of the full model").iloc[0]
+        return require_rows(rows[is_full].dropna(subset="accuracy"), f"{group} accuracy of the full model").iloc[0]
 
     def analysed(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Select the rows of the subsets that enter group means."""
@@ -174,10 +174,10 @@ class Evidence:
 
     def over_steps(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return mean accuracy, percent, by step of fine-tuning and group, [steps, groups]."""
-        return group_means(self.analysed(rows)).pivot(index="step", columns="group", values="accuracy")
+        return compute_group_means(self.analysed(rows)).pivot(index="step", columns="group", values="accuracy")
 
 
-def of_run(tables: dict[str, pd.DataFrame], run: dict) -> dict[str, pd.DataFrame]:
+def select_run(tables: dict[str, pd.DataFrame], run: dict) -> dict[str, pd.DataFrame]:
     """Select the rows of one fine-tuning run in all tables."""
     selected = {}
     for name, table in tables.items():
@@ -196,24 +196,24 @@ def reason_without_p(tables: dict[str, pd.DataFrame], context: Context, run: dic
         cells: Names of :func:`.degenerate.list_cells`.
     """
     try:
-        Evidence(context, of_run(tables, {name: run[name] for name in RUN})).sound(*cells)
-    except CannotSay as reason:
+        Evidence(context, select_run(tables, {name: run[name] for name in RUN})).sound(*cells)
+    except NotComputable as reason:
         return str(reason)
     return None
 
 
-def runs(tables: dict[str, pd.DataFrame]) -> list[dict]:
+def list_runs(tables: dict[str, pd.DataFrame]) -> list[dict]:
     """Return the identity columns of all fine-tuning runs in the tables, ascending."""
     identities = pd.concat([t[[*RUN]] for t in tables.values() if len(t)]).dropna().drop_duplicates()
     return identities.sort_values([*RUN]).to_dict("records")
 
 
-def some(rows: pd.DataFrame, what: str) -> pd.DataFrame:
+def require_rows(rows: pd.DataFrame, what: str) -> pd.DataFrame:
     """Return `rows` if there are any.
 
     Raises:
         CannotSay: If there are no rows; the message says that `what` is missing.
     """
     if rows.empty:
-        raise CannotSay(f"no {what}")
+        raise NotComputable(f"no {what}")
     return rows

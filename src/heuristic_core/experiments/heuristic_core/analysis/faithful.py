@@ -4,7 +4,7 @@ from heuristic_core.analysis.faithful import Criterion
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 
 
-def criteria(analysis: Analysis) -> list[Criterion]:
+def list_criteria(analysis: Analysis) -> list[Criterion]:
     """Return all criteria at the thresholds of a study, starting with those that need no predictions.
 
     Recovery is undefined where the full model's accuracy is within the main margin: there is nothing to recover.

@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.analysis.randomisation import PERMUTATIONS, tail_p_values
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.core import iter_run_masks, of_both
+from heuristic_core.experiments.heuristic_core.analysis.core import iter_run_masks, stack_masks
 from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import split_in_halves
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
 
-def frequency_agreement(components: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
+def compute_frequency_agreement(components: pd.DataFrame, context: Context, seed: int) -> pd.DataFrame:
     """Compute table "frequency_agreement"; values are null where nothing can be correlated.
 
     Seeds with a failed run are left out. With an odd number of seeds, each split leaves out one.
@@ -28,10 +28,10 @@ def frequency_agreement(components: pd.DataFrame, context: Context, seed: int) -
     """
     rows = []
     for run, masks in iter_run_masks(components, context):
-        mid, high = of_both(masks)
+        mid, high = stack_masks(masks)
         row = run | {"step": context.last, "seeds": len(mid) // 2, "n": mid.shape[1] * mid.shape[2]}
         rows.append(row | correlate(mid, high, numpy_generator(seed, "frequency agreement", run["ft_seed"])))
-    return frame("frequency_agreement", rows)
+    return make_frame("frequency_agreement", rows)
 
 
 def correlate(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> dict:

@@ -10,18 +10,18 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 
-from heuristic_core.experiments.heuristic_core.analysis.runs import chance
+from heuristic_core.experiments.heuristic_core.analysis.runs import compute_chance
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
 from heuristic_core.experiments.heuristic_core.config.analysis import MAX_MODELS_IN_MEMORY, MAX_ROWS_IN_MEMORY, Analysis
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.columns import CELL, RUN, STEP, SUBSET
-from heuristic_core.tables.parquet import matrix, read_categorical
+from heuristic_core.tables.parquet import read_categorical, to_matrix
 
 COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example", "correct", "correct_merged", "log_odds"]
 BLOCK_KEYS = ("subset", "group", "family")  # rows with equal values in these columns, if present, are contiguous
 
 
-def gathered(
+def score_in_batches(
     full: str | Path,
     pruned: Sequence[str | Path],
     analysis: Analysis,
@@ -43,10 +43,10 @@ def gathered(
     parts, chance_accuracy, draws, a = [], None, {}, analysis
     batches = list(_batches(full, pruned, most))
     for batch in batches:
-        rows, logits = read_categorical([full, *batch], COLUMNS), matrix(_logits([full, *batch]))
+        rows, logits = read_categorical([full, *batch], COLUMNS), to_matrix(_logits([full, *batch]))
         missing = failed if batch is batches[-1] else ()
         tables = accuracies(rows, logits, a.subsets, a.class_rule, a.bootstrap, a.seed, missing, draws)
-        chance_accuracy = chance_accuracy if parts else chance(rows, a.subsets)
+        chance_accuracy = chance_accuracy if parts else compute_chance(rows, a.subsets)
         parts.append([table[table["seed"].notna()] if parts else table for table in tables])
     return tuple(map(_concatenate, zip(*parts, strict=True))), chance_accuracy
 

@@ -13,11 +13,18 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import LABELS, OOD, RULES, J, chosen, select_j_rows
-from heuristic_core.experiments.heuristic_core.analysis.measures import measures
-from heuristic_core.experiments.heuristic_core.analysis.scores import compare_measure, compared, scores
-from heuristic_core.experiments.heuristic_core.analysis.triples import choosing
+from heuristic_core.analysis.frames import make_frame
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
+    LABELS,
+    OOD,
+    RULES,
+    J,
+    select_j_rows,
+    select_subsets,
+)
+from heuristic_core.experiments.heuristic_core.analysis.measures import compute_measures
+from heuristic_core.experiments.heuristic_core.analysis.scores import compare_accuracy, compare_measure, iterate_scores
+from heuristic_core.experiments.heuristic_core.analysis.triples import mark_choosing_half
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.models.components import Component, ComponentGrid
 
@@ -60,7 +67,7 @@ class Ends(NamedTuple):
     gap: float
 
 
-def interpolation(
+def compute_interpolation(
     learned: Mapping[int, Kept], predict: Predict, grid: ComponentGrid, analysis: Analysis, run: dict
 ) -> pd.DataFrame:
     """Compute table "interpolation".
@@ -75,7 +82,7 @@ def interpolation(
     """
     if len(learned) < 2:
         reason = f"sound mid-sparsity subnetworks: {len(learned)}, and 2 are needed"
-        return frame("interpolation", [run | {"reason": reason}])
+        return make_frame("interpolation", [run | {"reason": reason}])
     halves = Halves(predict, analysis)
     ends = select_ends(learned, halves.value)
     models, reason = [*_models(learned, ends, halves.value)], None
@@ -87,7 +94,7 @@ def interpolation(
     rows = rows.merge(pd.DataFrame(columns).assign(model=range(len(models))), on="model")
     identity = run | {"heuristic": ends.heuristic, "generalising": ends.generalising, "measure": halves.measure}
     identity |= {"reason": reason}
-    return frame("interpolation", rows.sort_values(["model"], kind="stable").assign(**identity))
+    return make_frame("interpolation", rows.sort_values(["model"], kind="stable").assign(**identity))
 
 
 class Halves:
@@ -129,7 +136,7 @@ class Halves:
             self._correct[kept] = np.asarray(predictions[self._rule])
             if self._pairs is None:
                 pairs = pd.DataFrame({name: predictions[name] for name in PAIRS})
-                self._pairs = pairs.assign(chooses=choosing(pairs))
+                self._pairs = pairs.assign(chooses=mark_choosing_half(pairs))
                 self.measure, self._weights = _selecting_measure(self._pairs, self._analysis.subsets)
         return self._correct[kept]
 
@@ -139,7 +146,7 @@ def _selecting_measure(pairs: pd.DataFrame, subsets: Collection[str] | None) -> 
 
     The weights of each side sum to 1.
     """
-    selected = chosen(pairs[pairs["chooses"]], subsets)
+    selected = select_subsets(pairs[pairs["chooses"]], subsets)
     counts = selected.groupby(["chooses", "subset", "group", "family"], dropna=False, observed=True).size()
     counts = counts.reset_index(name="pairs")
     sides = select_j_rows(counts, ["chooses"])
@@ -157,7 +164,9 @@ def select_ends(learned: Mapping[int, Kept], measure: Callable[[Kept], float]) -
     return Ends(low, high, values[high] - values[low])
 
 
-def greedy(start: Kept, changes: Collection[int], measure: Callable[[Kept], float]) -> Iterator[tuple[int, Kept]]:
+def order_greedily(
+    start: Kept, changes: Collection[int], measure: Callable[[Kept], float]
+) -> Iterator[tuple[int, Kept]]:
     """Toggle all components of `changes`, at each step the one that raises `measure` most; ties go to the lowest index.
 
     Args:
@@ -186,8 +195,8 @@ def _models(learned: Mapping[int, Kept], ends: Ends, measure: Callable[[Kept], f
     only_m = sorted(m - h)
     yield from (Model(WITH, h | {component}, None, component, True) for component in only_m)
     yield from (Model(WITHOUT, m - {component}, None, component, False) for component in only_m)
-    added = [*greedy(h, m - h, measure)]
-    removed = greedy(h | m, h - m, measure)
+    added = [*order_greedily(h, m - h, measure)]
+    removed = order_greedily(h | m, h - m, measure)
     for place, (component, kept) in enumerate([*added, *removed], start=1):
         yield Model(PATH, kept, place, component, component in m)
 
@@ -199,15 +208,15 @@ def _evaluate_models(models: list[Model], halves: Halves, analysis: Analysis) ->
     """
     rows = pd.concat([halves.rows(model.kept).assign(model=k) for k, model in enumerate(models)], ignore_index=True)
     settings = analysis.class_rule, analysis.bootstrap, analysis.seed
-    parts = list(scores(rows, np.empty((len(rows), 0)), ["model"], *settings))
+    parts = list(iterate_scores(rows, np.empty((len(rows), 0)), ["model"], *settings))
     reference = np.array([1 if model.role in (GENERALISING, WITHOUT) else 0 for model in models])
-    tables = [part.identity | compared([part], reference) for part in parts]
-    names = set(chosen(pd.DataFrame([part.identity for part in parts]), analysis.subsets)["subset"])
+    tables = [part.identity | compare_accuracy([part], reference) for part in parts]
+    names = set(select_subsets(pd.DataFrame([part.identity for part in parts]), analysis.subsets)["subset"])
     selected = [part for part in parts if part.identity["subset"] in names]
     for group in dict.fromkeys(part.identity["group"] for part in selected):
         group_parts = [part for part in selected if part.identity["group"] == group]
-        tables.append({"subset": None, "group": group, "family": None} | compared(group_parts, reference))
-    overall, by_family = measures(selected)
+        tables.append({"subset": None, "group": group, "family": None} | compare_accuracy(group_parts, reference))
+    overall, by_family = compute_measures(selected)
     for measure in (*overall, *by_family):
         identity = {"subset": None, "group": measure.group, "family": measure.family}
         tables.append(identity | compare_measure(measure, reference))

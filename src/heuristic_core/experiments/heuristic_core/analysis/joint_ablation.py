@@ -2,15 +2,15 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
+from heuristic_core.analysis.estimates import NotComputable
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, require_rows
 
 # Role of the set of all core heads, which depends on the size of the core: a core of three heads has role "strongest".
 # The strongest three of a larger core were selected by their cost, so comparing them with random sets would be biased.
 WHOLE_CORE = ("core-all", "strongest", "pair", "core")
 
 
-def joint_ablation(evidence: Evidence) -> pd.DataFrame:
+def select_joint_ablation(evidence: Evidence) -> pd.DataFrame:
     """Return the rows of the whole core for the first kind of ablation.
 
     Raises:
@@ -32,7 +32,7 @@ def select_joint_ablations(evidence: Evidence) -> dict[str, pd.DataFrame]:
         if len(rows):
             rows = rows[rows["ablation"] == rows["ablation"].iloc[0]]
             return {kind: rows[rows["kind"] == kind] for kind in rows["kind"].unique()}
-    raise CannotSay("no core head was ablated")
+    raise NotComputable("no core head was ablated")
 
 
 def select_group_row(rows: pd.DataFrame, group: str) -> pd.Series:
@@ -42,10 +42,10 @@ def select_group_row(rows: pd.DataFrame, group: str) -> pd.Series:
         CannotSay: If the change of accuracy is missing.
     """
     group_rows = rows[rows["subset"].isna() & (rows["group"] == group)].dropna(subset="change")
-    return some(group_rows, f"{group} accuracy of ablation {rows['ablation'].iloc[0]}").iloc[0]
+    return require_rows(group_rows, f"{group} accuracy of ablation {rows['ablation'].iloc[0]}").iloc[0]
 
 
-def matched(table: pd.DataFrame, core: pd.Series) -> pd.DataFrame:
+def select_controls(table: pd.DataFrame, core: pd.Series) -> pd.DataFrame:
     """Select the random controls of the core: sets with as many heads of the same layers, ablated in the same kind.
 
     For a core of a single head, the controls are all other heads of its layer, ablated alone.

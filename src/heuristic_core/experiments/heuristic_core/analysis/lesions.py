@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.experiments.heuristic_core.analysis.scores import finetune_accuracy
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 
 
-def lesion_accuracy(predictions: pd.DataFrame, lesion: Mapping, analysis: Analysis) -> pd.DataFrame:
+def compute_lesion_accuracy(predictions: pd.DataFrame, lesion: Mapping, analysis: Analysis) -> pd.DataFrame:
     """Compute table "lesion_accuracy" of one run; it is empty if there are no predictions.
 
     Args:
@@ -18,8 +18,8 @@ def lesion_accuracy(predictions: pd.DataFrame, lesion: Mapping, analysis: Analys
         analysis: Settings `analysis`.
     """
     if predictions.empty:
-        return frame("lesion_accuracy", [])
+        return make_frame("lesion_accuracy", [])
     scoring = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
     table = finetune_accuracy(predictions, *scoring)
     heads = [lesion["heads"]] * len(table)
-    return frame("lesion_accuracy", table.assign(lesion=lesion["lesion"], heads=heads, size=lesion["size"]))
+    return make_frame("lesion_accuracy", table.assign(lesion=lesion["lesion"], heads=heads, size=lesion["size"]))

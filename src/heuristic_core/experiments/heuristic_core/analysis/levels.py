@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.ablations import MAX_LOG_ODDS
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, RULES, chosen, condensed, j_means
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, RULES, aggregate, compute_j, select_subsets
 
 VALUES = ["accuracy", "log_odds"]
 
 
-def by_subset(predictions: Mapping[str, np.ndarray] | pd.DataFrame, rule: str) -> pd.DataFrame:
+def average_by_subset(predictions: Mapping[str, np.ndarray] | pd.DataFrame, rule: str) -> pd.DataFrame:
     """Average one model's predictions by subset.
 
     Args:
@@ -33,7 +33,7 @@ def by_subset(predictions: Mapping[str, np.ndarray] | pd.DataFrame, rule: str) -
     ).reset_index()
 
 
-def id_accuracy(
+def compute_id_accuracy(
     predictions: Mapping[str, np.ndarray] | pd.DataFrame, rule: str, subsets: Collection[str] | None
 ) -> float:
     """Compute the unweighted mean of one model's accuracy over ID subsets, percent; NaN if there are none.
@@ -43,15 +43,15 @@ def id_accuracy(
         rule: ``analysis.class_rule``.
         subsets: Subsets that enter the mean; None for all.
     """
-    rows = chosen(by_subset(predictions, rule), subsets)
+    rows = select_subsets(average_by_subset(predictions, rule), subsets)
     return float(rows.loc[rows["group"] == ID, "accuracy"].mean())
 
 
-def levels(rows: pd.DataFrame, keys: Sequence[str], subsets: Collection[str] | None = None) -> pd.DataFrame:
-    """Append means over groups and families, and J, to rows of :func:`by_subset` of many models.
+def append_means(rows: pd.DataFrame, keys: Sequence[str], subsets: Collection[str] | None = None) -> pd.DataFrame:
+    """Append means over groups and families, and J, to rows of :func:`average_by_subset` of many models.
 
     Args:
-        rows: Rows of :func:`by_subset` with the columns `keys`.
+        rows: Rows of :func:`average_by_subset` with the columns `keys`.
         keys: Columns that identify a model.
         subsets: Subsets that enter means; None for all.
 
@@ -60,13 +60,13 @@ def levels(rows: pd.DataFrame, keys: Sequence[str], subsets: Collection[str] | N
         family, means over a family's group have a family. Group "j" is J, points, of a model and of each family; it has
         no log odds.
     """
-    selected, keys = chosen(rows, subsets), [*keys]
+    selected, keys = select_subsets(rows, subsets), [*keys]
     in_family = selected[selected["family"].notna()]
     means = [
         _means(selected, [*keys, "group"]),
         _means(in_family, [*keys, "group", "family"]),
-        j_means(selected, keys),
-        j_means(in_family, [*keys, "family"]),
+        compute_j(selected, keys),
+        compute_j(in_family, [*keys, "family"]),
     ]
     return pd.concat([rows, *(part for part in means if len(part))], ignore_index=True)
 
@@ -74,4 +74,4 @@ def levels(rows: pd.DataFrame, keys: Sequence[str], subsets: Collection[str] | N
 def _means(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Average `VALUES` by `keys`, and sum n."""
     sizes = rows.groupby(keys, observed=True)["n"].sum().reset_index()
-    return condensed(rows, keys, VALUES).merge(sizes, on=keys)
+    return aggregate(rows, keys, VALUES).merge(sizes, on=keys)

@@ -16,10 +16,10 @@ import numpy as np
 from scipy.special import stdtr
 from scipy.stats import false_discovery_control
 
-LEAST = 3  # masks with a head, and masks without it, that an estimate of its effect needs
-LEVEL = 0.05  # of the false discovery rate, and of tests
+MIN_MASKS = 3  # masks with a head, and masks without it, that an estimate of its effect needs
+ALPHA = 0.05  # of the false discovery rate, and of tests
 ID_MARGIN = 1.0  # points: a head whose effect on ID accuracy is within it does not serve the task
-FLAT = 1e-9  # points, or points squared: equal values differ by less, from rounding alone
+ROUNDING_TOLERANCE = 1e-9  # points, or points squared: equal values differ by less, from rounding alone
 BATCH = 100  # resamples in memory at once
 
 
@@ -27,8 +27,8 @@ class Effects(NamedTuple):
     """Estimated effects of heads on values.
 
     Attributes:
-        beta: Effects in points, [..., heads, values]. NaN for a head that fewer than `LEAST` masks keep or fewer than
-            `LEAST` lack, and for all heads if there are fewer than two masks per coefficient.
+        beta: Effects in points, [..., heads, values]. NaN for a head that fewer than `MIN_MASKS` masks keep or fewer
+            than `MIN_MASKS` lack, and for all heads if there are fewer than two masks per coefficient.
         p: Two-sided p, same shape. NaN where beta is, and where there is no residual error.
         error: Standard errors of beta in points, same shape. NaN where p is.
         df: Degrees of freedom of the errors.
@@ -52,11 +52,11 @@ class Effects(NamedTuple):
 def find_estimable(inside: np.ndarray) -> np.ndarray:
     """Find the heads whose effect can be estimated from the masks, bool [heads]."""
     included = inside.sum(axis=0)
-    estimable = (included >= LEAST) & (len(inside) - included >= LEAST)
+    estimable = (included >= MIN_MASKS) & (len(inside) - included >= MIN_MASKS)
     return estimable & (len(inside) >= 2 * (estimable.sum() + 1))
 
 
-def effects(inside: np.ndarray, values: np.ndarray) -> Effects:
+def estimate_effects(inside: np.ndarray, values: np.ndarray) -> Effects:
     """Estimate the effect of each head on each value by least squares.
 
     Args:
@@ -76,18 +76,18 @@ def effects(inside: np.ndarray, values: np.ndarray) -> Effects:
     values = values - values.mean(axis=-2, keepdims=True)  # equal values become exact zeros, without an error
     coefficients = inverse @ values
     leverage = (design * inverse.T).sum(axis=1)
-    errors = (values - design @ coefficients) / np.maximum(1 - leverage, FLAT)[:, None]
+    errors = (values - design @ coefficients) / np.maximum(1 - leverage, ROUNDING_TOLERANCE)[:, None]
     variance = inverse[1:] ** 2 @ errors**2
     coefficients, df = coefficients[..., 1:, :], len(design) - design.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         p_values = 2 * stdtr(df, -np.abs(coefficients) / np.sqrt(variance))
-    beta[..., estimable, :] = np.where(np.abs(coefficients) > FLAT, coefficients, 0)
-    p[..., estimable, :] = np.where(variance > FLAT, p_values, np.nan)
-    error[..., estimable, :] = np.where(variance > FLAT, np.sqrt(variance), np.nan)
+    beta[..., estimable, :] = np.where(np.abs(coefficients) > ROUNDING_TOLERANCE, coefficients, 0)
+    p[..., estimable, :] = np.where(variance > ROUNDING_TOLERANCE, p_values, np.nan)
+    error[..., estimable, :] = np.where(variance > ROUNDING_TOLERANCE, np.sqrt(variance), np.nan)
     return Effects(beta, p, error, df)
 
 
-def resampled(inside: np.ndarray, values: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+def bootstrap_effects(inside: np.ndarray, values: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
     """Estimate beta in bootstrap draws of the masks, the same draws for all heads and values.
 
     Args:
@@ -122,7 +122,7 @@ def build_design(inside: np.ndarray) -> np.ndarray:
     return np.column_stack([np.ones(len(inside)), inside])
 
 
-def adjusted(p: np.ndarray) -> np.ndarray:
+def adjust_p(p: np.ndarray) -> np.ndarray:
     """Adjust p for the false discovery rate over the last two axes, heads and values.
 
     Args:
@@ -137,7 +137,7 @@ def adjusted(p: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(p), np.nan, false_discovery_control(flat, axis=-1).reshape(p.shape))
 
 
-def counter(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray, j: np.ndarray) -> np.ndarray:
+def find_counter_heuristic(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Find the heads that are counter-heuristic on an OOD subset.
 
     Such a head meets three conditions. It raises accuracy on the subset. Its effect on ID accuracy is within
@@ -154,10 +154,10 @@ def counter(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray, j: np.ndarray)
     Returns:
         bool, [..., heads, subsets].
     """
-    on_ood, on_id, on_j = (effects(inside, values) for values in (ood, id_, j))
+    on_ood, on_id, on_j = (estimate_effects(inside, values) for values in (ood, id_, j))
     p = np.maximum(np.maximum(on_ood.p_raised(), on_j.p_raised()), on_id.p_equivalent(ID_MARGIN))
     with np.errstate(invalid="ignore"):
-        return adjusted(p) < LEVEL
+        return adjust_p(p) < ALPHA
 
 
 def profile_variance(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:
@@ -173,14 +173,14 @@ def profile_variance(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:
         Points squared, [...].
     """
     centred = ood - ood.mean(axis=-1, keepdims=True)  # accuracy of a mask relative to its mean over subsets
-    beta = effects(inside, centred).beta
+    beta = estimate_effects(inside, centred).beta
     share = np.asarray(inside, dtype=float).mean(axis=0)
     estimable = ~np.isnan(beta).any(axis=(*range(beta.ndim - 2), -1))
     variances = (beta[..., estimable, :] ** 2).sum(axis=-1) / max(ood.shape[-1] - 1, 1)
     return variances @ (share * (1 - share))[estimable] / (share * (1 - share))[estimable].sum()
 
 
-def opposite(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:
+def compute_opposite_p(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:
     """Test for each head whether it raises one OOD subset and lowers another.
 
     Under the null hypothesis a head raises no subset, or lowers none. The smallest p over subsets tests each half, so
@@ -194,7 +194,7 @@ def opposite(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:
     Returns:
         p of each head, Bonferroni-adjusted for subsets and heads, [heads].
     """
-    estimates = effects(inside, ood)
+    estimates = estimate_effects(inside, ood)
     test_count = int((~np.isnan(estimates.p)).any(axis=1).sum())
     p_raised = np.where(np.isnan(estimates.p), 1, np.where(estimates.beta > 0, estimates.p / 2, 1 - estimates.p / 2))
     one_sided = np.stack([p_raised, 1 - p_raised])

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.experiments.heuristic_core.analysis.counter_heads import (
     LEARNED,
     NO_POOL,
@@ -19,7 +19,7 @@ from heuristic_core.experiments.heuristic_core.analysis.counter_heads import (
     MaskScores,
     collect_mask_scores,
 )
-from heuristic_core.experiments.heuristic_core.analysis.mask_effects import FLAT, build_design
+from heuristic_core.experiments.heuristic_core.analysis.mask_effects import ROUNDING_TOLERANCE, build_design
 from heuristic_core.tables.columns import SUBSET
 
 
@@ -36,12 +36,12 @@ def mask_fit(random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | N
     """
     random, learned = collect_mask_scores(random_masks, run, subsets)
     if not random.heads:
-        return frame("mask_fit", [run | {"n": 0, "heads": 0, "reason": NO_POOL}])
+        return make_frame("mask_fit", [run | {"n": 0, "heads": 0, "reason": NO_POOL}])
     sufficient = len(random.inside) // 2 > len(random.heads) + 1
     reason = None if sufficient else f"half of {len(random.inside)} masks are too few for {len(random.heads)} heads"
     predictions = (predict(random, learned), _cross_predict(random)) if sufficient else (None, None)
     parts = zip((LEARNED, RANDOM), (learned, random), predictions, strict=True)
-    return frame("mask_fit", pd.concat([_rows(*part, reason) for part in parts]))
+    return make_frame("mask_fit", pd.concat([_rows(*part, reason) for part in parts]))
 
 
 def fit_coefficients(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -80,9 +80,9 @@ def _agreement(observed: np.ndarray, predicted: np.ndarray) -> dict:
         return {"reason": f"only {len(observed)} masks"}
     residual, total = ((observed - predicted) ** 2).sum(), ((observed - observed.mean()) ** 2).sum()
     row = {"sd": observed.std(ddof=1), "error": np.sqrt(residual / len(observed))}
-    if np.ptp(observed) < FLAT:
+    if np.ptp(observed) < ROUNDING_TOLERANCE:
         return row | {"reason": "all masks have the same value"}
     row |= {"r2": 1 - residual / total}
-    if np.ptp(predicted) < FLAT:
+    if np.ptp(predicted) < ROUNDING_TOLERANCE:
         return row | {"reason": "no rho: predictions are all equal"}
     return row | {"rho": spearmanr(observed, predicted).statistic}

@@ -19,8 +19,21 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.bootstrap import Resamples, bound_accuracy_interval, interval, unseen, widen_flat_sides
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC, ENTAILMENT, LEAST, OOD, J, select_j_rows
+from heuristic_core.analysis.bootstrap import (
+    Resamples,
+    bound_accuracy_interval,
+    sum_interval,
+    widen_flat_sides,
+    wilson_zero_bound,
+)
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
+    AUC,
+    ENTAILMENT,
+    MIN_VALUES,
+    OOD,
+    J,
+    select_j_rows,
+)
 
 SIDES = (OOD, ENTAILMENT)
 
@@ -108,8 +121,8 @@ class Measure(NamedTuple):
         return {
             "n": self.pairs,
             "accuracy": self.value,
-            "low": np.clip(low, LEAST.get(self.group, 0), 100),
-            "high": np.clip(high, LEAST.get(self.group, 0), 100),
+            "low": np.clip(low, MIN_VALUES.get(self.group, 0), 100),
+            "high": np.clip(high, MIN_VALUES.get(self.group, 0), 100),
             "unit": units.pop() if len(units) == 1 else "pair or template",
             "units": sum(self.units),
         }
@@ -127,18 +140,18 @@ class Measure(NamedTuple):
             The effect and the lower and upper ends of its interval.
         """
         value = effect(self.value)
-        return value, *self._interval(value, effect, lambda _, units: (changes * unseen(units),) * 2)
+        return value, *self._interval(value, effect, lambda _, units: (changes * wilson_zero_bound(units),) * 2)
 
     def _interval(self, value, effect, extend) -> tuple[np.ndarray, np.ndarray]:
         """Return the interval of an effect, extended by what :func:`.widen_flat_sides` adds."""
         draws = [effect(part.draws) for part in self.parts]
-        bounds = interval(draws, self.units, np.zeros_like(value), self.weights)
+        bounds = sum_interval(draws, self.units, np.zeros_like(value), self.weights)
         sides = [part.side for part in self.parts]
         below, above = widen_flat_sides(bounds, draws, self.units, self.weights, sides, extend)
         return value - below, value + above
 
 
-def measures(subsets: Sequence[Subset]) -> tuple[list[Measure], list[Measure]]:
+def compute_measures(subsets: Sequence[Subset]) -> tuple[list[Measure], list[Measure]]:
     """Compute J, and AUC where log odds are known.
 
     Returns:

@@ -16,14 +16,20 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import draw_matched_sets
 from heuristic_core.experiments.heuristic_core.analysis.contrasts import ACCURACY, LOG_ODDS, Level, Levels
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 
 LEARNED = "learned"
-SINGLE, LAYER, ALL, COUNTER, RANDOM = "single", "layer", "all later", "counter-heuristic", "random"  # roles of sets
+SINGLE, LAYER, ALL_LATER, COUNTER_HEURISTIC, RANDOM = (
+    "single",
+    "layer",
+    "all later",
+    "counter-heuristic",
+    "random",
+)  # roles of sets
 DIRECTIONS = ("restored", "transmitted")
 BLOCK = 128  # interventions with their draws in memory at once
 
@@ -33,7 +39,7 @@ class PatchedSet(NamedTuple):
 
     Attributes:
         name: Name of the set, or of its single head.
-        role: One of `SINGLE`, `LAYER`, `ALL`, `COUNTER`, `RANDOM`.
+        role: One of `SINGLE`, `LAYER`, `ALL_LATER`, `COUNTER_HEURISTIC`, `RANDOM`.
         heads: Component indices.
         layers: Layer of each head, such as "1+2".
     """
@@ -81,7 +87,7 @@ def plan(core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, rando
     sets = _build_sets(core, counter, grid)
     names = [component.name for component in grid]
     singles = [PatchedSet(names[head], SINGLE, (head,), _layer_label((head,), grid)) for head in later]
-    if counter_sets := [patched for patched in sets if patched.role == COUNTER]:
+    if counter_sets := [patched for patched in sets if patched.role == COUNTER_HEURISTIC]:
         draws = draw_matched_sets(counter_sets[0].layers, later, grid.heads, random_sets, seed, counter_sets[0].heads)
         sets += [
             PatchedSet(f"random {k}", RANDOM, heads, counter_sets[0].layers) for k, heads in enumerate(draws, start=1)
@@ -92,7 +98,10 @@ def plan(core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, rando
     )
     return [
         Core(LEARNED, core, [*singles, *sets]),
-        *(Core(f"random {k}", heads, _build_sets(heads, counter, grid, (ALL, COUNTER))) for k, heads in random_cores),
+        *(
+            Core(f"random {k}", heads, _build_sets(heads, counter, grid, (ALL_LATER, COUNTER_HEURISTIC)))
+            for k, heads in random_cores
+        ),
     ]
 
 
@@ -129,7 +138,7 @@ def mediation(
                         identity | {"direction": direction, "measure": measure} | row
                         for row in _measure_rows(levels, core.sets[block], direction, measure, *values_by_state)
                     ]
-    return frame("mediation", rows)
+    return make_frame("mediation", rows)
 
 
 def _measure_rows(levels: Levels, sets, direction, measure, full, ablated, patched) -> Iterable[dict]:
@@ -186,13 +195,19 @@ def _set_columns(patched_set: PatchedSet) -> dict:
 
 
 def _build_sets(
-    core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, roles: Collection[str] = (LAYER, ALL, COUNTER)
+    core: Sequence[int],
+    counter: Sequence[int],
+    grid: ComponentGrid,
+    roles: Collection[str] = (LAYER, ALL_LATER, COUNTER_HEURISTIC),
 ) -> list[PatchedSet]:
     """Build the nonempty sets with one of `roles`: later heads by layer, all of them, the counter-heuristic ones."""
     later = _later_heads(core, grid)
     by_layer = {layer: tuple(h for h in later if h // grid.heads == layer) for layer in range(grid.layers)}
     named_sets = [(f"layer {layer}", LAYER, heads) for layer, heads in by_layer.items()]
-    named_sets += [(ALL, ALL, tuple(later)), (COUNTER, COUNTER, tuple(head for head in later if head in counter))]
+    named_sets += [
+        (ALL_LATER, ALL_LATER, tuple(later)),
+        (COUNTER_HEURISTIC, COUNTER_HEURISTIC, tuple(head for head in later if head in counter)),
+    ]
     named_sets = [named for named in named_sets if named[2] and named[1] in roles]
     return [PatchedSet(name, role, heads, _layer_label(heads, grid)) for name, role, heads in named_sets]
 

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import CELLS
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import CELL_KEYS
 
-NAMED = 12  # runs listed for each kind of fault; the rest are only counted
+MAX_LISTED_RUNS = 12  # runs listed for each kind of fault; the rest are only counted
 
 
 class Outcome(NamedTuple):
@@ -16,7 +16,7 @@ class Outcome(NamedTuple):
         kind: "failed", "collapsed" or "missed their target".
         count: Number of runs with this fault.
         of: Number of all runs.
-        named: Descriptions of the first `NAMED` of them, with reasons.
+        named: Descriptions of the first `MAX_LISTED_RUNS` of them, with reasons.
     """
 
     kind: str
@@ -30,16 +30,18 @@ class Outcome(NamedTuple):
         return f"{self.count} of {self.of} pruning runs {self.kind}: {'. '.join([*self.named, *more])}"
 
 
-def outcomes(rows: pd.DataFrame) -> list[Outcome]:
+def list_outcomes(rows: pd.DataFrame) -> list[Outcome]:
     """List the kinds of faults that occur in table "runs"."""
-    kinds = faults(rows)
-    descriptions = {kind: [_describe(row) for row in rows[kinds[kind]].head(NAMED).itertuples()] for kind in kinds}
+    kinds = mark_faults(rows)
+    descriptions = {
+        kind: [_describe(row) for row in rows[kinds[kind]].head(MAX_LISTED_RUNS).itertuples()] for kind in kinds
+    }
     return [
         Outcome(kind, int(kinds[kind].sum()), len(rows), descriptions[kind]) for kind in kinds if descriptions[kind]
     ]
 
 
-def faults(rows: pd.DataFrame) -> pd.DataFrame:
+def mark_faults(rows: pd.DataFrame) -> pd.DataFrame:
     """Mark the faults of each run of table "runs": bool, a column for each kind."""
     return pd.DataFrame(
         {
@@ -52,11 +54,11 @@ def faults(rows: pd.DataFrame) -> pd.DataFrame:
 
 def mostly_faulty(rows: pd.DataFrame) -> bool:
     """Return whether at least half of the runs have a fault."""
-    return len(rows) > 0 and 2 * faults(rows).any(axis="columns").sum() >= len(rows)
+    return len(rows) > 0 and 2 * mark_faults(rows).any(axis="columns").sum() >= len(rows)
 
 
-def counted(kinds: pd.DataFrame) -> str:
-    """Format counts of faults from :func:`faults`, for instance "2 failed, 7 collapsed"."""
+def format_counts(kinds: pd.DataFrame) -> str:
+    """Format counts of faults from :func:`mark_faults`, for instance "2 failed, 7 collapsed"."""
     return ", ".join(f"{count} {kind}" for kind, count in kinds.sum().items() if count)
 
 
@@ -80,27 +82,27 @@ class FaultyCell(NamedTuple):
     most: bool
 
 
-def troubled(rows: pd.DataFrame) -> list[FaultyCell]:
+def find_faulty_cells(rows: pd.DataFrame) -> list[FaultyCell]:
     """List the cells of table "runs" in which at least one run has a fault."""
     cells = []
     for cell, runs in rows.groupby(["ft_seed", "step", "sparsity"]):
-        kinds = faults(runs)
+        kinds = mark_faults(runs)
         if kinds.to_numpy().any():
             counts = {kind: int(count) for kind, count in kinds.sum().items()}
             cells.append(FaultyCell(*cell, len(runs), counts, mostly_faulty(runs)))
     return cells
 
 
-def warning(rows: pd.DataFrame) -> str | None:
+def format_warning(rows: pd.DataFrame) -> str | None:
     """Return a warning about the faults in table "runs"; None if all runs went well."""
-    kinds = faults(rows)
+    kinds = mark_faults(rows)
     if not kinds.to_numpy().any():
         return None
     bad_cells, cells = (
-        sum(cell.most for cell in troubled(rows)),
+        sum(cell.most for cell in find_faulty_cells(rows)),
         rows.groupby(["ft_seed", "step", "sparsity"]).ngroups,
     )
-    text = f"Of {len(rows)} pruning runs, {counted(kinds)}."
+    text = f"Of {len(rows)} pruning runs, {format_counts(kinds)}."
     if bad_cells:
         text += (
             f" In {bad_cells} of {cells} cells of the grid at least half of the runs have such a fault; claims that "
@@ -120,7 +122,7 @@ def with_collapses(rows: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFram
     """Add a bool column "collapsed": whether the pruning run of the model collapsed.
 
     Args:
-        rows: One or more rows for each model, with the columns `CELLS`.
+        rows: One or more rows for each model, with the columns `CELL_KEYS`.
         runs: Table "runs"; None if nothing was pruned, so that no run collapsed.
 
     Returns:
@@ -129,17 +131,17 @@ def with_collapses(rows: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFram
     return _mark(rows, runs, "collapsed")
 
 
-def well(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+def select_sound(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Select the models whose pruning run neither failed nor collapsed nor missed its target.
 
     Args:
-        rows: One or more rows for each model, with the columns `CELLS`.
+        rows: One or more rows for each model, with the columns `CELL_KEYS`.
         runs: Table "runs".
 
     Returns:
         A subset of `rows`.
     """
-    marked = _mark(rows, runs.assign(faulty=faults(runs).any(axis="columns")), "faulty")
+    marked = _mark(rows, runs.assign(faulty=mark_faults(runs).any(axis="columns")), "faulty")
     return marked[~marked["faulty"]].drop(columns="faulty")
 
 
@@ -147,5 +149,5 @@ def _mark(rows: pd.DataFrame, runs: pd.DataFrame | None, column: str) -> pd.Data
     """Add a bool column of `runs` to `rows`, False where it is unknown."""
     if runs is None:
         return rows.assign(**{column: False})
-    merged = rows.merge(runs[[*CELLS, column]], on=CELLS, how="left")
+    merged = rows.merge(runs[[*CELL_KEYS, column]], on=CELL_KEYS, how="left")
     return merged.assign(**{column: merged[column].eq(True).fillna(False).astype(bool)})

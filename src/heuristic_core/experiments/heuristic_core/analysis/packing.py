@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from heuristic_core.analysis.faithful import ROUNDING
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.models.components import ComponentGrid
 
 
@@ -95,4 +95,4 @@ def packing(
             row |= {"id_accuracy": round_.id_accuracy, "share": 100 * round_.id_accuracy / full if full else None}
             row |= {"faithful": round_.faithful(full, recovery)}
         rows.append(row)
-    return frame("packing", rows)
+    return make_frame("packing", rows)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import scipy  # as in `contrasts`
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import draw_matched_sets
 from heuristic_core.experiments.heuristic_core.analysis.contrasts import (
     ACCURACY,
@@ -50,7 +50,7 @@ class Sender(NamedTuple):
 
 
 class Effects(NamedTuple):
-    """Effects of a sender on its targets (see :func:`targets`), by pair.
+    """Effects of a sender on its targets (see :func:`list_targets`), by pair.
 
     Attributes:
         values: By measure, changed minus clean, points or nats, [pairs, targets].
@@ -61,7 +61,7 @@ class Effects(NamedTuple):
     attention: np.ndarray
 
 
-def senders(core: Sequence[int], grid: ComponentGrid, draws: int, seed: int) -> list[list[Sender]]:
+def list_senders(core: Sequence[int], grid: ComponentGrid, draws: int, seed: int) -> list[list[Sender]]:
     """List each core head, and all core heads together if there are several, each with its random senders.
 
     Receivers are the heads above the lowest layer of the sender that do not send themselves, core heads included.
@@ -95,7 +95,7 @@ def senders(core: Sequence[int], grid: ComponentGrid, draws: int, seed: int) -> 
     return families
 
 
-def targets(sender: Sender, grid: ComponentGrid) -> list[tuple[str, int | None, str | None]]:
+def list_targets(sender: Sender, grid: ComponentGrid) -> list[tuple[str, int | None, str | None]]:
     """List the targets of a sender's effects: receiver, its component index, part."""
     names = [component.name for component in grid]
     return [*OUTPUT_TARGETS, *((names[head], head, part) for head in sender.receivers for part in PARTS)]
@@ -114,7 +114,7 @@ def paths(
 
     Args:
         run: Identity of the run.
-        family: A core sender and its random senders, from :func:`senders`.
+        family: A core sender and its random senders, from :func:`list_senders`.
         grid: Components of the model.
         donor: Name of the donor of activations.
         effects: Effects of each sender.
@@ -125,19 +125,19 @@ def paths(
         Rows by measure, sender, level and target.
     """
     core_sender, *random_senders = family
-    core_targets = targets(core_sender, grid)
+    core_targets = list_targets(core_sender, grid)
     reported = [level for level in levels.levels if level.identity["family"] is None or by_subset]
     reported = [level for level in reported if (level.identity["subset"] is not None) == by_subset]
-    reach = [(targets(sender, grid), effect) for sender, effect in zip(random_senders, effects[1:], strict=True)]
+    reach = [(list_targets(sender, grid), effect) for sender, effect in zip(random_senders, effects[1:], strict=True)]
     rows = []
     for measure in (ACCURACY, LOG_ODDS):
         measured = [level for level in reported if level.has(measure)]
         random = [_align(core_targets, reached, effect.values[measure]) for reached, effect in reach]
         rows += _core_rows(core_sender, core_targets, levels, measured, measure, effects[0], random)
         for sender, sender_effects in zip(random_senders, effects[1:], strict=True):
-            rows += _random_rows(sender, targets(sender, grid), levels, measured, measure, sender_effects)
+            rows += _random_rows(sender, list_targets(sender, grid), levels, measured, measure, sender_effects)
     identity = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed", "step")}
-    return frame("paths", [identity | {"donor": donor} | row for row in rows])
+    return make_frame("paths", [identity | {"donor": donor} | row for row in rows])
 
 
 def _align(core_targets: list, reached: list, values: np.ndarray) -> np.ndarray:

@@ -51,7 +51,7 @@ def build_pool(components: pd.DataFrame, core: pd.DataFrame) -> Pool:
     return Pool(in_core, tuple(heads["component"].astype(int)), tuple(shares), tuple(mlps.astype(int)))
 
 
-def drawn(pool: Pool, count: int, rng: np.random.Generator) -> np.ndarray:
+def draw_masks(pool: Pool, count: int, rng: np.random.Generator) -> np.ndarray:
     """Draw random subnetworks.
 
     Args:
@@ -65,7 +65,7 @@ def drawn(pool: Pool, count: int, rng: np.random.Generator) -> np.ndarray:
     return rng.random((count, len(pool.heads))) < np.array(pool.shares)
 
 
-def learned(components: pd.DataFrame) -> dict[int, frozenset[int]]:
+def list_learned_masks(components: pd.DataFrame) -> dict[int, frozenset[int]]:
     """Return the components that each subnetwork of table "components" keeps, by pruning seed, ascending."""
     kept = components[components["kept"].astype(bool)].groupby("seed")["component"]
     return {int(seed): frozenset(seed_components.astype(int)) for seed, seed_components in kept}

@@ -8,12 +8,12 @@ import pandas as pd
 from scipy.stats import rankdata, spearmanr
 
 from heuristic_core.analysis.bootstrap import percentiles
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.core import iter_run_masks, of_both
+from heuristic_core.experiments.heuristic_core.analysis.core import iter_run_masks, stack_masks
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
-SPLITS = 1000  # most splits of the seeds into halves; 12 seeds have 924
+MAX_SPLITS = 1000  # most splits of the seeds into halves; 12 seeds have 924
 
 
 def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int, seed: int) -> pd.DataFrame:
@@ -34,7 +34,7 @@ def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int,
     """
     rows = []
     for run, by_cell in iter_run_masks(components, context):
-        masks = of_both(by_cell)
+        masks = stack_masks(by_cell)
         heads = masks.shape[2] * masks.shape[3]
         mid, high = masks.reshape(2, -1, heads)
         identity = run | {"step": context.last, "n": heads}
@@ -43,7 +43,7 @@ def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int,
             identity | {"seeds": "shared"} | _correlate_shared(mid.sum(axis=0), high.sum(axis=0), bootstrap, rng)
         )
         rows.append(identity | {"seeds": "disjoint"} | _correlate_disjoint(mid, high, bootstrap, rng))
-    return frame("rank_correlation", rows)
+    return make_frame("rank_correlation", rows)
 
 
 def _correlate_shared(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np.random.Generator) -> dict:
@@ -79,15 +79,15 @@ def split_in_halves(seeds: int, rng: np.random.Generator) -> tuple[np.ndarray, n
         rng: Generator of random splits.
 
     Returns:
-        Indices of the first and the second halves, [splits, seeds // 2] each: all splits, or `SPLITS` random ones if
-        there are more. The order of the halves counts.
+        Indices of the first and the second halves, [splits, seeds // 2] each: all splits, or `MAX_SPLITS` random ones
+        if there are more. The order of the halves counts.
     """
     half, indices = seeds // 2, range(seeds)
-    if math.comb(seeds, half) * math.comb(seeds - half, half) <= SPLITS:
+    if math.comb(seeds, half) * math.comb(seeds - half, half) <= MAX_SPLITS:
         subsets = list(combinations(indices, half))
         order = np.array([a + b for a in subsets for b in subsets if not set(a) & set(b)])
     else:
-        order = np.array([rng.permutation(seeds) for _ in range(SPLITS)])
+        order = np.array([rng.permutation(seeds) for _ in range(MAX_SPLITS)])
     return order[:, :half], order[:, half : 2 * half]
 
 

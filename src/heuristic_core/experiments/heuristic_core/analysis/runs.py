@@ -15,15 +15,15 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.config.pruning import THRESHOLD_TOLERANCE
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import chosen
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import select_subsets
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.columns import CELL
 
 TOLERANCE = 0.02  # largest difference between target and actual sparsity
-ENDS = ("target_sparsity", "sampled_sparsity", "kl")  # columns of a trace that are averaged over its end
-END = 0.1  # share of the recorded steps of pruning, the last ones, that the end is averaged over
+END_COLUMNS = ("target_sparsity", "sampled_sparsity", "kl")  # columns of a trace that are averaged over its end
+END_SHARE = 0.1  # share of the recorded steps of pruning, the last ones, that the end is averaged over
 
 
 def runs(
@@ -37,9 +37,9 @@ def runs(
 
     Args:
         pruning_runs: Pruning runs, in the order of the rows.
-        traces: Table "prune_trace" of the checkpoint; columns `CELL` and `ENDS` suffice.
+        traces: Table "prune_trace" of the checkpoint; columns `CELL` and `END_COLUMNS` suffice.
         groups: Table "group_accuracy" of the checkpoint.
-        chance: Accuracy at chance, percent, from :func:`chance`; None if unknown.
+        chance: Accuracy at chance, percent, from :func:`compute_chance`; None if unknown.
         controller: Setting ``prune.controller``.
 
     Returns:
@@ -70,7 +70,7 @@ def runs(
                 "reason": "; ".join(filter(None, (missed, collapsed))) or None,
             }
         )
-    return frame("runs", rows)
+    return make_frame("runs", rows)
 
 
 def check_end(subnetwork: Subnetwork, trace: pd.DataFrame, controller: str = "sampled") -> tuple[float, str | None]:
@@ -88,7 +88,7 @@ def check_end(subnetwork: Subnetwork, trace: pd.DataFrame, controller: str = "sa
     return row["gate_sparsity"], _missed(subnetwork, row, controller == "sampled")
 
 
-def chance(predictions: pd.DataFrame, subsets: Sequence[str] | None = None) -> float | None:
+def compute_chance(predictions: pd.DataFrame, subsets: Sequence[str] | None = None) -> float | None:
     """Compute the ID accuracy of always predicting the label that does best, as an unweighted mean over ID subsets.
 
     Args:
@@ -98,7 +98,7 @@ def chance(predictions: pd.DataFrame, subsets: Sequence[str] | None = None) -> f
     Returns:
         Percent; None if no ID subset enters group means.
     """
-    full = chosen(predictions[predictions["seed"].isna()], subsets)
+    full = select_subsets(predictions[predictions["seed"].isna()], subsets)
     id_predictions = full[full["group"] == "id"]
     if id_predictions.empty:
         return None
@@ -110,7 +110,7 @@ def chance(predictions: pd.DataFrame, subsets: Sequence[str] | None = None) -> f
 
 def _average_end(trace: pd.DataFrame) -> dict:
     """Average the columns of a trace over its end."""
-    last = trace.tail(max(1, round(END * len(trace))))
+    last = trace.tail(max(1, round(END_SHARE * len(trace))))
     gap = last["target_sparsity"] - last["sampled_sparsity"]
     return {"gate_sparsity": last["sampled_sparsity"].mean(), "gap": gap.mean(), "kl": last["kl"].mean()}
 

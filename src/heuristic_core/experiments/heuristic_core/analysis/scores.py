@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.bootstrap import Resamples, bound_accuracy_interval, interval, widen_change_interval
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.bootstrap import Resamples, bound_accuracy_interval, sum_interval, widen_change_interval
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC, CELLS, RULES, chosen
-from heuristic_core.experiments.heuristic_core.analysis.measures import Measure, Subset, measures
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC, CELL_KEYS, RULES, select_subsets
+from heuristic_core.experiments.heuristic_core.analysis.measures import Measure, Subset, compute_measures
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.columns import RUN, STEP, SUBSET
 
@@ -33,7 +33,7 @@ class Scores(Subset):
     logits: np.ndarray
 
 
-def scores(
+def iterate_scores(
     predictions: pd.DataFrame,
     logits: np.ndarray,
     models: list[str],
@@ -101,14 +101,14 @@ def accuracies(
         bootstrap: Number of resamples.
         seed: Seed of the draws.
         failed: Runs without predictions, whose rows are null.
-        shared_draws: Draws by subset, as for :func:`scores`.
+        shared_draws: Draws by subset, as for :func:`iterate_scores`.
 
     Returns:
         The three tables.
     """
-    models = predictions[CELLS].drop_duplicates().reset_index(drop=True)
+    models = predictions[CELL_KEYS].drop_duplicates().reset_index(drop=True)
     full = np.full(len(models), models.index[models["seed"].isna()][0])
-    subset_scores = list(scores(predictions, logits, CELLS, rule, bootstrap, seed, shared_draws))
+    subset_scores = list(iterate_scores(predictions, logits, CELL_KEYS, rule, bootstrap, seed, shared_draws))
     failed_rows = pd.DataFrame([run.identity._asdict() | {"reason": run.reason} for run in failed])
 
     def rows(identity: dict, columns: dict) -> pd.DataFrame:
@@ -128,12 +128,12 @@ def accuracies(
             )
             for measure in measured
         ]
-        for measured in measures(selected)
+        for measured in compute_measures(selected)
     )
     return (
-        frame("accuracy", pd.concat([rows(part.identity, _columns([part], full)) for part in subset_scores])),
-        frame("group_accuracy", pd.concat([*groups, *over_families])),
-        frame("family_scores", pd.concat(families) if families else []),
+        make_frame("accuracy", pd.concat([rows(part.identity, _columns([part], full)) for part in subset_scores])),
+        make_frame("group_accuracy", pd.concat([*groups, *over_families])),
+        make_frame("family_scores", pd.concat(families) if families else []),
     )
 
 
@@ -155,16 +155,16 @@ def finetune_accuracy(
     keys = [*RUN, *STEP]
     models = predictions[keys].drop_duplicates().reset_index(drop=True)
     no_logits = np.empty((len(predictions), 0))
-    subset_scores = list(scores(predictions, no_logits, keys, rule, bootstrap, seed))
+    subset_scores = list(iterate_scores(predictions, no_logits, keys, rule, bootstrap, seed))
     rows = [models.assign(**part.identity, **_accuracy_columns([part])) for part in subset_scores]
-    over_families, _ = measures(_select_subsets(subset_scores, subsets))
+    over_families, _ = compute_measures(_select_subsets(subset_scores, subsets))
     rows += [models.assign(group=AUC, **measure.columns()) for measure in over_families if measure.group == AUC]
-    return frame("finetune_accuracy", pd.concat(rows).sort_values("step", kind="stable"))
+    return make_frame("finetune_accuracy", pd.concat(rows).sort_values("step", kind="stable"))
 
 
 def _select_subsets(parts: Sequence[Scores], subsets: Collection[str] | None) -> list[Scores]:
     """Select the subsets that enter group means. Raises ValueError for an unknown subset."""
-    chosen(pd.DataFrame([part.identity for part in parts]), subsets)
+    select_subsets(pd.DataFrame([part.identity for part in parts]), subsets)
     return [part for part in parts if not subsets or part.identity["subset"] in subsets]
 
 
@@ -172,7 +172,9 @@ def _accuracy_columns(parts: Sequence[Subset]) -> dict:
     """Return accuracy and its interval by model, of one subset or as an unweighted mean over several."""
     count = sum(part.resamples.units for part in parts)
     accuracy = _mean(parts, lambda part: 100 * part.correct.mean(axis=0))
-    low, high = bound_accuracy_interval(*interval([part.draws for part in parts], _unit_counts(parts), accuracy), count)
+    low, high = bound_accuracy_interval(
+        *sum_interval([part.draws for part in parts], _unit_counts(parts), accuracy), count
+    )
     return {
         "n": sum(len(part.correct) for part in parts),
         "accuracy": accuracy,
@@ -183,7 +185,7 @@ def _accuracy_columns(parts: Sequence[Subset]) -> dict:
     }
 
 
-def compared(parts: Sequence[Subset], reference: np.ndarray) -> dict:
+def compare_accuracy(parts: Sequence[Subset], reference: np.ndarray) -> dict:
     """Return the columns of accuracy, and of its paired change from a reference model.
 
     Args:
@@ -197,13 +199,13 @@ def compared(parts: Sequence[Subset], reference: np.ndarray) -> dict:
     change = columns["accuracy"] - columns["accuracy"][reference]
     draws = [part.draws - part.draws[:, reference] for part in parts]
     low, high = widen_change_interval(
-        *interval(draws, _unit_counts(parts), change), columns["units"], _differs_from_reference(reference)
+        *sum_interval(draws, _unit_counts(parts), change), columns["units"], _differs_from_reference(reference)
     )
     return columns | {"change": change, "change_low": low, "change_high": high}
 
 
 def compare_measure(measure: Measure, reference: np.ndarray) -> dict:
-    """Return the columns of J or AUC, and of its paired change from a reference model, as for :func:`compared`."""
+    """Return the columns of J or AUC, and of its paired change from a reference: see :func:`compare_accuracy`."""
     change, low, high = measure.effect(
         lambda values: values - values[..., reference], _differs_from_reference(reference)
     )
@@ -212,7 +214,7 @@ def compare_measure(measure: Measure, reference: np.ndarray) -> dict:
 
 def _columns(parts: list[Scores], full: np.ndarray) -> dict:
     """Return accuracy, and agreement and KL with the full model; a measure over models has neither."""
-    return compared(parts, full) | {
+    return compare_accuracy(parts, full) | {
         "agreement": _mean(parts, lambda part: _agreement(part.logits, full[0])),
         "kl": _mean(parts, lambda part: _kl(part.logits, full[0])),
     }

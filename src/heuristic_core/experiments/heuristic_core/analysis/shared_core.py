@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay
+from heuristic_core.analysis.estimates import NotComputable
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.analysis.core import Masks, collect_run_masks, count_common_heads
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
@@ -67,7 +67,7 @@ def _unsound_reason(*sides: tuple[Evidence, int]) -> str | None:
         rows = {name: table[table["ft_seed"] == ft_seed] for name, table in evidence.tables.items()}
         try:
             Evidence(evidence.context, rows).sound("mid", "high")
-        except CannotSay as reason:
+        except NotComputable as reason:
             return f"fine-tuning seed {ft_seed}: {reason}"
     return None
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS, mean_interval
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import LEAST
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import MIN_VALUES
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.tables.columns import RUN, STEP, SUBSET
 
@@ -51,7 +51,7 @@ def summary(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Conte
     full = rows[rows["seed"].isna()].rename(columns={"accuracy": "mean"})
     over_tuning = pd.concat([over_pruning, full])[[*RUN, *cell, "mean"]].rename(columns={"mean": "accuracy"})
     over_tuning = _summarise(over_tuning, [*STUDY_KEYS, *cell], FINE_TUNING_SEEDS)
-    return frame("summary", pd.concat([over_pruning, over_tuning]))
+    return make_frame("summary", pd.concat([over_pruning, over_tuning]))
 
 
 def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
@@ -59,7 +59,7 @@ def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
     values = rows.groupby(keys, dropna=False, sort=False)["accuracy"]
     table = values.agg(n="size", sd="std", min="min", max="max").reset_index()
     table["mean"], table["low"], table["high"] = zip(*(mean_interval(v) for _, v in values), strict=True)
-    lower_bound = table["group"].map(LEAST).fillna(0)
+    lower_bound = table["group"].map(MIN_VALUES).fillna(0)
     bounded = {
         end: table[end].clip(lower_bound, 100) for end in ("low", "high")
     }  # with few seeds, ends can exceed the possible range
@@ -101,7 +101,7 @@ def variance(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Cont
                 "same_masks": equal_masks.get((identity["ft_seed"], identity["sparsity"])),
             }
         )
-    return frame("variance", records)
+    return make_frame("variance", records)
 
 
 def _count_equal_masks(components: pd.DataFrame, context: Context) -> dict[tuple, int]:

@@ -13,7 +13,7 @@ from scipy import stats
 
 from heuristic_core.analysis.randomisation import TIE_TOLERANCE
 
-MOST_BY_CHANCE = 0.5  # heads expected to be selected by chance in the whole model, so most likely none is
+MAX_EXPECTED_BY_CHANCE = 0.5  # heads expected to be selected by chance in the whole model, so most likely none is
 
 
 def compute_expected_counts(masks: np.ndarray) -> np.ndarray:
@@ -42,10 +42,10 @@ def find_threshold(masks: np.ndarray) -> int | None:
         masks: Heads that each seed keeps.
 
     Returns:
-        The smallest number of seeds that at most `MOST_BY_CHANCE` heads reach by chance; None if more are
+        The smallest number of seeds that at most `MAX_EXPECTED_BY_CHANCE` heads reach by chance; None if more are
         expected even in all seeds.
     """
-    (counts,) = np.nonzero(compute_expected_counts(masks) <= MOST_BY_CHANCE + TIE_TOLERANCE)
+    (counts,) = np.nonzero(compute_expected_counts(masks) <= MAX_EXPECTED_BY_CHANCE + TIE_TOLERANCE)
     return int(counts[0]) if len(counts) else None
 
 

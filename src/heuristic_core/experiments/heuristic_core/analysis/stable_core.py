@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.analysis.randomisation import tail_p_values
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.core import SETS, by_seed, iter_run_masks
+from heuristic_core.experiments.heuristic_core.analysis.core import SETS, intersect_by_seed, iter_run_masks
 from heuristic_core.experiments.heuristic_core.analysis.stability import (
-    MOST_BY_CHANCE,
+    MAX_EXPECTED_BY_CHANCE,
     compute_error_bound,
     compute_expected_counts,
     draw_stable_counts,
@@ -38,7 +38,7 @@ def stable_core(components: pd.DataFrame, context: Context, permutations: int, s
     """
     rows = []
     for run, masks_by_cell in iter_run_masks(components, context):
-        masks = by_seed(masks_by_cell, SETS[CORE_SET])
+        masks = intersect_by_seed(masks_by_cell, SETS[CORE_SET])
         threshold, expected = find_threshold(masks), compute_expected_counts(masks)
         row = {
             "n": sum(len(masks_by_cell[cell]) for cell in SETS[CORE_SET]),
@@ -48,7 +48,7 @@ def stable_core(components: pd.DataFrame, context: Context, permutations: int, s
             "expected": expected[-1 if threshold is None else threshold],
         }
         if threshold is None:
-            average = f"{expected[-1]:.2g} on average, more than {MOST_BY_CHANCE:g}"
+            average = f"{expected[-1]:.2g} on average, more than {MAX_EXPECTED_BY_CHANCE:g}"
             rows.append(run | row | {"reason": f"all {len(masks)} seeds share too many heads by chance: {average}"})
             continue
         observed = int((masks.sum(axis=0) >= threshold).sum())
@@ -56,4 +56,4 @@ def stable_core(components: pd.DataFrame, context: Context, permutations: int, s
         more, fewer = tail_p_values(draws, observed)
         row |= {"least": threshold, "observed": observed, "bound": compute_error_bound(masks, threshold)}
         rows.append(run | row | {"p": more, "p_fewer": fewer, "permutations": permutations})
-    return frame("stable_core", rows)
+    return make_frame("stable_core", rows)

@@ -5,12 +5,12 @@ import pandas as pd
 from scipy import stats
 from scipy.stats import rankdata
 
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, TooFew, statistic
+from heuristic_core.analysis.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.analysis.randomisation import PERMUTATIONS, tail_p_values
 from heuristic_core.analysis.seeds import PRUNING_SEEDS
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, LEAST, compute_mean_interval
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, MIN_VALUES, compute_mean_interval
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, require_rows
 
 MIN_SUBNETWORKS = 9  # with fewer at a floor or ceiling, intervals over pruning seeds cover too rarely
 MIN_PLATEAU = 3  # evaluations from saturation on; with fewer, a model that is still learning looks saturated
@@ -27,8 +27,8 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     rows = evidence.analysed(evidence.table("finetune_accuracy"))
     curve = evidence.over_steps(rows)
     if missing := {"id", "ood"} - set(curve):
-        raise CannotSay(f"no {' and no '.join(sorted(missing))} subset was evaluated over fine-tuning")
-    curve = some(curve.dropna(subset=["id", "ood"]), "evaluation of the full model over fine-tuning")
+        raise NotComputable(f"no {' and no '.join(sorted(missing))} subset was evaluated over fine-tuning")
+    curve = require_rows(curve.dropna(subset=["id", "ood"]), "evaluation of the full model over fine-tuning")
     below = np.flatnonzero(curve["id"] < evidence.share_of_best(curve["id"], share))
     first = int(below[-1]) + 1 if len(below) else 0
     if (remaining := len(curve) - first) < MIN_PLATEAU:
@@ -49,7 +49,7 @@ def full_accuracy(evidence: Evidence, group: str) -> Estimate:
     evidence.learned()
     row = evidence.full(group)
     n, unit = _interval_units(row.to_frame().T)
-    lower_bound = LEAST.get(row["group"], 0)
+    lower_bound = MIN_VALUES.get(row["group"], 0)
     detail = f"{LABELS[row['group']]} at step {evidence.context.last}"
     return Estimate(row["accuracy"], row["low"], row["high"], n, unit, detail, least=lower_bound, most=100)
 
@@ -106,7 +106,9 @@ def spread_mean(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     rows = _require_subnetworks(evidence.spread("group_accuracy", group, sparsity))
     values = rows["accuracy"]
     detail = f"{LABELS[evidence.measured(group)]} from {values.min():.1f} to {values.max():.1f}"
-    return Estimate.mean(values, detail, _pair_half_width(rows), least=LEAST.get(evidence.measured(group), 0), most=100)
+    return Estimate.mean(
+        values, detail, _pair_half_width(rows), least=MIN_VALUES.get(evidence.measured(group), 0), most=100
+    )
 
 
 @statistic
@@ -145,7 +147,7 @@ def over_control(evidence: Evidence, control: str, group: str, sparsity: str) ->
     evidence.sound(sparsity)
     rows = evidence.table("controls")
     selected = (rows["control"] == control) & (rows["sparsity"] == evidence.sparsity(sparsity)) & rows["subset"].isna()
-    row = some(rows[selected & (rows["group"] == group)], f"{control} subnetworks").iloc[0]
+    row = require_rows(rows[selected & (rows["group"] == group)], f"{control} subnetworks").iloc[0]
     interval, n = row[["difference_low", "difference_high"]], len(evidence.spread("group_accuracy", group, sparsity))
     return Estimate(row["difference"], *interval, n, PRUNING_SEEDS, f"{control}: {row['accuracy']:.1f} %")
 
@@ -180,7 +182,7 @@ def _require_subnetworks(rows: pd.DataFrame) -> pd.DataFrame:
         TooFew: If there are fewer than `MIN_SUBNETWORKS`.
     """
     if len(rows) < MIN_SUBNETWORKS:
-        raise TooFew(f"{len(rows)} sound subnetworks, and an interval over them needs {MIN_SUBNETWORKS}")
+        raise TooFewUnits(f"{len(rows)} sound subnetworks, and an interval over them needs {MIN_SUBNETWORKS}")
     return rows
 
 
@@ -207,5 +209,5 @@ def _interval_units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
 def _count_values(values) -> int:
     """Count values. Raises TooFew if there are too few for a spread."""
     if len(values) < 2:
-        raise TooFew(f"only {len(values)} subnetworks")
+        raise TooFewUnits(f"only {len(values)} subnetworks")
     return len(values)

@@ -2,14 +2,14 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, TooFew, statistic
+from heuristic_core.analysis.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.analysis.randomisation import tail_p_values
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import LABELS, J
 from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import (
     ALL_BUT_CORE,
     ALL_HEADS,
-    NAMES,
-    STABLE,
+    SET_NAMES,
+    STABLE_CORE,
     control_role,
 )
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
@@ -44,7 +44,7 @@ def stable_core_against_controls(evidence: Evidence, group: str) -> Estimate:
         raise DoesNotApply("the stable core is the core")
     if heads.all():
         raise DoesNotApply("all heads are in the stable core")
-    stable_row, controls = _with_controls(evidence, STABLE, group)
+    stable_row, controls = _with_controls(evidence, STABLE_CORE, group)
     opposite, p = tail_p_values(controls["change"], stable_row["change"])
     detail = (
         f"{int(stable_row['size'])} heads {stable_row['change']:+.1f} points {LABELS[group]}; "
@@ -71,7 +71,7 @@ def core_alone(evidence: Evidence, group: str) -> Estimate:
     core_row, controls = _with_controls(evidence, ALL_BUT_CORE, group)
     chance = 0.0 if group == J else evidence.chance()
     if chance is None:
-        raise CannotSay("chance is not known in-domain")
+        raise NotComputable("chance is not known in-domain")
     p, opposite = tail_p_values(controls["accuracy"].clip(lower=chance), max(core_row["accuracy"], chance))
     without_heads = select_group_row(_select_role(evidence, ALL_HEADS), group)
     detail = (
@@ -88,7 +88,7 @@ def _stable_core_row(evidence: Evidence) -> pd.Series:
     evidence.sound("mid", "high")
     row = evidence.table("stable_core").iloc[0]
     if pd.isna(row["least"]):
-        raise TooFew(row["reason"])
+        raise TooFewUnits(row["reason"])
     return row
 
 
@@ -96,7 +96,7 @@ def _head_flags(evidence: Evidence, column: str) -> pd.Series:
     """Return whether each head is in the core or the stable core, bool by component index."""
     core = evidence.table("core")
     if column not in core or core[column].isna().all():  # archives of older versions
-        raise CannotSay(f"table core has no column {column}")
+        raise NotComputable(f"table core has no column {column}")
     heads = core[core["kind"] == "head"].set_index("component")[column]
     return heads.astype(bool).rename(None)
 
@@ -107,7 +107,7 @@ def _select_role(evidence: Evidence, role: str) -> pd.DataFrame:
     table = evidence.table("ablations")
     rows = table[(table["kind"] == table["kind"].iloc[0]) & (table["role"] == role)]
     if rows.empty:
-        raise CannotSay(f"{NAMES[role]} were not ablated together")
+        raise NotComputable(f"{SET_NAMES[role]} were not ablated together")
     return rows
 
 
@@ -117,5 +117,5 @@ def _with_controls(evidence: Evidence, role: str, group: str) -> tuple[pd.Series
     random = table[(table["kind"] == row["kind"]) & (table["role"] == control_role(role))]
     controls = random[random["subset"].isna() & (random["group"] == group)]
     if controls.empty:
-        raise CannotSay(f"no random sets like {row['ablation']}: its layers have no other set of as many heads")
+        raise NotComputable(f"no random sets like {row['ablation']}: its layers have no other set of as many heads")
     return row, controls

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, FailedRuns, statistic
+from heuristic_core.analysis.estimates import DoesNotApply, Estimate, FailedRuns, NotComputable, statistic
 from heuristic_core.analysis.randomisation import layer_randomisation_test
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import LABELS
 from heuristic_core.experiments.heuristic_core.analysis.core_free import CONTROL, NO_MID
 from heuristic_core.experiments.heuristic_core.analysis.entry import CORE
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, require_rows
 
 MIN_VALUES = 6  # fewest values whose median has a 95 % interval
 
@@ -34,10 +34,10 @@ def controls_faithful(evidence: Evidence) -> Estimate:
     """
     rows = evidence.table("core_free_runs")
     if evidence.context.margin is None:
-        raise CannotSay("the study has no margin")
+        raise NotComputable("the study has no margin")
     if rows["mid_id_accuracy"].isna().all():
-        raise CannotSay(NO_MID)
-    controls = some(rows[(rows["role"] == CONTROL) & rows["sound"]], "random set whose run went well")
+        raise NotComputable(NO_MID)
+    controls = require_rows(rows[(rows["role"] == CONTROL) & rows["sound"]], "random set whose run went well")
     faithful = controls["mid_id_accuracy"].iloc[0] - evidence.context.margin
     values = controls["id_accuracy"].to_numpy(dtype=float) - faithful
     low = high = None
@@ -58,9 +58,9 @@ def without_core(evidence: Evidence, group: str) -> Estimate:
     selected = (
         rows["subset"].isna() & rows["family"].isna() & (rows["measure"] == "accuracy") & (rows["group"] == group)
     )
-    row = some(rows[selected], f"{LABELS[group]} of subnetworks without the core").iloc[0]
+    row = require_rows(rows[selected], f"{LABELS[group]} of subnetworks without the core").iloc[0]
     if pd.isna(row["p_lower"]):
-        raise CannotSay(row["reason"])
+        raise NotComputable(row["reason"])
     for excluded, included, closed in (
         ("left_out", "n", "the core"),
         ("left_out_control", "n_control", "a random set"),
@@ -88,13 +88,13 @@ def early_core_heads(evidence: Evidence) -> Estimate:
     that core heads are early compared with other heads, not that entering early puts a head into the core.
     """
     rows = _entry_rows(evidence)
-    core, steps = some(rows[rows["group"] == CORE], "core head"), evidence.context.entry
+    core, steps = require_rows(rows[rows["group"] == CORE], "core head"), evidence.context.entry
     half = rows["half_step"].iloc[0]
     if not steps[0] < half <= steps[-1]:  # entries before the first or after the last step are not observed
         evaluated = f"steps {steps[0]} to {steps[-1]} of mechanism.entry.checkpoints"
-        raise CannotSay(f"OOD accuracy reaches half at step {half:.0f}, outside of {evaluated}")
+        raise NotComputable(f"OOD accuracy reaches half at step {half:.0f}, outside of {evaluated}")
     if (undecided := rows["before_half"].isna()).any():
-        raise CannotSay(
+        raise NotComputable(
             f"of {len(rows)} heads, {undecided.sum()} may enter before half or not: {rows[undecided].iloc[0].reason}"
         )
     heads = rows.assign(in_core=rows["group"] == CORE, value=rows["before_half"].astype(float))

@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.analysis.bootstrap import difference_interval
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, statistic
+from heuristic_core.analysis.estimates import DoesNotApply, Estimate, NotComputable, statistic
 from heuristic_core.analysis.randomisation import tail_p_values
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, LEAST, J
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, MIN_VALUES, J
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, require_rows
 from heuristic_core.experiments.heuristic_core.analysis.joint_ablation import (
-    joint_ablation,
-    matched,
+    select_controls,
     select_group_row,
+    select_joint_ablation,
     select_joint_ablations,
 )
 
@@ -26,7 +26,7 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
     Both costs are shares of the full model's value, which is treated as known; plain points would not be comparable, as
     J can lose 200. J and ID accuracy above chance are both 0 for a constant class. Their pairs are independent.
     """
-    rows = joint_ablation(evidence)
+    rows = select_joint_ablation(evidence)
     j, id_ = (select_group_row(rows, group) for group in (J, ID))
     full_j, full_id = evidence.full(J)["accuracy"], evidence.above_chance(evidence.full(ID)["accuracy"])
     if full_j <= 0 or full_id <= 0:
@@ -47,24 +47,24 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
 @statistic
 def remaining_accuracy(evidence: Evidence, group: str) -> Estimate:
     """Estimate the accuracy on a group with the whole core ablated, percent (J: points); interval over pairs."""
-    row = select_group_row(joint_ablation(evidence), group)
+    row = select_group_row(select_joint_ablation(evidence), group)
     full = evidence.full(group)["accuracy"]
     n = None if pd.isna(row["n"]) else int(row["n"])
     ends = full + row[CHANGE_COLUMNS].astype(float)
     detail = f"{row['ablation']}: {LABELS[group]} from {full:.1f} to {ends['change']:.1f}"
-    return Estimate(*ends, n, PAIR_UNITS, detail, least=LEAST.get(group, 0), most=100)
+    return Estimate(*ends, n, PAIR_UNITS, detail, least=MIN_VALUES.get(group, 0), most=100)
 
 
 @statistic
 def against_controls(evidence: Evidence, group: str) -> Estimate:
     """Test whether the whole core costs more J (or AUC) than random sets of the same layers; opposite: less."""
-    joint = select_group_row(joint_ablation(evidence), group)
+    joint = select_group_row(select_joint_ablation(evidence), group)
     table = evidence.table("ablations")
-    matching = matched(table, joint)
+    matching = select_controls(table, joint)
     controls = matching[matching["subset"].isna() & (matching["group"] == group)]["change"]
     if joint["size"] > 1 and not (table["role"] == "control").any():
-        raise CannotSay("no random sets of heads were ablated")
-    some(controls, f"random sets like {joint['ablation']}: its layers have no other set of as many heads")
+        raise NotComputable("no random sets of heads were ablated")
+    require_rows(controls, f"random sets like {joint['ablation']}: its layers have no other set of as many heads")
     opposite, p = tail_p_values(controls, joint["change"])
     detail = (
         f"{joint['ablation']} {joint['change']:+.1f} points {LABELS[group]}; {len(controls)} random sets "
@@ -99,12 +99,12 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
         of: "accuracy" (points, also of J or AUC) or "log_odds" (nats).
         group: Group of subsets or measure.
     """
-    row = select_group_row(joint_ablation(evidence), group)
+    row = select_group_row(select_joint_ablation(evidence), group)
     if row["size"] < 2:
         raise DoesNotApply(f"the core has one head only, {row['ablation']}")
     column = "interaction" if of == "accuracy" else "log_odds_interaction"
     if pd.isna(row[column]):
-        raise CannotSay(f"no interaction in {of} of {row['ablation']}")
+        raise NotComputable(f"no interaction in {of} of {row['ablation']}")
     n = None if pd.isna(row["n"]) else int(row["n"])
     detail = f"{row['ablation']}: {row['change']:+.1f} points {LABELS[group]} together"
     return Estimate(row[column], row[f"{column}_low"], row[f"{column}_high"], n, PAIR_UNITS, detail)

@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.bootstrap import unseen
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, TooFew, statistic
+from heuristic_core.analysis.bootstrap import wilson_zero_bound
+from heuristic_core.analysis.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.analysis.randomisation import PERMUTATIONS, layer_randomisation_test, tail_p_values
 from heuristic_core.analysis.seeds import PRUNING_SEEDS, mean_interval
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.analysis.core import Masks, collect_run_masks, of_both
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
+from heuristic_core.experiments.heuristic_core.analysis.core import Masks, collect_run_masks, stack_masks
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, require_rows
 
 LATE_CELLS = ("mid", "high")
 
@@ -22,7 +22,7 @@ def shared_heads(evidence: Evidence, set: str) -> Estimate:
     """Test whether all subnetworks of a set share more heads than if heads are permuted within layers."""
     evidence.sound(*set.split("+"))
     rows = evidence.table("core_null")
-    row = some(rows[rows["set"] == set], f"comparison of {set} subnetworks with chance").iloc[0]
+    row = require_rows(rows[rows["set"] == set], f"comparison of {set} subnetworks with chance").iloc[0]
     detail = f"{row['observed']} heads in all {row['n']}, {row['expected']:.2g} expected, p = {row['p']:.2g}"
     return Estimate.test(row["p"], row.get("p_fewer"), int(row["n"]), "subnetworks", detail)
 
@@ -37,11 +37,11 @@ def early_core(evidence: Evidence) -> Estimate:
     evidence.sound("early")
     masks = _masks(evidence)
     if "early" not in masks:
-        raise CannotSay("the study has no early subnetworks; set grid.early")
+        raise NotComputable("the study has no early subnetworks; set grid.early")
     early = masks["early"]
     late_only = {seed for cell in LATE_CELLS for seed in masks[cell]} - early.keys()
     if not late_only:
-        raise CannotSay("early and late subnetworks have the same pruning seeds; give grid.early seeds of its own")
+        raise NotComputable("early and late subnetworks have the same pruning seeds; give grid.early seeds of its own")
     in_core = np.all([mask for cell in LATE_CELLS for seed, mask in masks[cell].items() if seed in late_only], axis=0)
     if not in_core.any():
         raise DoesNotApply(f"the late subnetworks of {len(late_only)} pruning seeds share no head")
@@ -65,9 +65,9 @@ def nested(evidence: Evidence) -> Estimate:
     Any ranking of heads that all seeds follow nests every mask in every other. The mid mask of the same seed is
     therefore compared with the mid masks of other seeds.
     """
-    mid, high = (masks.reshape(len(masks), -1).astype(int) for masks in of_both(_masks(evidence)))
+    mid, high = (masks.reshape(len(masks), -1).astype(int) for masks in stack_masks(_masks(evidence)))
     if (seeds := len(mid)) < 2:
-        raise TooFew(f"{seeds} pruning seeds have subnetworks at both sparsities")
+        raise TooFewUnits(f"{seeds} pruning seeds have subnetworks at both sparsities")
     overlap, order = high @ mid.T, np.arange(seeds)  # heads of each high mask in each mid mask
     paired = numpy_generator("nested", seeds).permuted(np.tile(order, (PERMUTATIONS, 1)), axis=1)
     observed = int(np.trace(overlap))
@@ -86,7 +86,7 @@ def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
 
     If no subnetwork lacks an MLP, the upper end is Wilson's for the number of MLPs.
     """
-    rows = some(evidence.cell("components", sparsity), f"subnetworks at {sparsity} sparsity")
+    rows = require_rows(evidence.cell("components", sparsity), f"subnetworks at {sparsity} sparsity")
     removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
     if "mlp" not in removed:
         raise DoesNotApply("MLPs are no components of these subnetworks")
@@ -94,7 +94,7 @@ def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
     value, low, high = mean_interval(mlps)
     low = max(low, 0.0)
     if not mlps.any():
-        high = unseen(int((rows["kind"] == "mlp").sum()))
+        high = wilson_zero_bound(int((rows["kind"] == "mlp").sum()))
     return Estimate(value, low, high, len(mlps), PRUNING_SEEDS, detail, least=0, most=100)
 
 
@@ -104,7 +104,7 @@ def frequency_within_layers(evidence: Evidence) -> Estimate:
     evidence.sound(*LATE_CELLS)
     row = evidence.table("frequency_agreement").iloc[0]
     if pd.isna(row["rho"]):
-        raise TooFew("there are no two halves of the pruning seeds that prefer heads of any layer")
+        raise TooFewUnits("there are no two halves of the pruning seeds that prefer heads of any layer")
     corrected = "undefined" if pd.isna(row["corrected"]) else f"{row['corrected']:.2f}"
     detail = (
         f"rho within layers {row['rho']:.2f} between halves of {row['seeds']} seeds, corrected for their reliability "
@@ -119,4 +119,4 @@ def _masks(evidence: Evidence) -> Masks:
     try:
         return collect_run_masks(evidence.table("components"), evidence.context)
     except InputError as error:
-        raise CannotSay(str(error)) from None
+        raise NotComputable(str(error)) from None

@@ -5,7 +5,7 @@ A value without an interval, as in published results, counts as exact: a precond
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.estimates import Estimate, NotComputable, statistic
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import LABELS, J
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 
@@ -18,7 +18,7 @@ def generalisation(evidence: Evidence) -> Estimate:
     """
     margin = evidence.context.margin
     if margin is None:
-        raise CannotSay("the study has no margin")
+        raise NotComputable("the study has no margin")
     row = evidence.full(J)
     has_interval = not pd.isna(row["low"]) and not pd.isna(row["high"])
     interval = f" [{row['low']:.1f}, {row['high']:.1f}]" if has_interval else ""

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, FailedRuns, statistic
-from heuristic_core.analysis.seeds import LEVEL
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import LEAST
+from heuristic_core.analysis.estimates import DoesNotApply, Estimate, FailedRuns, NotComputable, statistic
+from heuristic_core.analysis.seeds import CONFIDENCE_LEVEL
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import MIN_VALUES
 from heuristic_core.experiments.heuristic_core.analysis.core import count_common_heads
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, require_rows
 from heuristic_core.experiments.heuristic_core.config.lesion import OVERLAP
 
 LESION_UNITS = "random lesions"
@@ -24,7 +24,7 @@ def overlap_core(evidence: Evidence) -> Estimate:
     overlap_table = evidence.table("overlap_heads").set_index("component")
     heads = evidence.table("core").set_index("component").loc[overlap_table.index]
     overlap, in_core = overlap_table["overlap"].astype(bool), heads["in_core"].astype(bool)
-    some(heads[in_core], "core head")
+    require_rows(heads[in_core], "core head")
     if overlap.all() or not overlap.any():
         raise DoesNotApply(f"{'every' if overlap.all() else 'no'} head attends to the repeated word before fine-tuning")
     common = count_common_heads(overlap_table["layer"], in_core, overlap)
@@ -52,13 +52,13 @@ def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
     )
     detail = f"with all heads/without {_describe_lesion(evidence, curves)}/without random heads: {values} %"
     if any(group not in curve for curve in curves.values()):
-        raise CannotSay(f"no {group} subset was evaluated over fine-tuning")
+        raise NotComputable(f"no {group} subset was evaluated over fine-tuning")
     if group != "id" and (
         failed := [name for name, step in _learning_steps(evidence, curves, share).items() if step is None]
     ):
         raise FailedRuns(f"the task is not learned in run {', '.join(failed)}; {detail}")
     _, lesioned, *controls = (row[group] for row in last.values())
-    upper_bound = 100 - LEAST.get(group, 0)
+    upper_bound = 100 - MIN_VALUES.get(group, 0)
     return Estimate(
         *_compare_with_controls(lesioned, controls),
         len(controls),
@@ -105,19 +105,19 @@ def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
     Models are "none" (no lesion), then without overlap heads, then without random heads.
     """
     if evidence.tables.get("lesions") is None:
-        raise CannotSay("nothing was fine-tuned without heads; set lesion, as config/lesion/overlap.yaml does")
+        raise NotComputable("nothing was fine-tuned without heads; set lesion, as config/lesion/overlap.yaml does")
     lesions, rows = evidence.table("lesions").set_index("lesion"), evidence.tables.get("lesion_accuracy")
     if rows is None:
-        raise CannotSay("the study has no table lesion_accuracy")
+        raise NotComputable("the study has no table lesion_accuracy")
     trained = [name for name in lesions.index if name in set(rows["lesion"])]
     if OVERLAP not in trained or len(trained) < 2:
         missing = OVERLAP if OVERLAP not in trained else lesions.index[lesions.index != OVERLAP][0]
-        raise CannotSay(f"nothing was fine-tuned without {missing} heads: {lesions.loc[missing, 'reason']}")
+        raise NotComputable(f"nothing was fine-tuned without {missing} heads: {lesions.loc[missing, 'reason']}")
     parts = {"none": evidence.table("finetune_accuracy")}
     parts |= {name: rows[rows["lesion"] == name] for name in sorted(trained, key=lambda name: name != OVERLAP)}
     curves = {name: evidence.over_steps(part) for name, part in parts.items()}
     if any("ood" not in curve for curve in curves.values()):
-        raise CannotSay("no out-of-domain subset was evaluated over fine-tuning")
+        raise NotComputable("no out-of-domain subset was evaluated over fine-tuning")
     return curves
 
 
@@ -131,7 +131,7 @@ def _describe_lesion(evidence: Evidence, curves: dict[str, pd.DataFrame]) -> str
 def _learning_steps(evidence: Evidence, curves: dict[str, pd.DataFrame], share: float) -> dict[str, int | None]:
     """Return the first step at which each model's ID accuracy is at least `share` of the unlesioned model's best."""
     if any("id" not in curve for curve in curves.values()):
-        raise CannotSay("no in-domain subset was evaluated over fine-tuning")
+        raise NotComputable("no in-domain subset was evaluated over fine-tuning")
     bound = evidence.share_of_best(curves["none"]["id"], share)
     steps = {name: curve.index[curve["id"] >= bound] for name, curve in curves.items()}
     return {name: int(reached[0]) if len(reached) else None for name, reached in steps.items()}
@@ -150,5 +150,5 @@ def _compare_with_controls(value: float, controls: Sequence[float]) -> tuple[flo
     difference, n = float(value - np.mean(controls)), len(controls)
     if n < 2:
         return difference, None, None
-    half = stats.t.ppf((1 + LEVEL) / 2, n - 1) * np.std(controls, ddof=1) * np.sqrt(1 + 1 / n)
+    half = stats.t.ppf((1 + CONFIDENCE_LEVEL) / 2, n - 1) * np.std(controls, ddof=1) * np.sqrt(1 + 1 / n)
     return difference, difference - half, difference + half

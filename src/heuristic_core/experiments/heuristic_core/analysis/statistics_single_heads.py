@@ -3,10 +3,10 @@
 import pandas as pd
 
 from heuristic_core.analysis.bootstrap import bonferroni_interval
-from heuristic_core.analysis.estimates import CannotSay, Estimate, statistic
+from heuristic_core.analysis.estimates import Estimate, NotComputable, statistic
 from heuristic_core.analysis.randomisation import layer_randomisation_test
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, require_rows
 
 
 @statistic
@@ -15,7 +15,7 @@ def single_core_cost(evidence: Evidence, group: str) -> Estimate:
     evidence.sound("mid", "high")
     heads = _single_rows(evidence, group)
     heads = heads.assign(layer=heads["layers"], in_core=heads["role"] == "core", value=-heads["change"])
-    core = some(heads.loc[heads["in_core"], "value"], "core head")
+    core = require_rows(heads.loc[heads["in_core"], "value"], "core head")
     rng = numpy_generator("single heads", group, int(evidence.context.last))
     p, opposite, attainable = layer_randomisation_test(heads, rng)
     others = heads.loc[~heads["in_core"], "value"]
@@ -48,7 +48,7 @@ def repeated_word_attention(evidence: Evidence) -> Estimate:
     heads = evidence.table("core")
     heads = heads[heads["kind"] == "head"]
     heads = heads.assign(in_core=heads["in_core"].astype(bool), value=shares[heads["component"]].to_numpy())
-    core = some(heads.loc[heads["in_core"], "value"], "core head")
+    core = require_rows(heads.loc[heads["in_core"], "value"], "core head")
     rng = numpy_generator("repeated word attention", int(evidence.context.last))
     p, opposite, attainable = layer_randomisation_test(heads, rng)
     others = heads.loc[~heads["in_core"], "value"]
@@ -61,6 +61,6 @@ def _single_rows(evidence: Evidence, group: str) -> pd.DataFrame:
     rows = evidence.table("ablations")
     rows = rows[(rows["kind"] == rows["kind"].iloc[0]) & rows["role"].isin(("core", "non-core"))]
     if "non-core" not in set(rows["role"]):
-        raise CannotSay("not every head was ablated by itself")
+        raise NotComputable("not every head was ablated by itself")
     selected = rows["subset"].isna() & (rows["group"] == group)
-    return some(rows[selected].dropna(subset="change"), f"{group} accuracy without single heads")
+    return require_rows(rows[selected].dropna(subset="change"), f"{group} accuracy without single heads")

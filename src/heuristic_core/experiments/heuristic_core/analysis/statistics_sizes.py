@@ -11,18 +11,18 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.estimates import CannotSay, Estimate, TooFew, statistic
+from heuristic_core.analysis.estimates import Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.analysis.seeds import PRUNING_SEEDS
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, LABELS, OOD, J
-from heuristic_core.experiments.heuristic_core.analysis.bounds import interval_between
+from heuristic_core.experiments.heuristic_core.analysis.bounds import compute_bounded_interval
 from heuristic_core.experiments.heuristic_core.analysis.effective_size import (
     UNDEFINED,
-    bound,
+    classify_sizes,
     extra_half_width,
-    of_study,
-    state,
+    format_bound,
+    select_study_sizes,
 )
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, require_rows
 
 ID_AND_OOD = "mixed-1:1"
 SIZE, CMD = "effective size", "CMD"
@@ -131,7 +131,7 @@ def _range(curve: Curve) -> tuple[MeanSize, str]:
     """Return the range of a curve over its defined steps, and its description."""
     steps = curve.defined()
     if len(steps) < 2:
-        raise TooFew(f"defined at {len(steps)} checkpoints: {curve.words}")
+        raise TooFewUnits(f"defined at {len(steps)} checkpoints: {curve.words}")
     rows = [curve.at(step) for step in steps]
     pairs = [_mean(row.minus(other))[0] for row in rows for other in rows if row is not other]
     growth = _mean(rows[-1].minus(rows[0]))[0]
@@ -146,10 +146,10 @@ def _mean(curve: Curve) -> tuple[MeanSize, str]:
     """Return the mean over seeds of a single-row curve. Raises TooFew if no seed has a value."""
     known = ~np.isnan(curve.least[0])
     if not known.any():
-        raise TooFew(f"no pruning seed has a value: {curve.words}")
+        raise TooFewUnits(f"no pruning seed has a value: {curve.words}")
     least, most, reach = (rows[0, known] for rows in curve[1:4])
     value = least.mean() if (least == most).all() else np.nan
-    return MeanSize(value, *interval_between(least, most, reach), int(known.sum())), curve.words
+    return MeanSize(value, *compute_bounded_interval(least, most, reach), int(known.sum())), curve.words
 
 
 def _sizes(evidence: Evidence, group: str) -> Curve:
@@ -158,10 +158,10 @@ def _sizes(evidence: Evidence, group: str) -> Curve:
     rows = _rows(evidence, group)
     seeds, means = rows[rows["seed"].notna()], rows[rows["seed"].isna()]
     if seeds.empty:
-        raise TooFew(f"order {evidence.context.size_order} has no {SIZE} of single pruning seeds, so no interval")
+        raise TooFewUnits(f"order {evidence.context.size_order} has no {SIZE} of single pruning seeds, so no interval")
     labels = [
         f"{row.step} " + (f"{row.effective_size:.1f}" if kind == "defined" else _format_undefined(row, kind))
-        for row, kind in zip(means.itertuples(), state(means), strict=True)
+        for row, kind in zip(means.itertuples(), classify_sizes(means), strict=True)
     ]
     words = f"{SIZE}, {LABELS.get(group, 'ID and OOD 1:1')}: {', '.join(labels)}"
     return _curve(seeds.assign(reach=extra_half_width(seeds)), "least", "most", words)
@@ -169,27 +169,27 @@ def _sizes(evidence: Evidence, group: str) -> Curve:
 
 def _format_undefined(row, kind: str) -> str:
     """Format an effective size that is bounded or undefined."""
-    return bound(row.least, row.most) if kind == "bounded" else kind
+    return format_bound(row.least, row.most) if kind == "bounded" else kind
 
 
 def _rows(evidence: Evidence, group: str) -> pd.DataFrame:
     """Return the rows of effective size on a group, by step."""
-    rows = of_study(evidence.table("effective_size"), evidence.context)
-    return some(rows[rows["group"] == group], f"effective size on {group}").sort_values("step", kind="stable")
+    rows = select_study_sizes(evidence.table("effective_size"), evidence.context)
+    return require_rows(rows[rows["group"] == group], f"effective size on {group}").sort_values("step", kind="stable")
 
 
 def _cmd(evidence: Evidence, group: str) -> Curve:
     """Return CMD on a group. Raises CannotSay if it is undefined at all steps."""
     evidence.sound("sizes")
     rows = evidence.table("circuit_performance")
-    rows = some(rows[rows["group"] == group], f"{CMD} on {group}").sort_values("step", kind="stable")
+    rows = require_rows(rows[rows["group"] == group], f"{CMD} on {group}").sort_values("step", kind="stable")
     seeds, means = rows[rows["seed"].notna()], rows[rows["seed"].isna()]
     labels = means["cmd"].map("{:.1f}".format, na_action="ignore").astype(object)
     labels = labels.fillna(means["reason"].str.partition(":")[0])
     labels = ", ".join(f"{step} {label}" for step, label in zip(means["step"], labels, strict=True))
     words = f"{CMD}, {LABELS[group]}: {labels}"
     if seeds["cmd"].isna().all():
-        raise CannotSay(f"{words}: {means['reason'].iloc[-1]}")
+        raise NotComputable(f"{words}: {means['reason'].iloc[-1]}")
     return _curve(seeds, "cmd", "cmd", words)
 
 
@@ -203,8 +203,8 @@ def _onset(evidence: Evidence) -> tuple[int, int]:
     """Return the last step at which effective size on OOD is undefined, and the first one where it is defined."""
     means = _rows(evidence, OOD)
     means = means[means["seed"].isna()]
-    step = int(some(means[means["least"].notna()], "effective size on OOD at any checkpoint")["step"].iloc[0])
-    earlier = means[(state(means) == UNDEFINED) & (means["step"] < step)]["step"]
+    step = int(require_rows(means[means["least"].notna()], "effective size on OOD at any checkpoint")["step"].iloc[0])
+    earlier = means[(classify_sizes(means) == UNDEFINED) & (means["step"] < step)]["step"]
     if earlier.empty:
-        raise CannotSay(f"effective size on OOD is defined from the first checkpoint on, step {step}")
+        raise NotComputable(f"effective size on OOD is defined from the first checkpoint on, step {step}")
     return int(earlier.iloc[-1]), step

@@ -8,11 +8,11 @@ from scipy import stats
 from scipy.stats import rankdata
 
 from heuristic_core.analysis.bootstrap import bonferroni_interval
-from heuristic_core.analysis.estimates import DoesNotApply, Estimate, TooFew, statistic
+from heuristic_core.analysis.estimates import DoesNotApply, Estimate, TooFewUnits, statistic
 from heuristic_core.analysis.randomisation import PERMUTATIONS, TIE_TOLERANCE, tail_p_values
 from heuristic_core.analysis.seeds import PRUNING_SEEDS
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, some
+from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, require_rows
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
@@ -32,9 +32,9 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     if len(curve) < 2 or curve.shape[1] < 3:
         complete = f"{len(curve)} have all {curve.shape[1]} of the grid"
         available = complete if curve.shape[1] else f"there is no {group} subset"
-        raise TooFew(f"a trend of {group} accuracy needs two seeds with three sparsities; {available}")
+        raise TooFewUnits(f"a trend of {group} accuracy needs two seeds with three sparsities; {available}")
     attainable = 2 * math.factorial(curve.shape[1]) ** -len(curve)
-    p, opposite, trends = trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
+    p, opposite, trends = compute_trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
     rhos = ", ".join(f"{value:.2f}" for value in trends)
     detail = (
         f"rho with sparsity {rhos}; accuracy from {curve.iloc[:, 0].mean():.1f} to {curve.iloc[:, -1].mean():.1f} %"
@@ -42,7 +42,7 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     return Estimate.test(p, opposite, len(curve), PRUNING_SEEDS, f"{detail}, p = {p:.2g}", attainable)
 
 
-def trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, np.ndarray]:
+def compute_trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, np.ndarray]:
     """Test for a monotonic trend, by permutations within rows and a t test over rows.
 
     Args:
@@ -87,7 +87,9 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     selected = (rows["step"] == context.last) & (rows["group"] == group) & (rows["sparsity"] > sparsity)
     rows = with_collapses(rows[selected & rows["seed"].notna()].dropna(subset="accuracy"), evidence.tables.get("runs"))
     rows = rows[~rows["collapsed"]]
-    rows = some(rows.drop_duplicates(["sparsity", "seed"]), f"{group} accuracy beyond {100 * sparsity:g} % sparsity")
+    rows = require_rows(
+        rows.drop_duplicates(["sparsity", "seed"]), f"{group} accuracy beyond {100 * sparsity:g} % sparsity"
+    )
     change = rows["accuracy"] - full
     best = rows.loc[change.idxmax()]
     detail = f"the best: {change.max():+.1f} points against the full model, at {100 * best['sparsity']:g} % sparsity"

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from heuristic_core.analysis.estimates import CannotSay, DoesNotApply, Estimate, TooFew, statistic
+from heuristic_core.analysis.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.analysis.seeds import PRUNING_SEEDS
 from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 
@@ -25,15 +25,15 @@ def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     arrays = (table[name].astype("Float64").to_numpy(float, na_value=np.nan) for name in READ_COLUMNS)
     values, low, high, units = arrays
     if len(values) < 2:
-        raise TooFew(f"only {len(values)} subnetworks")
+        raise TooFewUnits(f"only {len(values)} subnetworks")
     if values.shape[1] < 2:
         raise DoesNotApply(f"the {group} group has {values.shape[1]} subset")
     if np.isnan(values).any():
         seed, subset = (int(indices[0]) for indices in np.nonzero(np.isnan(values)))
         subnetwork = f"pruning seed {table.index[seed]} on subset {table['accuracy'].columns[subset]}"
-        raise CannotSay(f"no accuracy of the subnetwork of {subnetwork}")
+        raise NotComputable(f"no accuracy of the subnetwork of {subnetwork}")
     if np.isnan([low, high]).any():
-        raise CannotSay("accuracies have no intervals, as there are no predictions")
+        raise NotComputable("accuracies have no intervals, as there are no predictions")
     degrees = np.maximum(units.min(axis=0) - 1, 1)
     p, pairs = compute_crossing_p(values, (high - low) / (2 * stats.t.ppf(0.975, degrees)), degrees)
     k = int(p.argmin())

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ENTAILMENT, ID, OOD, J
-from heuristic_core.experiments.heuristic_core.analysis.joint_ablation import WHOLE_CORE, matched
+from heuristic_core.experiments.heuristic_core.analysis.joint_ablation import WHOLE_CORE, select_controls
 from heuristic_core.tables.columns import RUN
 
 GROUPS = (ID, OOD, ENTAILMENT, J)
@@ -48,7 +48,7 @@ def _costs_of_run(rows: pd.DataFrame) -> list[dict]:
     role = next((role for role in WHOLE_CORE if (rows["role"] == role).any()), None)
     core = rows[rows["role"] == role] if role else rows.head(0)
     core = core[core["ablation"] == core["ablation"].iloc[0]] if role else core
-    random = matched(rows, core.iloc[0]) if len(core) else core
+    random = select_controls(rows, core.iloc[0]) if len(core) else core
     cost_rows = []
     for group in GROUPS:
         full = rows[(rows["role"] == "none") & (rows["group"] == group)]

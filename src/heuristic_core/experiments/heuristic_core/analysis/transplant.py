@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
-from heuristic_core.experiments.heuristic_core.analysis.levels import levels
+from heuristic_core.analysis.frames import make_frame
+from heuristic_core.experiments.heuristic_core.analysis.levels import append_means
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.columns import RUN
 from heuristic_core.tables.identity import Identity
@@ -32,7 +32,7 @@ def transplant(
     Returns:
         A row for each checkpoint, mask and level.
     """
-    table = levels(rows, MODEL, subsets)
+    table = append_means(rows, MODEL, subsets)
     full = table[table["seed"] == FULL_MODEL_SEED]
     failed_rows = [
         full.assign(
@@ -50,4 +50,4 @@ def transplant(
     for name in ("mask_step", "seed"):
         table[name] = table[name].astype("Int32").mask(is_full)
     identity = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed")}
-    return frame("transplant", table.assign(**identity))
+    return make_frame("transplant", table.assign(**identity))

@@ -15,11 +15,15 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import MODEL, Cells, split_by_model
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, strongest
-from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations
+from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import (
+    MODEL_KEYS,
+    ModelPredictions,
+    split_by_model,
+)
+from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, select_strongest
+from heuristic_core.experiments.heuristic_core.analysis.ablations import compute_ablations
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.columns import ABLATION, RUN, STEP
 
@@ -53,7 +57,7 @@ def triple_sets(
         head_sets.append(tuple(int(head) for layer_heads in heads_by_layer for head in layer_heads))
     triples_of_sets = []
     for k, head_set in enumerate(head_sets):
-        heads = strongest(head_set, drops)
+        heads = select_strongest(head_set, drops)
         name, role = (f"{TRIPLE} of random set {k}", CONTROL) if k else (TRIPLE, TRIPLE)
         triples_of_sets.append(
             AblationSet(name, role, heads, "+".join(str(head // grid.heads) for head in heads), every_kind=False)
@@ -61,7 +65,7 @@ def triple_sets(
     return triples_of_sets
 
 
-def choosing(predictions: pd.DataFrame) -> np.ndarray:
+def mark_choosing_half(predictions: pd.DataFrame) -> np.ndarray:
     """Mark the rows of the choosing half: every other pair of each subset, template by template.
 
     Args:
@@ -78,7 +82,7 @@ def choosing(predictions: pd.DataFrame) -> np.ndarray:
 
 
 def triples(
-    predictions: pd.DataFrame | Mapping[tuple, Cells],
+    predictions: pd.DataFrame | Mapping[tuple, ModelPredictions],
     sets: pd.DataFrame,
     subsets: Collection[str] | None,
     rule: str,
@@ -90,26 +94,26 @@ def triples(
     Args:
         predictions: Table "ablation_predictions", or its cells by model.
         sets: Table "ablation_sets".
-        subsets: As for :func:`ablations`.
-        rule: As for :func:`ablations`.
-        bootstrap: As for :func:`ablations`.
-        seed: As for :func:`ablations`.
+        subsets: As for :func:`compute_ablations`.
+        rule: As for :func:`compute_ablations`.
+        bootstrap: As for :func:`compute_ablations`.
+        seed: As for :func:`compute_ablations`.
 
     Returns:
         A row for each triple and level; none for runs whose core has three heads or fewer.
     """
     parts = []
     for model, cells in (split_by_model(predictions) if isinstance(predictions, pd.DataFrame) else predictions).items():
-        run_sets = sets[(sets[MODEL] == list(model)).all(axis=1)]
+        run_sets = sets[(sets[MODEL_KEYS] == list(model)).all(axis=1)]
         kinds = run_sets.loc[run_sets["role"] == TRIPLE, "kind"].unique()  # the first; none without a triple
         run_sets = run_sets[run_sets["role"].isin(SOURCE_ROLES) & run_sets["kind"].isin(kinds)]
         tested = {model: replace(cells, select=partial(_select_testing_half, run_sets))}
-        rows = ablations(tested, run_sets, subsets, rule, bootstrap, seed) if len(kinds) else run_sets
+        rows = compute_ablations(tested, run_sets, subsets, rule, bootstrap, seed) if len(kinds) else run_sets
         parts.append(rows[rows["role"].isin((TRIPLE, CONTROL))])
-    return frame("triples", pd.concat(parts) if parts else [])
+    return make_frame("triples", pd.concat(parts) if parts else [])
 
 
 def _select_testing_half(sets: pd.DataFrame, cell: pd.DataFrame) -> pd.DataFrame:
     """Select the predictions of `sets` on the testing half."""
     cell = cell[cell["ablation"].isin(sets["ablation"]) & cell["kind"].isin(sets["kind"])]
-    return cell[~choosing(cell)]
+    return cell[~mark_choosing_half(cell)]

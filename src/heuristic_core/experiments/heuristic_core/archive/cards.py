@@ -7,9 +7,9 @@ import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.archive.subject import PAPER
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, MEASURED
+from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, SUMMARY_GROUPS
 from heuristic_core.figures.sheets import MarkdownCell, Sheet, to_markdown
-from heuristic_core.figures.text import bracket, number, percent
+from heuristic_core.figures.text import format_interval, format_number, format_percent
 from heuristic_core.provenance.settings import public
 from heuristic_core.pruning.subnetwork import Subnetwork
 
@@ -80,7 +80,7 @@ class Origin(NamedTuple):
         return self.settings["task"]["source"] == "generated"
 
 
-def card(
+def render_card(
     origin: Origin,
     subnetwork: Subnetwork,
     groups: pd.DataFrame,
@@ -105,13 +105,16 @@ def card(
     paper = f"[{PAPER}](https://arxiv.org/abs/{PAPER.removeprefix('arXiv:')})"
     names = list(dict.fromkeys(subsets["subset"]))
     lines = [
-        f"# A subnetwork of {run.model} on {run.task}: sparsity {percent(run.sparsity)}, pruning seed {run.seed}",
+        f"# A subnetwork of {run.model} on {run.task}: sparsity {format_percent(run.sparsity)}, pruning "
+        f"seed {run.seed}",
         f"{kept} of {size} attention heads and MLPs of a fine-tuned model, found by structured pruning in the study "
         f"`{run.study}`, as in {paper}, with heuristic-core.",
         *([AT_CHANCE_TEXT.format(lost)] if lost else []),
         "## What was measured" if lost else "## How accurate it is",
         ACCURACY_TEXT.format(*origin.where),
-        to_markdown([_accuracy_sheet(groups, "group", [ROLES[group].label for group in MEASURED], MEASURED)]),
+        to_markdown(
+            [_accuracy_sheet(groups, "group", [ROLES[group].label for group in SUMMARY_GROUPS], SUMMARY_GROUPS)]
+        ),
         to_markdown([_accuracy_sheet(subsets, "subset", names, names)]),
         "## What it is not for",
         LIMITS_TEXT + GENERATED_TEXT * origin.generated,
@@ -127,7 +130,7 @@ def card(
     )
 
 
-def index(
+def render_index(
     origin: Origin,
     study: str,
     folders: Sequence[tuple[str, Subnetwork]],
@@ -147,15 +150,15 @@ def index(
     """
     rows = []
     for folder, subnetwork in folders:
-        values = of_run(groups, subnetwork).set_index("group")["accuracy"]
+        values = select_run(groups, subnetwork).set_index("group")["accuracy"]
         rows.append(
             [
                 MarkdownCell(f"[{folder}]({folder})" + ", at chance" * (folder in lost)),
                 str(len(subnetwork.kept)),
-                *(number(values.get(group)) for group in MEASURED),
+                *(format_number(values.get(group)) for group in SUMMARY_GROUPS),
             ]
         )
-    sheet = Sheet("", ["folder", "components kept", *(ROLES[group].label for group in MEASURED)], rows)
+    sheet = Sheet("", ["folder", "components kept", *(ROLES[group].label for group in SUMMARY_GROUPS)], rows)
     lines = [
         f"# Subnetworks of study {study}",
         "",
@@ -167,7 +170,7 @@ def index(
     return _yaml_header(origin, study, None) + "\n".join(lines)
 
 
-def of_run(table: pd.DataFrame, subnetwork: Subnetwork) -> pd.DataFrame:
+def select_run(table: pd.DataFrame, subnetwork: Subnetwork) -> pd.DataFrame:
     """Select the rows of one subnetwork from a table of accuracies."""
     run = subnetwork.identity._asdict()
     return table[(table[list(run)] == pd.Series(run)).all(axis=1)]
@@ -177,7 +180,7 @@ def select_run_and_full_model(table: pd.DataFrame, subnetwork: Subnetwork) -> pd
     """Select the rows of one subnetwork and of its full model from a table of accuracies."""
     run = subnetwork.identity
     full = (table["ft_seed"] == run.ft_seed) & (table["step"] == run.step) & table["seed"].isna()
-    return pd.concat([table[full], of_run(table, subnetwork)], ignore_index=True)
+    return pd.concat([table[full], select_run(table, subnetwork)], ignore_index=True)
 
 
 def _accuracy_sheet(table: pd.DataFrame, by: str, labels: Sequence[str], keys: Sequence[str]) -> Sheet:
@@ -195,7 +198,7 @@ def _format_accuracy(rows: pd.DataFrame, key: str) -> str:
     if key not in rows.index or pd.isna(rows.loc[key, "accuracy"]):
         return "–"
     row = rows.loc[key]
-    return number(row["accuracy"]) + bracket(row["low"], row["high"])
+    return format_number(row["accuracy"]) + format_interval(row["low"], row["high"])
 
 
 def _identity_sheet(origin: Origin, subnetwork: Subnetwork, digests: Mapping[str, str]) -> Sheet:
@@ -207,7 +210,7 @@ def _identity_sheet(origin: Origin, subnetwork: Subnetwork, digests: Mapping[str
         "task": run.task,
         "fine-tuning seed": run.ft_seed,
         "fine-tuning step": run.step,
-        "target sparsity": percent(run.sparsity),
+        "target sparsity": format_percent(run.sparsity),
         "sparsity reached": f"{100 * subnetwork.actual_sparsity:.1f} %",
         "pruning seed": run.seed,
     } | {f"SHA-256 of {what}": MarkdownCell(f"`{digest}`") for what, digest in digests.items()}

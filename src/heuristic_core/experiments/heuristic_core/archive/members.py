@@ -2,11 +2,11 @@
 
 from itertools import chain
 
-from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
+from heuristic_core.experiments.heuristic_core.config.cells import list_cells, repeated_cells
 from heuristic_core.experiments.heuristic_core.config.paths import Layout
 from heuristic_core.experiments.heuristic_core.config.study import Study
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, unmet_in
-from heuristic_core.figures.targets import outputs
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, missing_study_requirement
+from heuristic_core.figures.targets import target_files
 
 # Tables that figures, claims or the report read, and traces of training; no tables with a row for each pair and model.
 TABLES = (
@@ -29,7 +29,7 @@ TABLES = (
     *("claims", "splits", "runs", "prune_trace", "finetune_trace", "provenance"),
 )
 # Tables by part of the block `mechanism`, for studies that have this part.
-MECHANISM: dict[str, tuple[str, ...]] = {
+MECHANISM_TABLES: dict[str, tuple[str, ...]] = {
     "core_free": ("core_free", "core_free_runs", "packing"),
     "transplant": ("transplant",),
     "entry": ("entry", "entry_frequency"),
@@ -38,33 +38,38 @@ MECHANISM: dict[str, tuple[str, ...]] = {
     "mediation": ("mediation",),
     "paths": ("paths",),
 }
-EVERY_TABLE = (*TABLES, *chain(*MECHANISM.values()))
+ALL_TABLES = (*TABLES, *chain(*MECHANISM_TABLES.values()))
 LESION_TABLES = ("lesions", "lesion_accuracy")  # of studies that fine-tune without heads
 PRETRAINING_TABLES = ("pretraining_trace", "pretraining_attention")  # of studies that pre-train their model
 
 
-def absent(study: Study) -> set[str]:
+def list_absent_tables(study: Study) -> set[str]:
     """Return the names of the tables that `study` does not have."""
     absent_names = {*(() if study.lesion else LESION_TABLES), *(() if study.pretraining else PRETRAINING_TABLES)}
     return absent_names | {
-        table for part, names in MECHANISM.items() if part not in study.mechanism.parts for table in names
+        table for part, names in MECHANISM_TABLES.items() if part not in study.mechanism.parts for table in names
     }
 
 
 def members(study: Study) -> list[str]:
     """Return the paths, below the study's folder, of the files that its configuration implies."""
     layout = Layout.of(study)
-    target_files = [path for name in TARGETS if unmet_in(name, study) is None for path in outputs(layout.root, name)]
+    drawn = [
+        path
+        for name in TARGETS
+        if missing_study_requirement(name, study) is None
+        for path in target_files(layout.root, name)
+    ]
     folders = [
         pattern.format(ft_seed=ft_seed, step=cell.step, sparsity=f"{cell.sparsity:g}", seed=cell.seed)
-        for pattern, wanted_cells in ((layout.cell, cells(study)), (layout.again, repeats(study)))
+        for pattern, wanted_cells in ((layout.cell, list_cells(study)), (layout.again, repeated_cells(study)))
         for ft_seed in study.finetune.seeds
         for cell in wanted_cells
     ]
-    missing_tables = absent(study)
+    missing_tables = list_absent_tables(study)
     paths = [
-        *(layout.table(name) for name in EVERY_TABLE if name not in missing_tables),
-        *target_files,
+        *(layout.table(name) for name in ALL_TABLES if name not in missing_tables),
+        *drawn,
         *(f"{folder}/subnetwork.json" for folder in folders),
     ]
     paths += [f"{layout.root}/report.html", f"{layout.root}/study.json"]

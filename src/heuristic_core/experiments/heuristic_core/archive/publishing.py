@@ -4,14 +4,14 @@ import re
 from itertools import product
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.config.cells import Cell, spread
+from heuristic_core.experiments.heuristic_core.config.cells import Cell, spread_cells
 from heuristic_core.experiments.heuristic_core.config.study import Study
 
-FOLDER = "hub"  # below the study's folder
+HUB_FOLDER = "hub"  # below the study's folder
 CONDITION_KEYS = ("ft_seed", "sparsity", "seed")
 
 
-def chosen(study: Study, text: str = "") -> list[tuple[int, Cell]]:
+def select_subnetworks(study: Study, text: str = "") -> list[tuple[int, Cell]]:
     """Select subnetworks of the last checkpoint at both sparsities.
 
     Args:
@@ -24,7 +24,7 @@ def chosen(study: Study, text: str = "") -> list[tuple[int, Cell]]:
     Raises:
         InputError: If a condition is malformed, or no subnetwork meets it; the message lists the possible values.
     """
-    candidates = list(product(study.finetune.seeds, spread(study)))
+    candidates = list(product(study.finetune.seeds, spread_cells(study)))
     for word in str(text).split():
         match = re.fullmatch(rf"({'|'.join(CONDITION_KEYS)})=([\d.]+)", word)
         if not match:
@@ -49,7 +49,7 @@ def _value(candidate: tuple[int, Cell], key: str) -> float:
 
 
 def folder_name(ft_seed: int, sparsity: float, seed: int) -> str:
-    """Return the name of one subnetwork's folder below `FOLDER`."""
+    """Return the name of one subnetwork's folder below `HUB_FOLDER`."""
     return f"ft{ft_seed}-s{sparsity:g}-seed{seed}"
 
 

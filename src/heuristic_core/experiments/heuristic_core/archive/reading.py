@@ -13,12 +13,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.blocks import Name
-from heuristic_core.experiments.heuristic_core.archive.members import EVERY_TABLE
+from heuristic_core.experiments.heuristic_core.archive.members import ALL_TABLES
 from heuristic_core.experiments.heuristic_core.config.analysis import Figures
 from heuristic_core.experiments.heuristic_core.config.context import Context
 
-NAME = "ro-crate-metadata.json"
-SETTINGS, CLAIMS, LOCK = "study.json", "claims.yaml", "envs/requirements.txt"
+METADATA_FILE = "ro-crate-metadata.json"
+SETTINGS_FILE, CLAIMS_FILE, LOCK_FILE = "study.json", "claims.yaml", "envs/requirements.txt"
 # What reading a damaged or foreign zip file raises.
 READ_ERRORS = (
     zipfile.BadZipFile,
@@ -53,7 +53,7 @@ class Crate(NamedTuple):
     @property
     def tables(self) -> list[str]:
         """Names of the tables in the archive, without the table of claims, which are judged again."""
-        return [name for name in EVERY_TABLE if f"tables/{name}.parquet" in self.files and name != "claims"]
+        return [name for name in ALL_TABLES if f"tables/{name}.parquet" in self.files and name != "claims"]
 
 
 def open_crate(path: str | Path) -> Crate:
@@ -64,10 +64,10 @@ def open_crate(path: str | Path) -> Crate:
     """
     path = Path(path)
     files = _read_metadata(path)
-    required = (SETTINGS, CLAIMS, LOCK, "tables/splits.parquet", "tables/runs.parquet")
+    required = (SETTINGS_FILE, CLAIMS_FILE, LOCK_FILE, "tables/splits.parquet", "tables/runs.parquet")
     if missing := [name for name in required if name not in files]:
         raise InputError(f"{path}: an RO-Crate, but not of a study: its metadata lack {missing[0]}; {HINT}")
-    text = read(path, files, SETTINGS)
+    text = read_member(path, files, SETTINGS_FILE)
     try:
         values = json.loads(text)
         study = TypeAdapter(Name).validate_python(values["settings"]["study"])
@@ -75,11 +75,11 @@ def open_crate(path: str | Path) -> Crate:
         figures = Figures.model_validate_json(json.dumps(values["settings"]["figures"]))
     except (KeyError, TypeError, ValueError) as error:
         reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else f"{type(error).__name__}: {error}"
-        raise InputError(f"{path}: {SETTINGS} is not what a study writes ({reason}); {HINT}") from None
+        raise InputError(f"{path}: {SETTINGS_FILE} is not what a study writes ({reason}); {HINT}") from None
     return Crate(path, files, study, context, figures)
 
 
-def read(path: Path, files: dict[str, dict], name: str) -> bytes:
+def read_member(path: Path, files: dict[str, dict], name: str) -> bytes:
     """Read the file `name` of the archive at `path`.
 
     Raises:
@@ -109,21 +109,21 @@ def _read_metadata(path: Path) -> dict[str, dict]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-            graph = json.loads(archive.read(NAME))["@graph"] if NAME in names else []
+            graph = json.loads(archive.read(METADATA_FILE))["@graph"] if METADATA_FILE in names else []
             metadata = {unquote(entry["@id"]): entry for entry in graph if "File" in entry["@type"]}
     except zipfile.BadZipFile as error:
         raise InputError(f"{path}: not a whole zip file ({error}); {HINT}") from None
     except (*READ_ERRORS, TypeError) as error:
-        raise InputError(f"{path}: {NAME} cannot be read ({type(error).__name__}: {error}); {HINT}") from None
+        raise InputError(f"{path}: {METADATA_FILE} cannot be read ({type(error).__name__}: {error}); {HINT}") from None
     if unsafe := [name for name in names if not _is_safe_path(name)]:
         raise InputError(f"{path}: {unsafe[0]!r} would be outside the archive's folder: do not unpack it; {HINT}")
-    if NAME not in names:
-        raise InputError(f"{path}: a zip file without {NAME}, so no RO-Crate; {HINT}")
+    if METADATA_FILE not in names:
+        raise InputError(f"{path}: a zip file without {METADATA_FILE}, so no RO-Crate; {HINT}")
     counts = Counter(names)
     for name in sorted({*metadata, *names}):
         if counts[name] != 1:
             raise InputError(f"{path}: {name} is there {counts[name]} times, not once; take another copy of it")
-        if name not in metadata and name != NAME:
+        if name not in metadata and name != METADATA_FILE:
             raise InputError(f"{path}: {name} is not in the metadata; take another copy of it")
     return metadata
 

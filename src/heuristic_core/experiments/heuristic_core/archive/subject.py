@@ -9,7 +9,7 @@ from heuristic_core.provenance.crate.subject import Subject, describe_target
 PAPER = "arXiv:2403.03942"
 
 
-def subject_of(study: Study) -> Subject:
+def describe_study(study: Study) -> Subject:
     """Return the description of `study` for its archive."""
     subject = f"{study.model.name} on {study.task.name}"
     return Subject(

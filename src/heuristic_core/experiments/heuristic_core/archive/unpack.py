@@ -5,9 +5,15 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from heuristic_core.common.atomic import replacing
+from heuristic_core.common.atomic import replace_atomically
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.archive.reading import CLAIMS, NAME, SETTINGS, Crate, read
+from heuristic_core.experiments.heuristic_core.archive.reading import (
+    CLAIMS_FILE,
+    METADATA_FILE,
+    SETTINGS_FILE,
+    Crate,
+    read_member,
+)
 from heuristic_core.tables.parquet import schema
 
 
@@ -17,11 +23,11 @@ def unpack(crate: Crate, folder: Path) -> None:
     Raises:
         InputError: If a file is damaged, or a table lacks a column.
     """
-    for name in (SETTINGS, CLAIMS, *(f"tables/{table}.parquet" for table in crate.tables)):
-        content = read(crate.path, crate.files, name)
+    for name in (SETTINGS_FILE, CLAIMS_FILE, *(f"tables/{table}.parquet" for table in crate.tables)):
+        content = read_member(crate.path, crate.files, name)
         if name.endswith(".parquet"):
             _check_columns(f"{crate.path}: {name}", Path(name).stem, content)
-        with replacing(folder / name) as partial:
+        with replace_atomically(folder / name) as partial:
             partial.write_bytes(content)
 
 
@@ -31,5 +37,5 @@ def _check_columns(label: str, table: str, content: bytes) -> None:
     if missing := [column for column in schema(table).names if column not in columns]:
         raise InputError(
             f"{label} has no column {missing[0]}: another version of this code wrote it; draw it with that version, "
-            f"whose name and commit are in {NAME} of the archive"
+            f"whose name and commit are in {METADATA_FILE} of the archive"
         )

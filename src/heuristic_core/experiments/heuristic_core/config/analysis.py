@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt, Strict
 
-from heuristic_core.config.blocks import Block, Positive, Seed, Share, ascending, unique
+from heuristic_core.config.blocks import Block, Positive, Seed, Share, check_ascending, check_unique
 from heuristic_core.config.figure import Figure
 
 Kind = Literal["mean", "zero", "resample", "counterfactual"]
@@ -42,16 +42,16 @@ class Analysis(Block):
     )
     bootstrap: PositiveInt = Field(1000, description="resamples behind every interval over evaluation pairs")
     margin: Positive = Field(3.0, description="faithful: accuracy above the full model's minus this margin")
-    margins: Annotated[list[Positive], AfterValidator(ascending)] = Field(
+    margins: Annotated[list[Positive], AfterValidator(check_ascending)] = Field(
         [1.0, 2.0, 3.0, 4.0, 5.0], description="further margins at which effective size is given"
     )
-    recovery: Annotated[list[Share], AfterValidator(ascending)] = Field(
+    recovery: Annotated[list[Share], AfterValidator(check_ascending)] = Field(
         [0.95], description="faithful, too: at least this share of the full model's accuracy"
     )
-    agreement: Annotated[list[Share], AfterValidator(ascending)] = Field(
+    agreement: Annotated[list[Share], AfterValidator(check_ascending)] = Field(
         [0.95], description="faithful, too: the full model's class on at least this share of pairs"
     )
-    kl: Annotated[list[Positive], AfterValidator(ascending)] = Field(
+    kl: Annotated[list[Positive], AfterValidator(check_ascending)] = Field(
         [0.1], description="faithful, too: a mean KL(full || subnetwork) of at most this"
     )
     effective_size: Rule = Field(
@@ -86,7 +86,7 @@ class Analysis(Block):
         description="ablations are evaluated on this number of pairs of each subset, drawn by `seed`, label by label; "
         "default: all",
     )
-    ablation_kinds: Annotated[list[Kind], AfterValidator(unique)] = Field(
+    ablation_kinds: Annotated[list[Kind], AfterValidator(check_unique)] = Field(
         ["mean", "zero", "resample", "counterfactual"],
         min_length=1,
         description="what takes the place of ablated heads: their means, zeros, their activations on training pairs, "

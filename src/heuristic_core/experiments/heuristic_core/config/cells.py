@@ -21,34 +21,34 @@ class Cell(NamedTuple):
     seed: int
 
 
-def spread(study: Study) -> list[Cell]:
+def spread_cells(study: Study) -> list[Cell]:
     """Return every seed at both sparsities of the last checkpoint (paper: 12 seeds)."""
     grid = study.grid
     return [Cell(*key) for key in product([study.last_checkpoint], [grid.mid, grid.high], grid.seeds)]
 
 
-def surface(study: Study) -> list[Cell]:
+def curve_cells(study: Study) -> list[Cell]:
     """Return the curve seeds at every sparsity and checkpoint of the grid, for accuracy curves and effective size."""
     grid = study.grid
     return [Cell(*key) for key in product(grid.checkpoints, grid.sparsities, grid.curve_seeds)]
 
 
-def early(study: Study) -> list[Cell]:
+def early_cells(study: Study) -> list[Cell]:
     """Return the early checkpoint's subnetworks at the high sparsity."""
     if study.grid.early is None:
         return []
     return [Cell(study.grid.early.checkpoint, study.grid.high, seed) for seed in study.grid.early.seeds]
 
 
-def entry(study: Study) -> list[Cell]:
+def entry_cells(study: Study) -> list[Cell]:
     """Return fresh seeds at the mid sparsity of neighbouring checkpoints, to find when heads enter."""
     part = study.mechanism.entry
     return [Cell(*key) for key in product(part.checkpoints, [study.grid.mid], part.seeds)] if part else []
 
 
-def repeats(study: Study) -> list[Cell]:
+def repeated_cells(study: Study) -> list[Cell]:
     """Return the cells of the spread that run twice."""
-    return [cell for cell in spread(study) if cell.seed in study.grid.repeats]
+    return [cell for cell in spread_cells(study) if cell.seed in study.grid.repeats]
 
 
 def seed_blocks(study: Study) -> list[list[int]]:
@@ -69,6 +69,6 @@ def closed_blocks(study: Study) -> list[list[ClosedRun]]:
     return [runs[i : i + size] for runs in runs_by_kind for i in range(0, len(runs), size)]
 
 
-def cells(study: Study) -> list[Cell]:
+def list_cells(study: Study) -> list[Cell]:
     """Return all cells without repeats, each once, in ascending order."""
-    return sorted({*spread(study), *surface(study), *early(study), *entry(study)})
+    return sorted({*spread_cells(study), *curve_cells(study), *early_cells(study), *entry_cells(study)})

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
-from heuristic_core.config.blocks import Block, Seeds, Sparsity, Steps, ascending
+from heuristic_core.config.blocks import Block, Seeds, Sparsity, Steps, check_ascending
 
 
 class Early(Block):
@@ -24,7 +24,7 @@ class Grid(Block):
     checkpoint; effective size: the same sparsities at every checkpoint of `checkpoints`; `early`; and `repeats`.
     """
 
-    sparsities: Annotated[list[Sparsity], Field(min_length=1), AfterValidator(ascending)] = Field(
+    sparsities: Annotated[list[Sparsity], Field(min_length=1), AfterValidator(check_ascending)] = Field(
         description="ascending shares of components removed"
     )
     mid: Sparsity

@@ -1,6 +1,6 @@
 """Texts and units of the configuration reference: see :mod:`heuristic_core.config.reference`."""
 
-from heuristic_core.config.reference import Words
+from heuristic_core.config.reference import ReferencePage
 from heuristic_core.experiments.heuristic_core.config.study import Study
 
 HEAD = """# Configuration reference
@@ -74,4 +74,4 @@ TITLES = {
     "task.train": ("An entry of `task.train`", "task.train.<number>"),
     "task.evaluation": ("An entry of `task.evaluation`", "task.evaluation.<name>"),
 }
-REFERENCE = Words("configuration.md", HEAD, Study, UNITS, MEANINGS, TITLES)
+REFERENCE = ReferencePage("configuration.md", HEAD, Study, UNITS, MEANINGS, TITLES)

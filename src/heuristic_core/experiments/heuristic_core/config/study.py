@@ -5,11 +5,11 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from heuristic_core.config.blocks import AUTO_PRECISION_TEXT, AskedPrecision, Block, Finetune, Name
-from heuristic_core.config.demands import Demands
+from heuristic_core.config.blocks import AUTO_PRECISION_TEXT, Block, Finetune, Name, PrecisionSetting
+from heuristic_core.config.demands import DataRequirements
 from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
-from heuristic_core.config.reading import checked, read_values
+from heuristic_core.config.reading import read_config, validate
 from heuristic_core.config.tasks import GENERATED_SUBSETS, AnyTask, GeneratedTask, unknown_subsets
 from heuristic_core.experiments.heuristic_core.config.analysis import COUNTERFACTUAL, Analysis, Counterpart, Figures
 from heuristic_core.experiments.heuristic_core.config.grid import Grid
@@ -25,7 +25,7 @@ class Study(Block):
         "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"
     )
     device: Literal["cpu", "cuda"] = Field("cpu", description="where models run: the processor, or one NVIDIA GPU")
-    precision: AskedPrecision = Field(
+    precision: PrecisionSetting = Field(
         "float32",
         description="of models that are evaluated; `finetune` and `prune` have their own. " + AUTO_PRECISION_TEXT,
     )
@@ -181,9 +181,9 @@ class Study(Block):
         return {f"{key}.subsets": names for key, names in lists.items() if names}
 
     @property
-    def demands(self) -> Demands:
+    def demands(self) -> DataRequirements:
         """Requirements on the data, for tasks from files."""
-        return Demands(self.pairs_needed, self.asked_subsets, ("id", "ood"))
+        return DataRequirements(self.pairs_needed, self.asked_subsets, ("id", "ood"))
 
     @property
     def pairs_needed(self) -> dict[str, int]:
@@ -228,9 +228,9 @@ def parse_study(values: dict, origin: str = "configuration") -> Study:
     Raises:
         ConfigError: With one line per fault.
     """
-    return checked(Study, values, origin)
+    return validate(Study, values, origin)
 
 
 def load_study(path: str | Path) -> Study:
     """Read and check a YAML configuration file."""
-    return parse_study(read_values(path), str(path))
+    return parse_study(read_config(path), str(path))

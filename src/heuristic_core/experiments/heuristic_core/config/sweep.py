@@ -10,7 +10,7 @@ from pydantic import Field
 
 from heuristic_core.config.blocks import Block, Name
 from heuristic_core.config.figure import Figure
-from heuristic_core.config.reading import ConfigError, checked
+from heuristic_core.config.reading import ConfigError, validate
 from heuristic_core.experiments.heuristic_core.config.study import Study
 
 Key = Annotated[str, Field(pattern=r"^\w+(\.\w+)+$")]
@@ -65,7 +65,7 @@ class SweptStudies:
         return {"target": self.target, "figure": self.sweep.figure.model_dump(), "studies": self.values}
 
 
-def sweep_of(values: dict, studies: Sequence[Study], origin: str | Path) -> SweptStudies:
+def parse_sweep(values: dict, studies: Sequence[Study], origin: str | Path) -> SweptStudies:
     """Check the block `sweep` of a file of studies.
 
     Args:
@@ -80,7 +80,7 @@ def sweep_of(values: dict, studies: Sequence[Study], origin: str | Path) -> Swep
         ConfigError: If the block is invalid, or a key is not a number in every study.
     """
     origin = os.path.relpath(origin)
-    sweep = checked(_Swept, {"sweep": values}, origin).sweep
+    sweep = validate(_Swept, {"sweep": values}, origin).sweep
     values_by_study = {study.study: _axis_values(study, sweep.axes, origin) for study in studies}
     return SweptStudies(sweep, studies[0].arithmetic, values_by_study)
 

@@ -7,7 +7,7 @@ the figure and the marks. Modules of tables also define ``sheets(marks)``, the t
 import importlib
 from collections.abc import Mapping
 
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, drawing_module
 
 
 def draw(name: str, tables: Mapping, settings, context):
@@ -27,17 +27,17 @@ def draw(name: str, tables: Mapping, settings, context):
     """
     from heuristic_core.figures import style
 
-    drawing = importlib.import_module(f"{__name__}.{module(name)}")
+    drawing = importlib.import_module(f"{__name__}.{drawing_module(name)}")
     try:
         if missing := [table for table in TARGETS[name].tables if table not in tables]:
             raise ValueError(f"no table {', '.join(missing)}")
-        with style.applied(formulas=False):
+        with style.use_style(formulas=False):
             return drawing.draw(tables, settings, context)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
 
 
-def sheets_of(name: str, marks) -> list | None:
+def build_sheets(name: str, marks) -> list | None:
     """Return the tables for reading (``figures.sheets.Sheet``) of table target `name`, None for a figure.
 
     Args:
@@ -46,12 +46,12 @@ def sheets_of(name: str, marks) -> list | None:
     """
     if not name.startswith("table"):
         return None
-    return importlib.import_module(f"{__name__}.{module(name)}").sheets(marks)
+    return importlib.import_module(f"{__name__}.{drawing_module(name)}").sheets(marks)
 
 
 def write(folder, name: str, figure, marks, settings) -> None:
     """Write the figure and marks that :func:`draw` returned for target `name`, as ``figures.save.save`` does."""
     from heuristic_core.figures.save import save
 
-    title, sheets = TARGETS[name].title, sheets_of(name, marks)
+    title, sheets = TARGETS[name].title, build_sheets(name, marks)
     save(folder, name, figure, marks, settings, title, sheets, formulas=False)

@@ -6,25 +6,25 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import CELLS
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import CELL_KEYS
 
-CELL_KEYS = ("step", "sparsity", "ft_seed")
+CURVE_KEYS = ("step", "sparsity", "ft_seed")
 CROSS_STYLE = {"marker": "x", "color": "black", "linestyle": "", "markersize": 3.5, "markeredgewidth": 0.9}
 
 
-def collapses(tables, context) -> pd.Series:
+def compute_collapse_shares(tables, context) -> pd.Series:
     """Return the share (0 to 1) of the curve's subnetworks that collapsed, by fine-tuning seed and step.
 
     The series is empty if the study has no table "runs".
     """
-    rows = tables.get("runs", pd.DataFrame(columns=[*CELLS, "collapsed"]))
+    rows = tables.get("runs", pd.DataFrame(columns=[*CELL_KEYS, "collapsed"]))
     in_curve = rows["seed"].isin(list(context.curve_seeds)) & (rows["repeat"] == context.curve_repeat)
     rows = rows[in_curve]
     return rows["collapsed"].fillna(False).astype(bool).groupby([rows["ft_seed"], rows["step"]]).mean()
 
 
 def add_collapsed_counts(
-    rows: pd.DataFrame, tables, seeds: Sequence[int], repeat: int = 0, by: Sequence[str] = CELL_KEYS
+    rows: pd.DataFrame, tables, seeds: Sequence[int], repeat: int = 0, by: Sequence[str] = CURVE_KEYS
 ):
     """Add column "collapsed" to `rows`: how many of the subnetworks that share a row's values of `by` collapsed.
 
@@ -35,7 +35,7 @@ def add_collapsed_counts(
         repeat: Which run of each pruning seed counts, from 0.
         by: Columns that identify a cell.
     """
-    runs = tables.get("runs", pd.DataFrame(columns=[*CELLS, "collapsed"]))
+    runs = tables.get("runs", pd.DataFrame(columns=[*CELL_KEYS, "collapsed"]))
     selected = runs["seed"].isin(list(seeds)) & (runs["repeat"] == repeat) & runs["collapsed"].eq(True).fillna(False)
     cells = runs.loc[selected, [*by]]
     counts = pd.concat([cells, cells.assign(ft_seed=pd.NA)]).value_counts(dropna=False).rename("collapsed")
@@ -44,16 +44,16 @@ def add_collapsed_counts(
     return counted.assign(collapsed=counted["collapsed"].fillna(0).astype(int))
 
 
-def count(n: int | str, collapsed: int) -> str:
+def format_count(n: int | str, collapsed: int) -> str:
     """Format a count, such as "12 (3 collapsed)", or "12" if no subnetwork collapsed."""
     return f"{n} ({collapsed} collapsed)" if collapsed else f"{n}"
 
 
-def crosses(ax: Axes, x, y) -> None:
+def draw_crosses(ax: Axes, x, y) -> None:
     """Draw a cross over each collapsed point; `x` and `y` are the coordinates of these points."""
     ax.plot(x, y, **CROSS_STYLE, zorder=5)
 
 
-def crossed(drawn: bool, label: str) -> list[Line2D]:
+def make_cross_handles(drawn: bool, label: str) -> list[Line2D]:
     """Return the legend entries of the crosses: one if a cross is drawn, else none."""
     return [Line2D([], [], **CROSS_STYLE, label=label)] if drawn else []

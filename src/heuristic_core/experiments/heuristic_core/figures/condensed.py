@@ -6,11 +6,11 @@ import pandas as pd
 
 from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import J
-from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, count
+from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import some
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import bracket, number, percent, seed_label
+from heuristic_core.figures.text import format_interval, format_number, format_percent, format_seed
 
 STATISTICS = ["min", "max", "mean", "sd", "low", "high", "n", "collapsed"]
 COLUMNS = ["over", "ft_seed", "step", "sparsity", "subset", "group", "full", "full_low", "full_high", *STATISTICS]
@@ -56,7 +56,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     sheet_list = []
     unit = "accuracy and AUC in percent, J in points" if J in set(marks["group"]) else "accuracy in percent"
     for ft_seed, rows in marks.groupby("ft_seed", dropna=False):
-        scope = "Over fine-tuning seeds" if pd.isna(ft_seed) else seed_label(ft_seed).capitalize()
+        scope = "Over fine-tuning seeds" if pd.isna(ft_seed) else format_seed(ft_seed).capitalize()
         title = f"{scope}: {unit}, interval of the mean over {rows['over'].iloc[0]}"
         sheet_list.append(
             Sheet(title, [_key_column(marks), *HEADINGS], [_format_row(row) for row in rows.itertuples()])
@@ -72,7 +72,7 @@ def _key_column(marks: pd.DataFrame) -> str:
 def _format_row(row) -> list[str]:
     """Return the cells of one row as text."""
     name = ROLES[row.group].label if pd.isna(row.subset) else row.subset
-    full = number(row.full, 2) + bracket(row.full_low, row.full_high)
-    values = [number(value, 2) for value in (row.min, row.max, row.mean, row.sd)]
-    n = count(row.n, row.collapsed)
-    return [name, percent(row.sparsity), full, *values, bracket(row.low, row.high).strip(), n]
+    full = format_number(row.full, 2) + format_interval(row.full_low, row.full_high)
+    values = [format_number(value, 2) for value in (row.min, row.max, row.mean, row.sd)]
+    n = format_count(row.n, row.collapsed)
+    return [name, format_percent(row.sparsity), full, *values, format_interval(row.low, row.high).strip(), n]

@@ -1,7 +1,7 @@
 """Figure 2: the spread of subnetworks' accuracies on every evaluation subset, and of J and AUC, at both sparsities."""
 
-from heuristic_core.experiments.heuristic_core.figures.rows import shown
-from heuristic_core.experiments.heuristic_core.figures.spread import spread
+from heuristic_core.experiments.heuristic_core.figures.rows import resolve_subsets
+from heuristic_core.experiments.heuristic_core.figures.spread import draw_spread
 
 LETTERS = {"mnli": "ab", "qqp": "cd"}  # the paper's panels
 
@@ -12,5 +12,5 @@ def draw(tables, settings, context):
     Returns:
         The figure and its marks, one row per point and per segment.
     """
-    letters, subsets = LETTERS[context.counterpart.task], shown(settings, context)
-    return spread(tables, settings, context, subsets, families=False, letters=letters)
+    letters, subsets = LETTERS[context.counterpart.task], resolve_subsets(settings, context)
+    return draw_spread(tables, settings, context, subsets, families=False, letters=letters)

@@ -6,18 +6,18 @@ import seaborn as sns
 from matplotlib.patches import Patch
 
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
-from heuristic_core.experiments.heuristic_core.figures.collapsed import crossed, crosses
+from heuristic_core.experiments.heuristic_core.figures.collapsed import draw_crosses, make_cross_handles
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import (
     CELL_MARKS,
     ft_seeds,
-    full_model,
-    shown,
-    subnetworks,
-    subset_groups,
+    map_subset_groups,
+    resolve_subsets,
+    select_full_model,
+    select_subnetworks,
 )
-from heuristic_core.figures.panels import panels, set_percent_axis, vertical_label_height
-from heuristic_core.figures.text import percent, seed_label
+from heuristic_core.figures.panels import make_panels, set_percent_axis, vertical_label_height
+from heuristic_core.figures.text import format_percent, format_seed
 
 FULL_MODEL = "full model"
 WIDTH = 0.86  # of all bars of a subset; subsets are 1 apart
@@ -33,16 +33,16 @@ def draw(tables, settings, context):
         The figure and its marks, one row per bar, with the ends of its whisker.
     """
     accuracy = tables["accuracy"]
-    full = full_model(accuracy, context.last)
-    cell = subnetworks(accuracy, context.last, context.mid, context.seeds)
-    groups = subset_groups(full, shown(settings, context))
+    full = select_full_model(accuracy, context.last)
+    cell = select_subnetworks(accuracy, context.last, context.mid, context.seeds)
+    groups = map_subset_groups(full, resolve_subsets(settings, context))
     if settings.subsets is None:
         groups = {subset: group for subset, group in groups.items() if group != "ood-entailment"}
     seeds = ft_seeds(full)
     # Names are upright where they would otherwise run into each other.
     crowded = len(groups) * max(map(len, groups)) > CHARACTERS_PER_INCH * settings.width
     height = 1.7 * len(seeds) + 0.7 + (vertical_label_height(groups) if crowded else 0.3)
-    figure, axes = panels(settings, len(seeds), 1, height, sharex=True)
+    figure, axes = make_panels(settings, len(seeds), 1, height, sharex=True)
     colours = sns.color_palette("viridis", len(context.seeds))
     models = {FULL_MODEL: "black"} | dict(zip(map(str, context.seeds), colours, strict=True))
     marks = with_collapses(pd.concat([full, cell]), tables.get("runs"))
@@ -50,12 +50,12 @@ def draw(tables, settings, context):
     bar_rows = marks.assign(model=marks["seed"].astype(str).where(marks["seed"].notna(), FULL_MODEL))
     for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):
         _bars(ax, bar_rows[bar_rows["ft_seed"] == ft_seed], list(groups), models)
-        ax.set_title(f"{seed_label(ft_seed)}, sparsity {percent(context.mid)}", loc="left")
+        ax.set_title(f"{format_seed(ft_seed)}, sparsity {format_percent(context.mid)}", loc="left")
     labels = [f"{subset}\n({ROLES[group].label})" for subset, group in groups.items()]
     axes[-1, 0].set_xticks(range(len(groups)), labels, rotation=90 if crowded else 0)
     title = "bars from left to right: the full model, then subnetworks by pruning seed"
     entries = [Patch(color=colour, label=model) for model, colour in models.items()]
-    entries += crossed(marks["collapsed"].any(), "collapsed: at chance in-domain")
+    entries += make_cross_handles(marks["collapsed"].any(), "collapsed: at chance in-domain")
     figure.legend(handles=entries, loc="outside upper center", ncols=len(entries), title=title, **COMPACT_LEGEND)
     return figure, marks[[*CELL_MARKS, "collapsed"]]
 
@@ -76,7 +76,7 @@ def _bars(ax, rows: pd.DataFrame, subsets: list[str], models: dict) -> None:
     colours = [models[name] for name in rows["model"]]
     ax.hlines(rows["accuracy"], left, left + width, color=colours, linewidth=1.2, zorder=3)
     ax.vlines(left + width / 2, rows["low"], rows["high"], **WHISKER, zorder=4)
-    crosses(ax, (left + width / 2)[rows["collapsed"]], rows.loc[rows["collapsed"], "accuracy"])
+    draw_crosses(ax, (left + width / 2)[rows["collapsed"]], rows.loc[rows["collapsed"], "accuracy"])
     set_percent_axis(ax.yaxis)
     ax.set(xlim=(-0.5, len(subsets) - 0.5), xlabel="", ylabel="accuracy (%)")
     ax.spines["bottom"].set_position(("data", 0))

@@ -4,15 +4,21 @@ import pandas as pd
 
 from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
-from heuristic_core.experiments.heuristic_core.figures.collapsed import crossed, crosses
+from heuristic_core.experiments.heuristic_core.figures.collapsed import draw_crosses, make_cross_handles
 from heuristic_core.experiments.heuristic_core.figures.roles import COLOURS, ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, ft_seeds, full_model, reject_subsets, some
-from heuristic_core.figures.lines import draw_bands, handles, lines
+from heuristic_core.experiments.heuristic_core.figures.rows import (
+    SUMMARY_GROUPS,
+    ft_seeds,
+    reject_subsets,
+    select_full_model,
+    some,
+)
+from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels, set_percent_axis
-from heuristic_core.figures.style import SMALL
-from heuristic_core.figures.text import seed_label
+from heuristic_core.figures.style import SMALL_FONT_SIZE
+from heuristic_core.figures.text import format_seed
 
-LOOKS = {group: ROLES[group] for group in MEASURED}
+LOOKS = {group: ROLES[group] for group in SUMMARY_GROUPS}
 
 
 def draw(tables, settings, context):
@@ -31,14 +37,17 @@ def draw(tables, settings, context):
     for ax, ft_seed in zip(axes, seeds, strict=True):
         _draw_panel(ax, curves[curves["ft_seed"] == ft_seed], context)
         set_percent_axis(ax.yaxis, curves["accuracy"])
-        ax.set_title(seed_label(ft_seed), loc="left")
+        ax.set_title(format_seed(ft_seed), loc="left")
         ax.set(xlabel="sparsity (% of components removed)", ylabel="accuracy, AUC (%), J (points)")
         ax.label_outer()
     n = len(context.curve_seeds)
     title = f"mean of n = {n} pruning seeds" if n > 1 else "one pruning seed"
     band = "; band: its 95 % confidence interval (Student's t)" if n > 1 else ""
     looks = {group: look for group, look in LOOKS.items() if group in set(curves["group"])}
-    entries = [*handles(looks), *crossed((curves["collapsed"] > 0).any(), "some of them collapsed (chance in-domain)")]
+    entries = [
+        *legend_handles(looks),
+        *make_cross_handles((curves["collapsed"] > 0).any(), "some of them collapsed (chance in-domain)"),
+    ]
     figure.legend(handles=entries, loc="outside upper center", ncols=len(entries), title=title + band)
     return figure, curves
 
@@ -53,7 +62,9 @@ def _average_curves(accuracy: pd.DataFrame, context) -> pd.DataFrame:
     pruned = some(accuracy[in_curve & (accuracy["step"] == context.last)], description)
     keys = ["ft_seed", "group", "sparsity"]
     full = (
-        full_model(accuracy, context.last).assign(sparsity=0.0, models=1, collapsed=0).rename(columns={"unit": "over"})
+        select_full_model(accuracy, context.last)
+        .assign(sparsity=0.0, models=1, collapsed=0)
+        .rename(columns={"unit": "over"})
     )
     points = full.to_dict("records")
     for key, cell in pruned.groupby(keys):
@@ -74,13 +85,13 @@ def _draw_panel(ax, curves: pd.DataFrame, context) -> None:
     draw_bands(ax, curves[~full], "percent", "group", LOOKS)
     colours = curves.loc[full, "group"].map(COLOURS)
     ax.vlines("percent", "low", "high", colors=colours, linewidth=0.8, data=curves[full])
-    lines(ax, curves, "percent", "accuracy", "group", LOOKS)
+    draw_lines(ax, curves, "percent", "accuracy", "group", LOOKS)
     # Hollow markers: a mean over fewer seeds is not comparable with the others.
     for group, incomplete in curves[~full & (curves["models"] < len(context.curve_seeds))].groupby("group"):
         hollow = {"marker": LOOKS[group].marker, "linestyle": "", "markerfacecolor": "white"}
         ax.plot(incomplete["percent"], incomplete["accuracy"], **hollow, markeredgecolor=LOOKS[group].colour)
-    crosses(ax, *curves.loc[curves["collapsed"] > 0, ["percent", "accuracy"]].to_numpy(float).T)
+    draw_crosses(ax, *curves.loc[curves["collapsed"] > 0, ["percent", "accuracy"]].to_numpy(float).T)
     for name in ("mid", "high"):
         x = 100 * getattr(context, name)
         ax.axvline(x, color="0.4", linestyle=":", linewidth=0.9, zorder=0)
-        ax.text(x, 1.01, name, transform=ax.get_xaxis_transform(), ha="center", va="bottom", fontsize=SMALL)
+        ax.text(x, 1.01, name, transform=ax.get_xaxis_transform(), ha="center", va="bottom", fontsize=SMALL_FONT_SIZE)

@@ -6,7 +6,7 @@ from matplotlib.patches import Rectangle
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.heat import draw_heat_map
 from heuristic_core.figures.panels import make_wrapped_panels
-from heuristic_core.figures.text import percent, seed_label
+from heuristic_core.figures.text import format_percent, format_seed
 
 CORE_COLOUR = "#D55E00"  # the outline of the cell that holds the core
 
@@ -32,9 +32,9 @@ def draw(tables, settings, context):
         n_mid, n_high = seed_cells[["n_mid", "n_high"]].iloc[0].astype(int)
         grid = seed_cells.pivot(index="high", columns="mid", values="heads").astype(float)
         _draw_panel(ax, grid.reindex(index=range(n_high + 1), columns=range(n_mid + 1)), largest=cells["heads"].max())
-        ax.set_title(f"{seed_label(ft_seed)}, {seed_cells['heads'].sum()} heads", loc="left")
-        ax.set_xlabel(f"subnetworks at {percent(context.mid)} sparsity\nthat keep the head (of {n_mid})")
-        ax.set_ylabel(f"subnetworks at {percent(context.high)} sparsity\nthat keep the head (of {n_high})")
+        ax.set_title(f"{format_seed(ft_seed)}, {seed_cells['heads'].sum()} heads", loc="left")
+        ax.set_xlabel(f"subnetworks at {format_percent(context.mid)} sparsity\nthat keep the head (of {n_mid})")
+        ax.set_ylabel(f"subnetworks at {format_percent(context.high)} sparsity\nthat keep the head (of {n_high})")
     return figure, cells[["ft_seed", "high", "mid", "heads"]]
 
 

@@ -6,22 +6,26 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.lines import Line2D
 
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import group_means
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_group_means
 from heuristic_core.experiments.heuristic_core.analysis.effective_size import (
     BOUNDED,
     DEFINED,
     UNDEFINED,
-    of_study,
-    state,
+    classify_sizes,
+    select_study_sizes,
 )
 from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.figures.collapsed import collapses, crossed, crosses
+from heuristic_core.experiments.heuristic_core.figures.collapsed import (
+    compute_collapse_shares,
+    draw_crosses,
+    make_cross_handles,
+)
 from heuristic_core.experiments.heuristic_core.figures.roles import COLOURS, ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, shown, some
-from heuristic_core.figures.lines import handles, lines
+from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, resolve_subsets, some
+from heuristic_core.figures.lines import draw_lines, legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.text import seed_label
+from heuristic_core.figures.text import format_seed
 from heuristic_core.tables.columns import ACCURACY, RUN, STEP, SUBSET
 
 MIXED_GROUPS = {"groups": "mixed-1:1", "subsets": "mixed"}
@@ -48,9 +52,9 @@ def draw(tables, settings, context):
     """
     groups = (*GROUPS, MIXED_GROUPS[context.mixed], "j", "auc")
     sizes = _select_sizes(tables["effective_size"], groups, context)
-    sizes = sizes.join(collapses(tables, context), on=["ft_seed", "step"])
+    sizes = sizes.join(compute_collapse_shares(tables, context), on=["ft_seed", "step"])
     trace = some(tables["finetune_accuracy"], "rows in table finetune_accuracy")
-    accuracies = group_means(trace[[*RUN, *STEP, *SUBSET, *ACCURACY]], shown(settings, context))
+    accuracies = compute_group_means(trace[[*RUN, *STEP, *SUBSET, *ACCURACY]], resolve_subsets(settings, context))
     looks = {group: ROLES[group] for group in groups if group in set(sizes["group"])}
     seeds = ft_seeds(sizes)
     figure, axes = make_wrapped_panels(settings, len(seeds), 3.3, sharex=True, sharey=True)
@@ -59,12 +63,12 @@ def draw(tables, settings, context):
         right = ax.twinx()
         sns.despine(ax=right, right=False)
         accuracy_rows = accuracies[accuracies["ft_seed"] == ft_seed]
-        lines(right, accuracy_rows, "step", "accuracy", "group", ACCURACY_LOOKS, linewidth=ACCURACY_LINEWIDTH)
+        draw_lines(right, accuracy_rows, "step", "accuracy", "group", ACCURACY_LOOKS, linewidth=ACCURACY_LINEWIDTH)
         set_percent_axis(right.yaxis, accuracies["accuracy"])
         _draw_sizes(ax, sizes[sizes["ft_seed"] == ft_seed], looks, offset)
         ax.set_zorder(right.get_zorder() + 1)  # sizes are drawn over accuracies
         ax.patch.set_visible(False)
-        ax.set_title(seed_label(ft_seed), loc="left")
+        ax.set_title(format_seed(ft_seed), loc="left")
         ax.set(xlabel="fine-tuning step", ylabel="effective size (%)")
         ax.label_outer()
         last = k % 2 == 1 or k == len(seeds) - 1
@@ -79,11 +83,11 @@ def draw(tables, settings, context):
 
 def _select_sizes(table: pd.DataFrame, groups: Sequence[str], context: Context) -> pd.DataFrame:
     """Select sizes at the study's margin and in its order, by pruning seed and summarised, and add their state."""
-    rows = of_study(table, context)
+    rows = select_study_sizes(table, context)
     rows = rows[rows["group"].isin(groups)]
     description = f"summaries of order {context.size_order} at a margin of {context.margin} points"
     some(rows[rows["seed"].isna()], f"{description} in table effective_size")
-    return rows.assign(state=state(rows)).sort_values("step", kind="stable")
+    return rows.assign(state=classify_sizes(rows)).sort_values("step", kind="stable")
 
 
 def _draw_sizes(ax, sizes: pd.DataFrame, looks: dict[str, Role], offset: float) -> None:
@@ -97,7 +101,7 @@ def _draw_sizes(ax, sizes: pd.DataFrame, looks: dict[str, Role], offset: float) 
     place = {group: (k - (len(looks) - 1) / 2) * offset for k, group in enumerate(looks)}
     sizes = sizes.assign(x=sizes["step"] + sizes["group"].map(place))
     means, seeds = sizes[sizes["seed"].isna()], sizes[sizes["seed"].notna()]
-    lines(ax, means, "x", "effective_size", "group", looks)
+    draw_lines(ax, means, "x", "effective_size", "group", looks)
     bounded = means[means["state"] == BOUNDED]
     defined = means[means["state"] == DEFINED]
     for rows, ends in ((bounded, ("least", "most")), (defined, ("low", "high"))):
@@ -116,7 +120,7 @@ def _draw_sizes(ax, sizes: pd.DataFrame, looks: dict[str, Role], offset: float) 
             ax.plot("x", end, color=role.colour, marker=role.marker, **BOUND_STYLE, data=mean_rows)
     # Collapsed subnetworks are not faithful, so a size says little if most of them collapsed.
     mostly_collapsed = means[(means["collapsed"] > 0.5) & means["effective_size"].notna()]
-    crosses(ax, mostly_collapsed["x"], mostly_collapsed["effective_size"])
+    draw_crosses(ax, mostly_collapsed["x"], mostly_collapsed["effective_size"])
     undefined = means[means["state"] == UNDEFINED].assign(y=0)
     ax.scatter("x", "y", c=undefined["group"].map(COLOURS), marker="x", s=25, linewidth=1.2, zorder=3, data=undefined)
     set_percent_axis(ax.yaxis)
@@ -127,10 +131,10 @@ def _add_legends(figure, looks: dict[str, Role], context: Context, sizes: pd.Dat
     grey = {"color": "0.3", "linestyle": ""}
     undefined = f"undefined: full model not clearly above {context.margin:g} %"
     entries = [
-        *handles(looks),
+        *legend_handles(looks),
         Line2D([], [], marker="x", markeredgewidth=1.2, label=undefined, **grey),
         Line2D([], [], **FLOOR_STYLE, label="floor of the grid"),
-        *crossed((sizes["collapsed"] > 0.5).any(), "most subnetworks collapsed"),
+        *make_cross_handles((sizes["collapsed"] > 0.5).any(), "most subnetworks collapsed"),
     ]
     if sizes["seed"].notna().any():
         entries.append(Line2D([], [], label="pruning seeds", **SEED_STYLE | grey))
@@ -138,7 +142,7 @@ def _add_legends(figure, looks: dict[str, Role], context: Context, sizes: pd.Dat
         entries.append(Line2D([], [], marker="o", label="no more than bounds known", **BOUND_STYLE | grey))
     title = f"effective size (left axis), margin {context.margin:g} points: {_describe_order(context)}"
     figure.legend(handles=entries, loc="outside upper left", ncols=3, title=title, alignment="left")
-    accuracies = handles(
+    accuracies = legend_handles(
         {group: look for group, look in ACCURACY_LOOKS.items() if group in looks}, linewidth=ACCURACY_LINEWIDTH
     )
     title = "full model: accuracy and J (right axis)"

@@ -11,14 +11,14 @@ from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
 
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
-from heuristic_core.figures.style import SMALL
-from heuristic_core.figures.text import seed_label
+from heuristic_core.figures.style import SMALL_FONT_SIZE
+from heuristic_core.figures.text import format_seed
 
 MAX_HEADS, MAX_PAIRS = 6, 2  # for each fine-tuning seed
 MIN_PROBABILITY = 0.1  # smaller probabilities are not drawn
 SENTENCE_GAP = 0.7  # tokens, before the second sentence
 LINE_HEIGHT, TITLE_HEIGHT, SPACE_BELOW, HEADING_HEIGHT, LEGEND_HEIGHT, MARGIN = (
-    1.25 * SMALL / 72,
+    1.25 * SMALL_FONT_SIZE / 72,
     0.18,
     0.13,
     0.19,
@@ -91,7 +91,7 @@ def _draw_figure(blocks: list[list[pd.DataFrame]], settings) -> Figure:
 
 def _label_width(tokens: Collection[str]) -> float:
     """Return the width in inches of the longest of `tokens`, beside the lines."""
-    extents = (TextPath((0, 0), token.replace("$", "S"), size=SMALL).get_extents().width for token in tokens)
+    extents = (TextPath((0, 0), token.replace("$", "S"), size=SMALL_FONT_SIZE).get_extents().width for token in tokens)
     return (max(extents) + 8) / 72
 
 
@@ -111,7 +111,7 @@ def _heading(heads: list[pd.DataFrame]) -> str:
     noun = "core head" if count == first["heads"] == 1 else "core heads"
     core_text = f"{count} {noun}" if count == first["heads"] else f"the first {count} of {first['heads']} {noun}"
     description = core_text if first["role"] == "core" else f"no core heads; the {count} heads kept most often"
-    return f"{seed_label(first['ft_seed'])}, pair {first['pair'] + 1}: {description}"
+    return f"{format_seed(first['ft_seed'])}, pair {first['pair'] + 1}: {description}"
 
 
 def _add_legend(figure: Figure) -> None:
@@ -151,7 +151,9 @@ def _draw_panel(ax: Axes, head: pd.DataFrame) -> None:
     for axis in (ax, right):
         axis.tick_params("y", length=0, pad=2)
         axis.spines[:].set_visible(False)
-    ax.set_title(f"head {head['name'].iloc[0]}, repeated: {100 * _repeated_share(head):.0f} %", fontsize=SMALL, pad=3)
+    ax.set_title(
+        f"head {head['name'].iloc[0]}, repeated: {100 * _repeated_share(head):.0f} %", fontsize=SMALL_FONT_SIZE, pad=3
+    )
 
 
 def _token_heights(sentences: pd.Series) -> np.ndarray:

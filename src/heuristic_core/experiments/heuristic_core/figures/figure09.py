@@ -4,9 +4,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
-from heuristic_core.figures.panels import panels
-from heuristic_core.figures.style import SMALL, ink
-from heuristic_core.figures.text import seed_label
+from heuristic_core.figures.panels import make_panels
+from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
+from heuristic_core.figures.text import format_seed
 
 # Category -> colour and hatch, in the order of the bars; the hatches tell neighbours apart without colour.
 CATEGORIES = {
@@ -39,12 +39,12 @@ def draw(tables, settings, context):
     seeds = ft_seeds(segments)
     sizes = [segments.loc[segments["ft_seed"] == seed, "bar"].nunique() for seed in seeds]
     height = sum(0.24 * size + 0.45 for size in sizes) + 0.75
-    figure, axes = panels(settings, len(seeds), 1, height, sharex=True, height_ratios=sizes)
+    figure, axes = make_panels(settings, len(seeds), 1, height, sharex=True, height_ratios=sizes)
     for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):
         bars = segments[segments["ft_seed"] == ft_seed]
         _draw_panel(ax, bars)
         none = "" if (bars["bar"] != OTHER_HEADS).any() else ": no core heads"
-        ax.set_title(seed_label(ft_seed) + none, loc="left")
+        ax.set_title(format_seed(ft_seed) + none, loc="left")
     axes[-1, 0].set_xlabel("mean share of attention (%)")
     handles, names = axes[0, 0].get_legend_handles_labels()
     figure.legend(
@@ -96,4 +96,13 @@ def _label(bar: str, bars: pd.DataFrame) -> str:
 def _write_share(ax: Axes, x: float, y: float, share: float, colour: str) -> None:
     """Write a share into its segment, on a background of the segment's colour, so that no hatch crosses it."""
     background = {"facecolor": colour, "edgecolor": "none", "pad": 0.8}
-    ax.text(x, y, f"{share:.0f}", ha="center", va="center_baseline", fontsize=SMALL, color=ink(colour), bbox=background)
+    ax.text(
+        x,
+        y,
+        f"{share:.0f}",
+        ha="center",
+        va="center_baseline",
+        fontsize=SMALL_FONT_SIZE,
+        color=contrast_colour(colour),
+        bbox=background,
+    )

@@ -1,6 +1,6 @@
 """Figure 12: the spread of subnetworks' accuracies on all subsets, and of J and AUC on all families of HANS."""
 
-from heuristic_core.experiments.heuristic_core.figures.spread import spread
+from heuristic_core.experiments.heuristic_core.figures.spread import draw_spread
 
 
 def draw(tables, settings, context):
@@ -9,4 +9,4 @@ def draw(tables, settings, context):
     Returns:
         The figure and its marks, one row per point and per segment.
     """
-    return spread(tables, settings, context, settings.subsets, families=True)
+    return draw_spread(tables, settings, context, settings.subsets, families=True)

@@ -5,8 +5,8 @@ from matplotlib.ticker import MaxNLocator
 
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.heat import draw_heat_map
-from heuristic_core.figures.panels import panels
-from heuristic_core.figures.text import bracket, number, percent, seed_label
+from heuristic_core.figures.panels import make_panels
+from heuristic_core.figures.text import format_interval, format_number, format_percent, format_seed
 
 SEED_DIVISIONS = (
     "shared",
@@ -29,7 +29,9 @@ def draw(tables, settings, context):
     seeds = ft_seeds(heads)
     marks = pd.concat(cells.values())
     layers, largest = marks["layer"].max() + 1, marks["n"].max()
-    figure, axes = panels(settings, len(seeds), 2, len(seeds) * (0.54 + _compute_map_height(settings, marks)) + 0.35)
+    figure, axes = make_panels(
+        settings, len(seeds), 2, len(seeds) * (0.54 + _compute_map_height(settings, marks)) + 0.35
+    )
     correlations = tables["rank_correlation"]
     correlations = correlations[correlations["step"] == context.last].drop_duplicates(["ft_seed", "seeds"])
     correlations = correlations.set_index(["seeds", "ft_seed"])[["rho", "low", "high"]]
@@ -39,9 +41,9 @@ def draw(tables, settings, context):
             panel_rows = cell[cell["ft_seed"] == ft_seed]
             grid = panel_rows.pivot(index="layer", columns="head", values="count").astype(float)
             mesh = draw_heat_map(ax, grid.reindex(range(layers)), largest)
-            ax.set_title(f"{percent(sparsity)} sparsity", loc="left")
+            ax.set_title(f"{format_percent(sparsity)} sparsity", loc="left")
             ax.label_outer()
-        lines = [f"{seed_label(ft_seed)}: Spearman's {_format_rho(shared, ft_seed)}"]
+        lines = [f"{format_seed(ft_seed)}: Spearman's {_format_rho(shared, ft_seed)}"]
         if ft_seed in disjoint.index:
             lines.append(f"disjoint halves of the pruning seeds: {_format_rho(disjoint, ft_seed)}")
         row[0].set_title("\n".join([*lines, row[0].get_title(loc="left")]), loc="left", parse_math=True)
@@ -67,4 +69,4 @@ def _format_rho(correlations: pd.DataFrame, ft_seed: int) -> str:
     """Format Spearman's rho and its interval for a title."""
     if ft_seed not in correlations.index or pd.isna(rho := correlations.loc[ft_seed, "rho"]):
         return "ρ undefined"
-    return f"ρ = {number(rho, 2)}{bracket(*correlations.loc[ft_seed, ['low', 'high']], digits=2)}"
+    return f"ρ = {format_number(rho, 2)}{format_interval(*correlations.loc[ft_seed, ['low', 'high']], digits=2)}"

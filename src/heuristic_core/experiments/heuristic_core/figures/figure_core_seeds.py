@@ -3,10 +3,10 @@
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
-from heuristic_core.figures.lines import draw_bands, handles, lines
+from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.text import seed_label
+from heuristic_core.figures.text import format_seed
 
 # Okabe and Ito's palette, without the colours of groups of subsets.
 SETS = {
@@ -25,14 +25,14 @@ def draw(tables, settings, context):
     figure, axes = make_wrapped_panels(settings, len(seeds), 2.6, sharex=True, sharey=True)
     for ax, ft_seed in zip(axes, seeds, strict=True):
         _draw_panel(ax, points[points["ft_seed"] == ft_seed])
-        ax.set_title(seed_label(ft_seed), loc="left")
+        ax.set_title(format_seed(ft_seed), loc="left")
         ax.set(xlabel="pruning seeds whose subnetworks are compared", ylabel="heads kept by all of them")
         ax.label_outer()
     axes[0].set_ylim(bottom=0)
     for axis in (axes[0].xaxis, axes[0].yaxis):
         axis.get_major_locator().set_params(integer=True)
     title = "mean over choices of seeds, band: standard deviation over choices; dashed: heads permuted within layers"
-    figure.legend(handles=handles(SETS), loc="outside upper center", ncols=len(SETS), title=title)
+    figure.legend(handles=legend_handles(SETS), loc="outside upper center", ncols=len(SETS), title=title)
     return figure, points[COLUMNS]
 
 
@@ -40,5 +40,5 @@ def _draw_panel(ax, points: pd.DataFrame) -> None:
     """Draw means with bands of one standard deviation, and dashed lines by chance."""
     ends = points.assign(low=points["heads"] - points["sd"], high=points["heads"] + points["sd"])
     draw_bands(ax, ends, "seeds", "set", SETS)
-    lines(ax, points, "seeds", "heads", "set", SETS)
-    lines(ax, points, "seeds", "expected", "set", BY_CHANCE, linewidth=0.9)
+    draw_lines(ax, points, "seeds", "heads", "set", SETS)
+    draw_lines(ax, points, "seeds", "expected", "set", BY_CHANCE, linewidth=0.9)

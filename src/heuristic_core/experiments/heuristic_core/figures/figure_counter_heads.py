@@ -6,13 +6,13 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J, chosen
-from heuristic_core.experiments.heuristic_core.analysis.mask_effects import LEVEL
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J, select_subsets
+from heuristic_core.experiments.heuristic_core.analysis.mask_effects import ALPHA
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.rows import FAMILIES, ft_seeds, some
-from heuristic_core.figures.panels import panels
-from heuristic_core.figures.style import SMALL, ink
-from heuristic_core.figures.text import number, seed_label, told
+from heuristic_core.figures.panels import make_panels
+from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
+from heuristic_core.figures.text import annotate_missing, format_number, format_seed
 
 MAX_HEADS = 32  # for each fine-tuning seed; the cells of more heads would be too narrow for numbers
 # Means and J below the OOD subsets, with the label of a blank row before some.
@@ -38,15 +38,15 @@ def draw(tables, settings, context):
     marks = _order_rows(tables["counter_heads"], settings.subsets or context.subsets)
     names = list(dict.fromkeys(marks["row"]))
     height = len(seeds) * (ROW_HEIGHT * (len(names) + 1) + 0.75) + 0.3
-    figure, axes = panels(settings, len(seeds), 1, max(height, MIN_HEIGHT))
+    figure, axes = make_panels(settings, len(seeds), 1, max(height, MIN_HEIGHT))
     largest = np.nanmax(np.abs([1.0, *marks["beta"].astype(float)]))
     mesh = None
     for ax, seed in zip(axes[:, 0], seeds, strict=True):
         seed_marks = marks[marks["ft_seed"] == seed]
         if seed_marks.empty:
             tests = tables["mask_tests"]
-            told(ax, tests.loc[tests["ft_seed"] == seed, "reason"].iloc[0])
-            ax.set_title(seed_label(seed), loc="left")
+            annotate_missing(ax, tests.loc[tests["ft_seed"] == seed, "reason"].iloc[0])
+            ax.set_title(format_seed(seed), loc="left")
             continue
         effects = seed_marks.groupby("component")["beta"].apply(lambda beta: np.abs(beta.astype(float)).max())
         largest_heads = effects.sort_values(ascending=False, kind="stable").index[:MAX_HEADS]
@@ -54,7 +54,7 @@ def draw(tables, settings, context):
         head_count = f"the {MAX_HEADS} of {len(effects)}" if len(effects) > MAX_HEADS else f"{len(effects)}"
         mask_count = seed_marks[["included", "excluded"]].iloc[0].sum()
         ax.set_title(
-            f"{seed_label(seed)}: {head_count} heads outside the core, {mask_count} random subnetworks", loc="left"
+            f"{format_seed(seed)}: {head_count} heads outside the core, {mask_count} random subnetworks", loc="left"
         )
     if mesh is not None:
         bar = figure.colorbar(mesh, ax=axes, fraction=0.03, pad=0.01, aspect=40)
@@ -68,7 +68,7 @@ def draw(tables, settings, context):
 def _order_rows(table: pd.DataFrame, subsets) -> pd.DataFrame:
     """Return rows in the order of display: OOD subsets by family, means of ID and entailment, J."""
     rows = table[table["subset"].notna()]
-    rows = chosen(rows, subsets) if len(rows) else rows  # no run may have heads outside the core
+    rows = select_subsets(rows, subsets) if len(rows) else rows  # no run may have heads outside the core
     ood = rows[rows["group"] == OOD]
     order = list(subsets).index if subsets else lambda name: 0
     family_order = ood["family"].map({family: k for k, family in enumerate(FAMILIES)}).fillna(len(FAMILIES))
@@ -88,17 +88,17 @@ def _draw_map(ax: Axes, marks: pd.DataFrame, names: list[str], largest: float):
         column: marks.pivot(index="row", columns="name", values=column).reindex(index=rows, columns=columns)
         for column in ("beta", "q", "counter")
     }
-    beta, significant = grids["beta"].astype(float), grids["q"].astype(float) < LEVEL
+    beta, significant = grids["beta"].astype(float), grids["q"].astype(float) < ALPHA
     always_shown = (beta.index == LABELS[ID])[:, None] & beta.notna()
     texts = beta.map(_format_points).where(significant | always_shown, "")
     sns.heatmap(
         beta, vmin=-largest, vmax=largest, cmap="RdBu_r", annot=texts, fmt="", linewidths=0.5, cbar=False,
-        annot_kws={"fontsize": SMALL, "va": "center_baseline", "in_layout": False}, xticklabels=True,
+        annot_kws={"fontsize": SMALL_FONT_SIZE, "va": "center_baseline", "in_layout": False}, xticklabels=True,
         yticklabels=True, ax=ax,
     )  # fmt: skip
     (cells,) = ax.collections
     for text, background in zip(ax.texts, cells.get_facecolors()[beta.notna().to_numpy().ravel()], strict=True):
-        text.set_color(ink(background))
+        text.set_color(contrast_colour(background))
     for row, column in zip(*np.nonzero((grids["counter"] == True).to_numpy()), strict=True):  # noqa: E712 (nulls)
         ax.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=COUNTER_COLOUR, linewidth=1.4, clip_on=False))
     ax.tick_params(length=0)
@@ -110,4 +110,4 @@ def _draw_map(ax: Axes, marks: pd.DataFrame, names: list[str], largest: float):
 
 def _format_points(value: float) -> str:
     """Format points without decimals or, below one, as in ".3": cells are narrow."""
-    return number(value, 0) if abs(value) >= 0.95 else number(value, 1).replace("0.", ".")
+    return format_number(value, 0) if abs(value) >= 0.95 else format_number(value, 1).replace("0.", ".")

@@ -7,9 +7,9 @@ from heuristic_core.experiments.heuristic_core.analysis.circuit_performance impo
 from heuristic_core.experiments.heuristic_core.analysis.effective_size import UNDEFINED
 from heuristic_core.experiments.heuristic_core.figures.roles import COLOURS, ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, reject_subsets, some
-from heuristic_core.figures.lines import handles, lines
+from heuristic_core.figures.lines import draw_lines, legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels
-from heuristic_core.figures.text import seed_label
+from heuristic_core.figures.text import format_seed
 
 GROUP_OFFSET = 0.012  # share of the range of steps between two groups, so that equal values do not overlap
 SEED_STYLE = {"linestyle": "", "marker": "o", "markersize": 2.5, "alpha": 0.7}
@@ -34,13 +34,13 @@ def draw(tables, settings, context):
     figure, axes = make_wrapped_panels(settings, len(panel_keys), 2.5, sharex=True, sharey=True)
     for ax, (ft_seed, measure) in zip(axes, panel_keys, strict=True):
         _draw_panel(ax, marks[(marks["ft_seed"] == ft_seed) & (marks["measure"] == measure)], looks)
-        ax.set_title(f"{seed_label(ft_seed)}: {LABELS[measure]}", loc="left")
+        ax.set_title(f"{format_seed(ft_seed)}: {LABELS[measure]}", loc="left")
         ax.set(xlabel="fine-tuning step", ylabel="percent of components")
         ax.label_outer()
         # An interval over two or three seeds may reach far beyond all values.
         ax.set_ylim(min(-3, marks["value"].min() - 5), max(103, marks["value"].max() + 5))
     entries = [
-        *handles(looks),
+        *legend_handles(looks),
         Line2D([], [], color="0.3", **SEED_STYLE, label="pruning seeds"),
         Line2D([], [], color="0.3", marker="x", linestyle="", label="undefined: full model not clearly above empty"),
     ]
@@ -58,7 +58,7 @@ def _select_measure(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
 def _draw_panel(ax, marks: pd.DataFrame, looks: dict) -> None:
     """Draw means with intervals, pruning seeds, and crosses on the axis for undefined means."""
     means, seeds = marks[marks["seed"].isna()], marks[marks["seed"].notna()]
-    lines(ax, means, "x", "value", "group", looks)
+    draw_lines(ax, means, "x", "value", "group", looks)
     ax.vlines("x", "low", "high", colors=means["group"].map(COLOURS), linewidth=0.8, data=means)
     for group in looks:
         ax.plot("x", "value", color=COLOURS[group], **SEED_STYLE, data=seeds[seeds["group"] == group])

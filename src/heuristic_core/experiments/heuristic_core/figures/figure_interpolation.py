@@ -7,10 +7,10 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import ENTAILME
 from heuristic_core.experiments.heuristic_core.analysis.interpolation import HEURISTIC, PATH, WITH, WITHOUT
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
-from heuristic_core.figures.lines import draw_bands, handles, lines
-from heuristic_core.figures.panels import panels, set_percent_axis
+from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
+from heuristic_core.figures.panels import make_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.text import seed_label, told
+from heuristic_core.figures.text import annotate_missing, format_seed
 
 GROUP_LOOKS = {group: ROLES[group] for group in (ENTAILMENT, ID, OOD, J)}
 # Okabe and Ito's palette, without the colours of groups of subsets.
@@ -44,28 +44,30 @@ def draw(tables, settings, context):
     """
     rows = some(tables["interpolation"], "rows in table interpolation")
     seeds = ft_seeds(rows)
-    figure, axes = panels(settings, len(seeds), 2, 2.6 * len(seeds) + 0.5, width_ratios=(3, 2))
+    figure, axes = make_panels(settings, len(seeds), 2, 2.6 * len(seeds) + 0.5, width_ratios=(3, 2))
     rows = rows[rows["subset"].isna() & rows["family"].isna()]
     for (left, right), seed in zip(axes, seeds, strict=True):
         seed_rows = rows[rows["ft_seed"] == seed]
         first = seed_rows.iloc[0]
         left.set_title(_title(seed, first), loc="left")
         if pd.notna(first["reason"]):
-            told(left, first["reason"])
+            annotate_missing(left, first["reason"])
             right.remove()
             continue
         _draw_path(left, seed_rows)
         _draw_singles(right, seed_rows[seed_rows["role"].isin(SINGLE_LOOKS) & (seed_rows["group"] == first["measure"])])
-    figure.legend(handles=[*handles(GROUP_LOOKS), *handles(SINGLE_LOOKS)], loc="outside upper center", ncols=3)
+    figure.legend(
+        handles=[*legend_handles(GROUP_LOOKS), *legend_handles(SINGLE_LOOKS)], loc="outside upper center", ncols=3
+    )
     return figure, rows.loc[rows["group"].isin(GROUP_LOOKS) | rows["group"].isna(), MARKS]
 
 
 def _title(seed: int, row: pd.Series) -> str:
     """Return the title of a row of panels: the seeds of H and M, and the measure that chose them."""
     if pd.isna(row["heuristic"]):
-        return seed_label(seed)
+        return format_seed(seed)
     chosen_by = LABELS[row["measure"]]
-    return f"{seed_label(seed)}: from H (pruning seed {row['heuristic']}) to M ({row['generalising']}), by {chosen_by}"
+    return f"{format_seed(seed)}: from H (pruning seed {row['heuristic']}) to M ({row['generalising']}), by {chosen_by}"
 
 
 def _draw_path(ax: Axes, rows: pd.DataFrame) -> None:
@@ -73,7 +75,7 @@ def _draw_path(ax: Axes, rows: pd.DataFrame) -> None:
     steps = rows[rows["role"].isin((HEURISTIC, PATH))].sort_values("place", kind="stable")
     steps = steps.assign(place=steps["place"].astype(float))
     draw_bands(ax, steps, "place", "group", GROUP_LOOKS)
-    lines(ax, steps, "place", "accuracy", "group", GROUP_LOOKS)
+    draw_lines(ax, steps, "place", "accuracy", "group", GROUP_LOOKS)
     ticks = steps.drop_duplicates("place")
     labels = [
         "H" if tick.role == HEURISTIC else f"{'+' if tick.added else '−'} {tick.name}"

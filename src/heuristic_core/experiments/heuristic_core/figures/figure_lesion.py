@@ -3,14 +3,20 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import chosen
+from heuristic_core.experiments.heuristic_core.analysis.accuracy import select_subsets
 from heuristic_core.experiments.heuristic_core.config.lesion import OVERLAP
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, means, shown, some
-from heuristic_core.figures.lines import draw_bands, handles, lines
-from heuristic_core.figures.panels import panels, set_percent_axis
+from heuristic_core.experiments.heuristic_core.figures.rows import (
+    GROUPS,
+    average_subsets,
+    ft_seeds,
+    resolve_subsets,
+    some,
+)
+from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
+from heuristic_core.figures.panels import make_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.text import seed_label
+from heuristic_core.figures.text import format_seed
 
 NO_LESION, RANDOM = "none", "random"
 # Okabe and Ito's palette, without the colours of groups of subsets.
@@ -27,10 +33,10 @@ def draw(tables, settings, context):
         the subsets' intervals. `lesion` is "none" for the model with all heads, `size` the number of heads removed.
     """
     unlesioned = some(tables["finetune_accuracy"], "rows in table finetune_accuracy").assign(lesion=NO_LESION, size=0)
-    rows = chosen(pd.concat([unlesioned, tables["lesion_accuracy"]]), shown(settings, context))
-    points = means(rows[rows["group"].isin(GROUPS)], ["ft_seed", "lesion", "size", "step", "group"])
+    rows = select_subsets(pd.concat([unlesioned, tables["lesion_accuracy"]]), resolve_subsets(settings, context))
+    points = average_subsets(rows[rows["group"].isin(GROUPS)], ["ft_seed", "lesion", "size", "step", "group"])
     seeds = ft_seeds(points)
-    figure, axes = panels(settings, len(seeds), len(GROUPS), 1.9 * len(seeds) + 0.5, sharex=True, sharey=True)
+    figure, axes = make_panels(settings, len(seeds), len(GROUPS), 1.9 * len(seeds) + 0.5, sharex=True, sharey=True)
     for row, ft_seed in zip(axes, seeds, strict=True):
         seed_points = points[points["ft_seed"] == ft_seed]
         for ax, group in zip(row, GROUPS, strict=True):
@@ -38,8 +44,8 @@ def draw(tables, settings, context):
             ax.set_title(ROLES[group].label, loc="left")
             ax.set(xlabel="fine-tuning step", ylabel="accuracy (%)")
             ax.label_outer()
-        row[0].set_title(f"{seed_label(ft_seed)}{_describe_size(seed_points)}: {ROLES[GROUPS[0]].label}", loc="left")
-    entries = [line for looks, width in LOOKS_AND_WIDTHS for line in handles(looks, linewidth=width)]
+        row[0].set_title(f"{format_seed(ft_seed)}{_describe_size(seed_points)}: {ROLES[GROUPS[0]].label}", loc="left")
+    entries = [line for looks, width in LOOKS_AND_WIDTHS for line in legend_handles(looks, linewidth=width)]
     figure.legend(handles=entries, loc="outside upper center", ncols=len(entries))
     return figure, points
 
@@ -55,5 +61,5 @@ def _draw_panel(ax: Axes, points: pd.DataFrame) -> None:
     points = points.assign(kind=points["lesion"].str.rstrip("0123456789"))
     draw_bands(ax, points, "step", "kind", MAIN_LOOKS, alpha=0.15)
     for looks, width in LOOKS_AND_WIDTHS:
-        lines(ax, points, "step", "accuracy", "kind", looks, unit="lesion", linewidth=width)
+        draw_lines(ax, points, "step", "accuracy", "kind", looks, unit="lesion", linewidth=width)
     set_percent_axis(ax.yaxis)

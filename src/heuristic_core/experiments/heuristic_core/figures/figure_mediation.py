@@ -9,8 +9,8 @@ from matplotlib.patches import Patch
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import J
 from heuristic_core.experiments.heuristic_core.analysis.contrasts import ACCURACY
 from heuristic_core.experiments.heuristic_core.analysis.mediation import (
-    ALL,
-    COUNTER,
+    ALL_LATER,
+    COUNTER_HEURISTIC,
     DIRECTIONS,
     LAYER,
     LEARNED,
@@ -18,16 +18,16 @@ from heuristic_core.experiments.heuristic_core.analysis.mediation import (
 )
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, reject_subsets, some
-from heuristic_core.figures.panels import panels
+from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.text import seed_label
+from heuristic_core.figures.text import format_seed
 
 MEASURED = (*GROUPS, J)
 # Okabe and Ito's palette, without the colours of groups of subsets.
 LOOKS = {
     RANDOM: Role("as many random heads of the same layers", "0.6", "o"),
-    COUNTER: Role("counter-heuristic heads", "#CC79A7", "D"),
-    ALL: Role("all later heads", "black", "s"),
+    COUNTER_HEURISTIC: Role("counter-heuristic heads", "#CC79A7", "D"),
+    ALL_LATER: Role("all later heads", "black", "s"),
 }
 LAYER_LOOK = Role("later heads of layer {}", "#56B4E9")
 COST_LOOK = Role("what ablating the core costs: full minus ablated", "0.9")
@@ -49,13 +49,13 @@ def draw(tables, settings, context):
     rows = rows[(rows["core"] == LEARNED) & (rows["measure"] == ACCURACY) & rows["role"].isin([*LOOKS, LAYER])]
     rows = rows[rows["subset"].isna() & rows["family"].isna() & rows["group"].isin(MEASURED)]
     seeds = ft_seeds(some(tables["core"], "rows in table core"))
-    figure, axes = panels(settings, len(seeds), len(DIRECTIONS), 2.3 * len(seeds) + 0.9, sharex=True, sharey=True)
+    figure, axes = make_panels(settings, len(seeds), len(DIRECTIONS), 2.3 * len(seeds) + 0.9, sharex=True, sharey=True)
     groups = [group for group in MEASURED if (rows["group"] == group).any()]
     for row, ft_seed in zip(axes, seeds, strict=True):
         for ax, direction in zip(row, DIRECTIONS, strict=True):
             panel_rows = rows[(rows["ft_seed"] == ft_seed) & (rows["direction"] == direction)]
             _draw_panel(ax, panel_rows, groups if len(panel_rows) else [])
-            ax.set_title(f"{seed_label(ft_seed)}: {direction if len(panel_rows) else NO_HEADS}", loc="left")
+            ax.set_title(f"{format_seed(ft_seed)}: {direction if len(panel_rows) else NO_HEADS}", loc="left")
             ax.set(ylabel="points")
             ax.set_xticks(range(len(groups)), [ROLES[group].label for group in groups])
             ax.label_outer()

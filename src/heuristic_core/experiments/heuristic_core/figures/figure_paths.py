@@ -11,10 +11,10 @@ from heuristic_core.experiments.heuristic_core.analysis.contrasts import LOG_ODD
 from heuristic_core.experiments.heuristic_core.analysis.path_effects import CORE, LOGITS, TOTAL
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, reject_subsets, some
-from heuristic_core.figures.panels import panels
+from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.style import SMALL
-from heuristic_core.figures.text import number, seed_label, signed
+from heuristic_core.figures.style import SMALL_FONT_SIZE
+from heuristic_core.figures.text import format_number, format_seed, format_signed
 
 # Okabe and Ito's palette, without the colours of groups of subsets.
 PARTS = {
@@ -48,13 +48,13 @@ def draw(tables, settings, context):
     edge_tables = [_select_edges(group_rows) for _, group_rows in rows.groupby(["ft_seed", "group"], sort=False)]
     edges = pd.concat(edge_tables) if edge_tables else rows.assign(**dict.fromkeys(EDGE_COLUMNS))
     seeds = ft_seeds(heads)
-    figure, axes = panels(settings, len(seeds), 2, 3.0 * len(seeds) + 0.4)
+    figure, axes = make_panels(settings, len(seeds), 2, 3.0 * len(seeds) + 0.4)
     for row, ft_seed in zip(axes, seeds, strict=True):
         seed_heads = heads[(heads["ft_seed"] == ft_seed) & heads["head"].notna()]
         for ax, group in zip(row, (OOD, ID), strict=True):
             panel_edges = edges[(edges["ft_seed"] == ft_seed) & (edges["group"] == group)]
             _draw_panel(ax, panel_edges, seed_heads)
-            ax.set_title(f"{seed_label(ft_seed)}: {_describe_total(group, panel_edges)}", loc="left")
+            ax.set_title(f"{format_seed(ft_seed)}: {_describe_total(group, panel_edges)}", loc="left")
     handles = [Line2D([], [], color=look.colour, linewidth=2.5, label=look.label) for look in PARTS.values()]
     handles += [Line2D([], [], color="0.4", linestyle=":", linewidth=2.5, label="against the total effect")]
     handles += [Line2D([], [], color="0.4", alpha=PALE_ALPHA, linewidth=2.5, label="not told from random senders")]
@@ -86,7 +86,7 @@ def _describe_total(group: str, edges: pd.DataFrame) -> str:
     """Describe the core's total effect, for the title of a panel."""
     if edges.empty:
         return "no core head"
-    total = f"{ROLES[group].label}, the core's total {signed(edges['total'].iloc[0], 2)} nats"
+    total = f"{ROLES[group].label}, the core's total {format_signed(edges['total'].iloc[0], 2)} nats"
     return total if edges["share"].notna().any() else f"{total}, not clear of 0"
 
 
@@ -113,11 +113,11 @@ def _draw_panel(ax: Axes, edges: pd.DataFrame, core_table: pd.DataFrame) -> None
         ax.add_patch(arrow)
     for receiver, receiver_edges in drawn[:MAX_LABELS].groupby("receiver", sort=False):
         x, y = places[receiver]
-        label = ", ".join(number(100 * share, 0) for share in receiver_edges["share"]) + " %"
+        label = ", ".join(format_number(100 * share, 0) for share in receiver_edges["share"]) + " %"
         if heads <= 8 or receiver == LOGITS:
-            ax.text(x + 0.17, y, label, fontsize=SMALL, va="center", zorder=4, bbox=TEXT_BACKGROUND)
+            ax.text(x + 0.17, y, label, fontsize=SMALL_FONT_SIZE, va="center", zorder=4, bbox=TEXT_BACKGROUND)
         else:  # beside small circles the text would cover the name
-            ax.text(x, y - 0.3, label, fontsize=SMALL, ha="center", va="top", zorder=4, bbox=TEXT_BACKGROUND)
+            ax.text(x, y - 0.3, label, fontsize=SMALL_FONT_SIZE, ha="center", va="top", zorder=4, bbox=TEXT_BACKGROUND)
     connected = {*drawn["receiver"], *drawn["sender"]}
     size = 220 if heads <= 8 else 60
     for name, (x, y) in places.items():
@@ -126,8 +126,8 @@ def _draw_panel(ax: Axes, edges: pd.DataFrame, core_table: pd.DataFrame) -> None
             x, y, size * (0.35 if heads > 8 and name not in connected else 1), "white", edgecolors=edge, zorder=2
         )
         if heads <= 8 or name in connected:
-            ax.text(x, y, "" if name == LOGITS else name, fontsize=SMALL, ha="center", va="center", zorder=3)
-    ax.text(layers, places[LOGITS][1] - 0.75, LOGITS, fontsize=SMALL, ha="center", va="center")
+            ax.text(x, y, "" if name == LOGITS else name, fontsize=SMALL_FONT_SIZE, ha="center", va="center", zorder=3)
+    ax.text(layers, places[LOGITS][1] - 0.75, LOGITS, fontsize=SMALL_FONT_SIZE, ha="center", va="center")
     ax.set(xlim=(-0.4, layers + 0.6), ylim=(-heads + 0.3, 0.6))
     ax.set_xticks(range(layers), [f"layer {layer}" for layer in range(layers)])
     ax.set_yticks([])

@@ -6,10 +6,10 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from heuristic_core.experiments.heuristic_core.figures.rows import some
-from heuristic_core.figures.lines import handles, lines
-from heuristic_core.figures.panels import panels, set_percent_axis, spread_labels
+from heuristic_core.figures.lines import draw_lines, legend_handles
+from heuristic_core.figures.panels import make_panels, set_percent_axis, spread_labels
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.style import SMALL
+from heuristic_core.figures.style import SMALL_FONT_SIZE
 
 NAMED_HEADS = 8  # heads with a label: the largest shares at the end of pre-training
 RESTORED = {
@@ -31,7 +31,7 @@ def draw(tables, settings, context):
         "pretraining_step", kind="stable"
     )
     restored = trace.melt("pretraining_step", list(RESTORED), var_name="name", value_name="percent")
-    figure, axes = panels(settings, 1, 2, 2.8)
+    figure, axes = make_panels(settings, 1, 2, 2.8)
     _draw_heads(axes[0, 0], repeated)
     _draw_restored(axes[0, 1], restored)
     for ax in axes.flat:
@@ -46,7 +46,7 @@ def _draw_heads(ax: Axes, repeated: pd.DataFrame) -> None:
     layers = sorted(repeated["layer"].unique())
     colours = sns.color_palette("viridis", as_cmap=True)(np.linspace(0, 0.85, len(layers)))
     looks = {layer: Role(f"layer {layer}", tuple(colour)) for layer, colour in zip(layers, colours, strict=True)}
-    lines(ax, repeated, "pretraining_step", "percent", "layer", looks, unit="name", linewidth=1)
+    draw_lines(ax, repeated, "pretraining_step", "percent", "layer", looks, unit="name", linewidth=1)
     named = repeated.drop_duplicates("name", keep="last").nlargest(NAMED_HEADS, "percent")
     top = 1.4 * repeated["percent"].max()  # room for the legend
     ax.set_ylim(0, top)
@@ -54,19 +54,19 @@ def _draw_heads(ax: Axes, repeated: pd.DataFrame) -> None:
         text_style = {
             "textcoords": ax.get_yaxis_transform(),
             "va": "center",
-            "fontsize": SMALL,
+            "fontsize": SMALL_FONT_SIZE,
             "annotation_clip": False,
         }
         ax.annotate(head.name, (0, 0), (1.01, height), color=looks[head.layer].colour, **text_style)
-    ax.legend(handles=handles(looks, linewidth=1), loc="upper left", ncols=2)
+    ax.legend(handles=legend_handles(looks, linewidth=1), loc="upper left", ncols=2)
     ax.set_ylabel("attention to the repeated word (%)")
     ax.set_title("every head", loc="left")
 
 
 def _draw_restored(ax: Axes, restored: pd.DataFrame) -> None:
     """Draw the percentage of masked words restored."""
-    lines(ax, restored, "pretraining_step", "percent", "name", RESTORED)
+    draw_lines(ax, restored, "pretraining_step", "percent", "name", RESTORED)
     set_percent_axis(ax.yaxis)
-    ax.legend(handles=handles(RESTORED), loc="upper left")
+    ax.legend(handles=legend_handles(RESTORED), loc="upper left")
     ax.set_ylabel("restored (%)")
     ax.set_title("masked words, held out", loc="left")

@@ -5,8 +5,8 @@ from matplotlib.axes import Axes
 
 from heuristic_core.experiments.heuristic_core.analysis.sweep import GROUPS, sweep
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.figures.lines import handles, lines
-from heuristic_core.figures.panels import panels
+from heuristic_core.figures.lines import draw_lines, legend_handles
+from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.roles import Role
 
 LOOKS = {
@@ -33,7 +33,7 @@ def draw(tables, settings, studies):
     rows = sweep(tables, studies)
     swept = rows["axis"].unique()
     height = 1.9 * len(swept) + 0.4
-    figure, axes = panels(settings, len(swept), len(GROUPS), height, sharey=True, sharex="row")
+    figure, axes = make_panels(settings, len(swept), len(GROUPS), height, sharey=True, sharex="row")
     for line, axis in zip(axes, swept, strict=True):
         axis_rows = rows[rows["axis"] == axis]
         for ax, group in zip(line, GROUPS, strict=True):
@@ -41,7 +41,7 @@ def draw(tables, settings, studies):
             ax.set_title(ROLES[group].label, loc="left")
             ax.set_xlabel(axis)
         line[0].set_ylabel("change (points)")
-    figure.legend(handles=handles(LOOKS), loc="outside upper center", ncols=len(LOOKS))
+    figure.legend(handles=legend_handles(LOOKS), loc="outside upper center", ncols=len(LOOKS))
     return figure, rows
 
 
@@ -51,7 +51,7 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame) -> None:
     values = rows.assign(full=-rows["full"])
     means = values.groupby("value")[[*LOOKS]].mean().reset_index()
     plain = {name: look._replace(marker="") for name, look in LOOKS.items()}
-    lines(ax, means.melt("value", var_name="kind", value_name="points"), "value", "points", "kind", plain)
+    draw_lines(ax, means.melt("value", var_name="kind", value_name="points"), "value", "points", "kind", plain)
     complete = rows.dropna(subset="change")
     for name in ("random", "change"):
         ax.plot(complete["value"], complete[name], LOOKS[name].marker, color=LOOKS[name].colour, markersize=3)

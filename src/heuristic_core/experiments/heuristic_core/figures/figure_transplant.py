@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import faults
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import mark_faults
 from heuristic_core.experiments.heuristic_core.analysis.transplant import MASK_KEYS
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, reject_subsets, some
 from heuristic_core.figures.heat import draw_heat_map
-from heuristic_core.figures.panels import panels
-from heuristic_core.figures.text import percent, seed_label
+from heuristic_core.figures.panels import make_panels
+from heuristic_core.figures.text import format_percent, format_seed
 
 GROUPS = {"id": "accuracy (%)", "j": "points"}
 FULL_MODEL = "full model"
@@ -28,14 +28,14 @@ def draw(tables, settings, context):
     group_rows = rows["subset"].isna() & rows["family"].isna() & rows["group"].isin(list(GROUPS))
     marks = _average_masks(_mark_sound(rows[group_rows], tables.get("runs")))
     seeds = ft_seeds(marks)
-    figure, axes = panels(settings, len(seeds), len(GROUPS), 3.1 * len(seeds) + 0.3)
+    figure, axes = make_panels(settings, len(seeds), len(GROUPS), 3.1 * len(seeds) + 0.3)
     for row, ft_seed in zip(axes, seeds, strict=True):
         for ax, (group, unit) in zip(row, GROUPS.items(), strict=True):
             panel_cells = marks[(marks["ft_seed"] == ft_seed) & (marks["group"] == group)]
             _draw_panel(ax, panel_cells)
-            ax.set_title(f"{seed_label(ft_seed)}: {ROLES[group].label}, {unit}", loc="left")
+            ax.set_title(f"{format_seed(ft_seed)}: {ROLES[group].label}, {unit}", loc="left")
             ax.set_xlabel("weights and means of step")
-        row[0].set_ylabel(f"mask found at step\n({percent(context.mid)} sparsity)")
+        row[0].set_ylabel(f"mask found at step\n({format_percent(context.mid)} sparsity)")
         row[1].set_ylabel("")
     return figure, marks[COLUMNS]
 
@@ -46,7 +46,7 @@ def _mark_sound(rows: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFrame:
     if runs is None or runs.empty:
         return rows
     runs = runs[runs["repeat"] == 0]
-    faulty = runs.assign(mask_step=runs["step"], faulty=faults(runs).any(axis="columns"))[[*MASK_KEYS, "faulty"]]
+    faulty = runs.assign(mask_step=runs["step"], faulty=mark_faults(runs).any(axis="columns"))[[*MASK_KEYS, "faulty"]]
     merged = rows.merge(faulty, on=MASK_KEYS, how="left")
     return merged.assign(sound=merged["sound"] & ~merged["faulty"].eq(True).fillna(False).astype(bool))
 

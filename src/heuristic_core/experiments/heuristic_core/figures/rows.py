@@ -10,16 +10,16 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
     ID,
     OOD,
     J,
-    chosen,
+    compute_j,
     compute_j_interval,
     compute_mean_interval,
-    j_means,
     select_j_rows,
+    select_subsets,
 )
-from heuristic_core.figures.rows import some
+from heuristic_core.figures.rows import require_rows
 
 GROUPS = (ID, OOD, ENTAILMENT)
-MEASURED = (*GROUPS, J, AUC)  # groups of rows without a subset
+SUMMARY_GROUPS = (*GROUPS, J, AUC)  # groups of rows without a subset
 FAMILIES = ("lexical_overlap", "subsequence", "constituent")
 CELL_MARKS = ["ft_seed", "step", "sparsity", "seed", "subset", "group", "n", "accuracy", "low", "high", "unit"]
 
@@ -29,7 +29,7 @@ def ft_seeds(rows: pd.DataFrame) -> list[int]:
     return sorted(int(seed) for seed in rows["ft_seed"].unique())
 
 
-def shown(settings, context) -> Sequence[str] | None:
+def resolve_subsets(settings, context) -> Sequence[str] | None:
     """Return the subsets that a figure shows: from its settings, else from the analysis; None for all."""
     return settings.subsets or context.subsets
 
@@ -40,13 +40,13 @@ def reject_subsets(settings) -> None:
         raise ValueError("subsets cannot be chosen here: group means are over analysis.subsets")
 
 
-def subset_groups(rows: pd.DataFrame, subsets: Collection[str] | None) -> dict[str, str]:
+def map_subset_groups(rows: pd.DataFrame, subsets: Collection[str] | None) -> dict[str, str]:
     """Map each subset to its group, in the order of display: by group, then by `subsets` or else by HANS family.
 
     Raises:
         ValueError: If no row has one of `subsets`.
     """
-    rows = chosen(rows.dropna(subset="subset"), subsets).drop_duplicates("subset")
+    rows = select_subsets(rows.dropna(subset="subset"), subsets).drop_duplicates("subset")
     if subsets is None:
         within = rows["family"].map({family: k for k, family in enumerate(FAMILIES)}).fillna(len(FAMILIES))
     else:
@@ -56,18 +56,20 @@ def subset_groups(rows: pd.DataFrame, subsets: Collection[str] | None) -> dict[s
     return dict(zip(rows["subset"], rows["group"], strict=True))
 
 
-def full_model(accuracy: pd.DataFrame, step: int) -> pd.DataFrame:
+def select_full_model(accuracy: pd.DataFrame, step: int) -> pd.DataFrame:
     """Select the full model's rows of table "accuracy" or "group_accuracy" at fine-tuning step `step`."""
-    return some(accuracy[(accuracy["step"] == step) & accuracy["seed"].isna()], f"full model at step {step}")
+    return require_rows(accuracy[(accuracy["step"] == step) & accuracy["seed"].isna()], f"full model at step {step}")
 
 
-def subnetworks(accuracy: pd.DataFrame, step: int, sparsity: float, seeds: Collection[int]) -> pd.DataFrame:
+def select_subnetworks(accuracy: pd.DataFrame, step: int, sparsity: float, seeds: Collection[int]) -> pd.DataFrame:
     """Select the rows of one cell of the grid: the first runs of pruning seeds `seeds` at one step and sparsity."""
     in_cell = (accuracy["step"] == step) & (accuracy["sparsity"] == sparsity) & accuracy["seed"].isin(list(seeds))
-    return some(accuracy[in_cell & (accuracy["repeat"] == 0)], f"subnetworks at step {step}, sparsity {sparsity:g}")
+    return require_rows(
+        accuracy[in_cell & (accuracy["repeat"] == 0)], f"subnetworks at step {step}, sparsity {sparsity:g}"
+    )
 
 
-def means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def average_subsets(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Average over the subsets of each `by`, unweighted, with an interval; null if a subset's value is null.
 
     Returns:
@@ -81,15 +83,15 @@ def means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(points)
 
 
-def compute_j(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def average_j(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Compute J in points, with its interval, for each `by` that has OOD and entailment subsets.
 
     Returns:
-        Columns as of :func:`means`, and "group".
+        Columns as of :func:`average_subsets`, and "group".
     """
     points = []
     for key, sides in select_j_rows(rows, by).groupby(list(by)):
         low, high = compute_j_interval(sides)
-        value = {"group": J, "accuracy": j_means(sides, by)["accuracy"].item(), "low": low, "high": high}
+        value = {"group": J, "accuracy": compute_j(sides, by)["accuracy"].item(), "low": low, "high": high}
         points.append(dict(zip(by, key, strict=True)) | {"subsets": len(sides)} | value)
     return pd.DataFrame(points)

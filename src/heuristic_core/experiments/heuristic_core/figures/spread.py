@@ -10,19 +10,19 @@ from matplotlib.lines import Line2D
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import AUC, J
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import with_collapses
-from heuristic_core.experiments.heuristic_core.figures.collapsed import crossed, crosses
+from heuristic_core.experiments.heuristic_core.figures.collapsed import draw_crosses, make_cross_handles
 from heuristic_core.experiments.heuristic_core.figures.roles import COLOURS, ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import (
     CELL_MARKS,
     FAMILIES,
     ft_seeds,
-    full_model,
-    subnetworks,
-    subset_groups,
+    map_subset_groups,
+    select_full_model,
+    select_subnetworks,
 )
-from heuristic_core.figures.panels import panels, set_percent_axis, vertical_label_height
-from heuristic_core.figures.style import SMALL
-from heuristic_core.figures.text import percent, seed_label
+from heuristic_core.figures.panels import make_panels, set_percent_axis, vertical_label_height
+from heuristic_core.figures.style import SMALL_FONT_SIZE
+from heuristic_core.figures.text import format_percent, format_seed
 
 MARKERS = {group: role.marker for group, role in ROLES.items()}
 GOLDEN_RATIO = 0.618  # its multiples modulo 1 never cluster: jitter without random numbers
@@ -32,7 +32,7 @@ FULL_MODEL_STYLE = {"color": "black", "linewidth": 1.4}
 WHISKER = {"color": "black", "linewidth": 0.6}
 
 
-def spread(tables, settings, context, subsets, families: bool, letters=("", "")):
+def draw_spread(tables, settings, context, subsets, families: bool, letters=("", "")):
     """Draw a panel for each fine-tuning seed and sparsity.
 
     Args:
@@ -48,14 +48,16 @@ def spread(tables, settings, context, subsets, families: bool, letters=("", ""))
         The figure and its marks, one row per point and per segment.
     """
     accuracy, scores = tables["accuracy"], tables["family_scores" if families else "group_accuracy"]
-    groups = subset_groups(full_model(accuracy, context.last), subsets)
+    groups = map_subset_groups(select_full_model(accuracy, context.last), subsets)
     groups = {subset_label(subset): group for subset, group in groups.items()}
     accuracy = accuracy.assign(subset=accuracy["subset"].map(subset_label))
     scores = _label_scores(scores[scores["group"].isin([J, AUC])])
     groups |= dict(zip(scores["subset"], scores["group"], strict=True))
     accuracy = with_collapses(pd.concat([accuracy, scores], ignore_index=True), tables.get("runs"))
-    full = full_model(accuracy, context.last)
-    subnetwork_rows = {s: subnetworks(accuracy, context.last, s, context.seeds) for s in (context.mid, context.high)}
+    full = select_full_model(accuracy, context.last)
+    subnetwork_rows = {
+        s: select_subnetworks(accuracy, context.last, s, context.seeds) for s in (context.mid, context.high)
+    }
     family = full.drop_duplicates("subset").set_index("subset")["family"].reindex(list(groups))
     family = family.where(family.notna() & families, "")
     score_names = dict(zip(scores["subset"], scores["name" if families else "subset"], strict=True))
@@ -65,7 +67,7 @@ def spread(tables, settings, context, subsets, families: bool, letters=("", ""))
     rows = 2 * len(seeds) // columns
     label_space = 2 * TEXT_LINE * families
     height = panel * rows + 0.5 + rows * (0.3 + label_space / 72) + vertical_label_height(names)
-    figure, axes = panels(settings, rows, columns, height, sharex=True, sharey=True)
+    figure, axes = make_panels(settings, rows, columns, height, sharex=True, sharey=True)
     marks = pd.concat([full, *subnetwork_rows.values()])
     marks = marks.loc[marks["subset"].isin(list(groups)), [*CELL_MARKS, "collapsed"]]
     placed = zip(axes.flat, product(seeds, zip(subnetwork_rows.items(), letters, strict=True)), strict=True)
@@ -80,8 +82,8 @@ def spread(tables, settings, context, subsets, families: bool, letters=("", ""))
             _label_runs(ax, list(zip(groups.values(), family.str.replace("_", "\n"), strict=True)), 0, ":")
         count = panel_rows.loc[panel_rows["accuracy"].notna(), "seed"].nunique()
         prefix = rf"$\mathbf{{{letter}}}$  " if letter else ""
-        title = f"{prefix}{seed_label(ft_seed)}, sparsity {percent(sparsity)}, n = {count} subnetworks"
-        ax.set_title(title, fontsize=SMALL, pad=14 + label_space, parse_math=True)
+        title = f"{prefix}{format_seed(ft_seed)}, sparsity {format_percent(sparsity)}, n = {count} subnetworks"
+        ax.set_title(title, fontsize=SMALL_FONT_SIZE, pad=14 + label_space, parse_math=True)
     for ax in axes[-1]:
         ax.set_xticks(range(len(names)), names, rotation=90)
     _add_legend(figure, full, collapsed=marks["collapsed"].any())
@@ -125,7 +127,7 @@ def _draw_panel(ax: Axes, cell: pd.DataFrame, full: pd.DataFrame, groups: dict[s
             cell, x="x", y="accuracy", hue="group", palette=COLOURS, style="group", markers=MARKERS, s=7, linewidth=0,
             zorder=3, legend=False, ax=ax,
         )  # fmt: skip
-    crosses(ax, *cell.loc[cell["collapsed"], ["x", "accuracy"]].to_numpy(float).T)
+    draw_crosses(ax, *cell.loc[cell["collapsed"], ["x", "accuracy"]].to_numpy(float).T)
     ax.hlines(full["accuracy"], full["x"] - 0.45, full["x"] + 0.45, **FULL_MODEL_STYLE, zorder=4)
     ax.vlines("x", "low", "high", **WHISKER, zorder=4, data=full)
     measured = ", AUC (%)\nJ (points)" if {J, AUC} & {*groups.values()} else " (%)"
@@ -139,8 +141,8 @@ def _label_runs(ax: Axes, labels: list[tuple[str, str]], points: float, line: st
     for (group, text), run in groupby(labels):
         last = first + len(list(run)) - 1
         ax.annotate(
-            text, ((first + last) / 2, 1), (0, points + 2), color=ROLES[group].colour, fontsize=SMALL, ha="center",
-            va="bottom", xycoords=ax.get_xaxis_transform(), textcoords="offset points",
+            text, ((first + last) / 2, 1), (0, points + 2), color=ROLES[group].colour, ha="center",
+            fontsize=SMALL_FONT_SIZE, va="bottom", xycoords=ax.get_xaxis_transform(), textcoords="offset points",
         )  # fmt: skip
         if last < len(labels) - 1:
             ax.axvline(last + 0.5, color="0.4", linestyle=line, linewidth=0.7)
@@ -153,5 +155,5 @@ def _add_legend(figure, full: pd.DataFrame, collapsed: bool) -> None:
     if full["low"].notna().any():
         handles += [Line2D([], [], **WHISKER, marker="|", markersize=7, linestyle="", label="its 95 % interval")]
     handles += [Line2D([], [], color="0.4", marker="o", markersize=3, linestyle="", label="one subnetwork")]
-    handles += crossed(collapsed, "collapsed: at chance in-domain")
+    handles += make_cross_handles(collapsed, "collapsed: at chance in-domain")
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))

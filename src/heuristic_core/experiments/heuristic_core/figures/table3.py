@@ -4,15 +4,21 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import NAMES, control_role
+from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import SET_NAMES, control_role
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES, group_label
-from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, ft_seeds, shown, some, subset_groups
+from heuristic_core.experiments.heuristic_core.figures.rows import (
+    SUMMARY_GROUPS,
+    ft_seeds,
+    map_subset_groups,
+    resolve_subsets,
+    some,
+)
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import number, signed
+from heuristic_core.figures.text import format_number, format_signed
 
 JOINT_ROLES = ("strongest", "core-all", "chosen")  # roles of the sets of several heads in the table
-FIRST_KIND_ROLES = ("non-core", *NAMES, *map(control_role, NAMES))
+FIRST_KIND_ROLES = ("non-core", *SET_NAMES, *map(control_role, SET_NAMES))
 VALUES = ["accuracy", "change", "change_low", "change_high", "interaction", "interaction_low", "interaction_high"]
 COLUMNS = ["ft_seed", "kind", "row", "role", "size", "statistic", "sets", "column", "group", "subset", "n", *VALUES]
 
@@ -28,7 +34,7 @@ def draw(tables, settings, context):
     """
     ablations = tables["ablations"]
     ablations = some(ablations[ablations["step"] == context.last], f"ablations at step {context.last}")
-    groups = subset_groups(ablations, shown(settings, context))
+    groups = map_subset_groups(ablations, resolve_subsets(settings, context))
     cells = pd.concat([_group_cells(ablations), _subset_cells(ablations, list(groups))])
     columns = list(dict.fromkeys(cells["column"]))
     first = ablations["kind"].iloc[0]
@@ -52,7 +58,7 @@ def _group_cells(ablations: pd.DataFrame) -> pd.DataFrame:
     """Return the cells of group means, J and AUC."""
     cells = ablations[ablations["subset"].isna()]
     cells = cells.assign(column=cells["group"].map(group_label))
-    return cells.sort_values("group", key=lambda names: names.map(MEASURED.index), kind="stable")
+    return cells.sort_values("group", key=lambda names: names.map(SUMMARY_GROUPS.index), kind="stable")
 
 
 def _build_rows(cells: pd.DataFrame, with_others: bool) -> Iterator[pd.DataFrame]:
@@ -74,7 +80,7 @@ def _build_rows(cells: pd.DataFrame, with_others: bool) -> Iterator[pd.DataFrame
         if len(controls):
             yield _mean_row(controls, f"mean of {{}} controls in layers {layers}")
             yield _largest_drop_row(controls, f"largest drop among {{}} controls in layers {layers}")
-    for role, name in NAMES.items():
+    for role, name in SET_NAMES.items():
         ablated, controls = (cells[cells["role"] == of] for of in (role, control_role(role)))
         if len(ablated):
             yield _single_row(ablated, name)
@@ -162,16 +168,16 @@ def _sheet_by_kind(marks: pd.DataFrame, title: str) -> Sheet:
 def _format_accuracy(cell) -> str:
     """Format accuracy with its change and interval in brackets; empty for a missing cell."""
     if cell is None or cell.role == "none" or pd.isna(cell.change):
-        return "" if cell is None else number(cell.accuracy)
-    change = signed(cell.change)
+        return "" if cell is None else format_number(cell.accuracy)
+    change = format_signed(cell.change)
     if pd.notna(cell.change_low):
-        change += f"; {signed(cell.change_low)} to {signed(cell.change_high)}"
-    return f"{number(cell.accuracy)} ({change})"
+        change += f"; {format_signed(cell.change_low)} to {format_signed(cell.change_high)}"
+    return f"{format_number(cell.accuracy)} ({change})"
 
 
 def _format_interval(cell, value: str) -> str:
     """Format a signed value, with its interval in brackets if it has one."""
     if cell is None:
         return ""
-    middle, low, high = (signed(getattr(cell, f"{value}{end}")) for end in ("", "_low", "_high"))
+    middle, low, high = (format_signed(getattr(cell, f"{value}{end}")) for end in ("", "_low", "_high"))
     return f"{middle} ({low} to {high})" if low else middle

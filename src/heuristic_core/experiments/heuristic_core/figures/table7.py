@@ -1,7 +1,7 @@
 """Table 7: subnetworks of both sparsities, group by group."""
 
 from heuristic_core.experiments.heuristic_core.figures.condensed import join_full_model, sheets
-from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, full_model, reject_subsets
+from heuristic_core.experiments.heuristic_core.figures.rows import SUMMARY_GROUPS, reject_subsets, select_full_model
 
 __all__ = ["draw", "sheets"]
 
@@ -13,5 +13,5 @@ def draw(tables, settings, context):
         ValueError: If the settings choose subsets.
     """
     reject_subsets(settings)
-    full = full_model(tables["group_accuracy"], context.last)
-    return None, join_full_model(full, tables, "group", MEASURED, context, [context.mid, context.high])
+    full = select_full_model(tables["group_accuracy"], context.last)
+    return None, join_full_model(full, tables, "group", SUMMARY_GROUPS, context, [context.mid, context.high])

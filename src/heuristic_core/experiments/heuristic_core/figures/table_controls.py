@@ -4,11 +4,11 @@ import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.controls import CONTROLS
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
-from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, count
+from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, some, subset_groups
+from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, map_subset_groups, some
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import number, signed
+from heuristic_core.figures.text import format_number, format_signed
 
 VALUES = ["n", "collapsed", "accuracy", "sd", "difference", "difference_low", "difference_high"]
 
@@ -28,7 +28,7 @@ def draw(tables, settings, context):
     groups = groups.sort_values("group", key=lambda names: names.map(GROUPS.index), kind="stable")
     parts = [groups]
     if settings.subsets:
-        order = list(subset_groups(controls, settings.subsets))
+        order = list(map_subset_groups(controls, settings.subsets))
         subsets = controls[controls["subset"].isin(order)]
         subsets = subsets.assign(column=subsets["subset"].map(subset_label))
         parts.append(subsets.sort_values("subset", key=lambda names: names.map(order.index), kind="stable"))
@@ -53,7 +53,11 @@ def _sheet(marks: pd.DataFrame, title: str) -> Sheet:
     for control in present:
         texts = (_format_accuracy(cells.get((control, column))) for column in columns)
         control_marks = marks[marks["control"] == control]
-        n = count(_format_n(control_marks["n"]), control_marks["collapsed"].max()).replace(" (", ", ").removesuffix(")")
+        n = (
+            format_count(_format_n(control_marks["n"]), control_marks["collapsed"].max())
+            .replace(" (", ", ")
+            .removesuffix(")")
+        )
         rows.append([f"{control} ({n})", *texts])
     for control in present:
         if marks.loc[marks["control"] == control, "difference"].notna().any():
@@ -72,12 +76,16 @@ def _format_accuracy(cell) -> str:
     """Format accuracy ± sd; empty for a missing cell."""
     if cell is None or pd.isna(cell.accuracy):
         return ""
-    return number(cell.accuracy) if pd.isna(cell.sd) else f"{number(cell.accuracy)} ± {number(cell.sd)}"
+    return (
+        format_number(cell.accuracy)
+        if pd.isna(cell.sd)
+        else f"{format_number(cell.accuracy)} ± {format_number(cell.sd)}"
+    )
 
 
 def _format_difference(cell) -> str:
     """Format a difference with its interval; empty for a missing cell."""
     if cell is None or pd.isna(cell.difference):
         return ""
-    low, high = signed(cell.difference_low), signed(cell.difference_high)
-    return f"{signed(cell.difference)} ({low} to {high})" if low else signed(cell.difference)
+    low, high = format_signed(cell.difference_low), format_signed(cell.difference_high)
+    return f"{format_signed(cell.difference)} ({low} to {high})" if low else format_signed(cell.difference)

@@ -6,7 +6,7 @@ from heuristic_core.experiments.heuristic_core.analysis.core import SETS
 from heuristic_core.experiments.heuristic_core.analysis.evidence import reason_without_p
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import number, seed_label
+from heuristic_core.figures.text import format_number, format_seed
 
 CORE, STABLE = "mid+high", "stable core"
 STABILITY_COLUMNS = ["least", "bound", "names", "reason"]
@@ -76,7 +76,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     """Return, for each fine-tuning seed, a table of the sets and a table of the core beside the stable core."""
     sheet_list = []
     for seed in ft_seeds(marks):
-        rows, title = marks[marks["ft_seed"] == seed], seed_label(seed).capitalize()
+        rows, title = marks[marks["ft_seed"] == seed], format_seed(seed).capitalize()
         sheet_list.append(_sheet_of_sets(title, rows[rows["set"] != STABLE]))
         if (rows["set"] == STABLE).any():
             both = rows[rows["set"].isin([CORE, STABLE])]
@@ -97,8 +97,11 @@ def _sheet_of_sets(title: str, rows: pd.DataFrame) -> Sheet:
 
 def _set_cells(row) -> list[str]:
     """Return the cells of one set."""
-    expected = [number(row.expected, 4), "" if pd.isna(row.expected_over_all) else f"{row.expected_over_all:.2g}"]
-    return [row.set, f"{row.n}", f"{row.seeds}", number(row.observed, 0), *expected, _format_p(row)]
+    expected = [
+        format_number(row.expected, 4),
+        "" if pd.isna(row.expected_over_all) else f"{row.expected_over_all:.2g}",
+    ]
+    return [row.set, f"{row.n}", f"{row.seeds}", format_number(row.observed, 0), *expected, _format_p(row)]
 
 
 def _stability_cells(row) -> list[str]:
@@ -106,11 +109,19 @@ def _stability_cells(row) -> list[str]:
     name, min_seeds = ("core", row.seeds) if row.set == CORE else (row.set, row.least)
     threshold = "" if pd.isna(min_seeds) else f"{min_seeds:.0f} of {row.seeds}"
     names = row.reason if pd.isna(row.names) else row.names
-    observed, bound = number(row.observed, 0), number(row.bound)
-    return [name, threshold, observed, number(row.expected, 2), bound, _format_p(row), "" if pd.isna(names) else names]
+    observed, bound = format_number(row.observed, 0), format_number(row.bound)
+    return [
+        name,
+        threshold,
+        observed,
+        format_number(row.expected, 2),
+        bound,
+        _format_p(row),
+        "" if pd.isna(names) else names,
+    ]
 
 
 def _format_p(row) -> str:
     """Format p, with "≤" for the smallest p that the number of permutations allows."""
     smallest = None if pd.isna(row.p) else 1 / (1 + row.permutations)
-    return f"≤ {smallest:.1g}" if smallest and row.p <= smallest else number(row.p, 4)
+    return f"≤ {smallest:.1g}" if smallest and row.p <= smallest else format_number(row.p, 4)

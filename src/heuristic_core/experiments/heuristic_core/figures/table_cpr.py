@@ -3,11 +3,11 @@
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.circuit_performance import GROUPS
-from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, count
+from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import bracket, number, seed_label
+from heuristic_core.figures.text import format_interval, format_number, format_seed
 
 COLUMNS = ["ft_seed", "step", "group", "full_accuracy", "empty_accuracy", "cpr", "cpr_low", "cpr_high"]
 COLUMNS += ["cmd", "cmd_low", "cmd_high", "n_seeds", "reason"]
@@ -28,7 +28,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
         groups = [group for group in GROUPS if group in set(rows["group"])]
         lines = [
             [
-                count(step, step_rows["collapsed"].max()),
+                format_count(step, step_rows["collapsed"].max()),
                 *(cell for group in groups for cell in _cells(step_rows, group)),
             ]
             for step, step_rows in rows.groupby("step")
@@ -36,9 +36,8 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
         headings = [
             f"{ROLES[group].label}{suffix}" for group in groups for suffix in (": empty, full", ": CPR", ": CMD")
         ]
-        title = (
-            f"{seed_label(ft_seed).capitalize()}, percent (J: points), means over {rows['n_seeds'].max()} pruning seeds"
-        )
+        seeds = rows["n_seeds"].max()
+        title = f"{format_seed(ft_seed).capitalize()}, percent (J: points), means over {seeds} pruning seeds"
         sheet_list.append(Sheet(title, ["step", *headings], lines))
     return sheet_list
 
@@ -49,10 +48,13 @@ def _cells(rows: pd.DataFrame, group: str) -> list[str]:
     if rows.empty:
         return ["missing"] * 3
     row = rows.iloc[0]
-    ends = f"{number(row['empty_accuracy'])}, {number(row['full_accuracy'])}"
+    ends = f"{format_number(row['empty_accuracy'])}, {format_number(row['full_accuracy'])}"
     if pd.isna(row["cmd"]):
         return [ends, *[row["reason"].partition(":")[0]] * 2]
     return [
         ends,
-        *(number(row[measure]) + bracket(row[f"{measure}_low"], row[f"{measure}_high"]) for measure in ("cpr", "cmd")),
+        *(
+            format_number(row[measure]) + format_interval(row[f"{measure}_low"], row[f"{measure}_high"])
+            for measure in ("cpr", "cmd")
+        ),
     ]

@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, count
+from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import number, seed_label
+from heuristic_core.figures.text import format_number, format_seed
 
 GROUPS = {group: ROLES[group].label for group in ("id", "ood", "ood-entailment", "j", "auc", "mixed-1:1", "mixed")}
 ORDERS = ("per-seed", "mean-first", "upward")
@@ -43,7 +43,7 @@ def _sheet_of_checkpoints(rows: pd.DataFrame) -> Sheet:
     """Return the table of sizes by checkpoint."""
     groups = _present_groups(rows)
     lines = [
-        [count(step, at_step["collapsed"].max()), *(_join_orders(at_step, group) for group in groups)]
+        [format_count(step, at_step["collapsed"].max()), *(_join_orders(at_step, group) for group in groups)]
         for step, at_step in rows.groupby("step")
     ]
     title = (
@@ -71,7 +71,7 @@ def _sheet_of_criteria(rows: pd.DataFrame) -> Sheet:
 def _describe_seeds(rows: pd.DataFrame) -> str:
     """Return the beginning of a title: fine-tuning seed, unit and number of pruning seeds."""
     n = rows["n_seeds"].max()
-    return f"{seed_label(rows['ft_seed'].iloc[0]).capitalize()}, percent of components ± sd over {n} pruning seeds"
+    return f"{format_seed(rows['ft_seed'].iloc[0]).capitalize()}, percent of components ± sd over {n} pruning seeds"
 
 
 def _format_criterion(name: str, threshold: float) -> str:
@@ -98,10 +98,10 @@ def _format_size(rows: pd.DataFrame) -> str:
     if pd.isna(row["effective_size"]):
         has_bounds = pd.notna(row["least"])
         return _format_bounds(row["least"], row["most"]) if has_bounds else row["reason"].partition(":")[0]
-    return number(row["effective_size"]) + (f" ± {number(row['sd'])}" if pd.notna(row["sd"]) else "")
+    return format_number(row["effective_size"]) + (f" ± {format_number(row['sd'])}" if pd.notna(row["sd"]) else "")
 
 
 def _format_bounds(least: float, most: float) -> str:
     """Format the bounds of a size in percent."""
-    low, high = number(least), number(most)
+    low, high = format_number(least), format_number(most)
     return f"≤ {high}" if least == 0 else f"> {low}" if most == 100 else f"{low} to {high}"

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, MEASURED, ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, SUMMARY_GROUPS, ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import seed_label, signed
+from heuristic_core.figures.text import format_seed, format_signed
 
 JOINT_ROLES = ("core-all", "strongest", "chosen", "pair")
 NUMBERS = ["change", "change_low", "change_high", "interaction", "interaction_low", "interaction_high"]
@@ -39,13 +39,13 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     sheet_list = []
     for seed in ft_seeds(marks):
         for kind, rows in marks[marks["ft_seed"] == seed].groupby("kind", sort=False):
-            groups = [group for group in MEASURED if group in set(rows["group"])]
+            groups = [group for group in SUMMARY_GROUPS if group in set(rows["group"])]
             lines = [
                 [name, *(cell for group in groups for cell in _cells(set_rows[set_rows["group"] == group], group))]
                 for name, set_rows in rows.groupby("ablation", sort=False)
             ]
             headings = [f"{ROLES[group].label}: {heading}" for group in groups for heading in _headings(group)]
-            sheet_list.append(Sheet(f"{seed_label(seed).capitalize()}, {kind} ablation", ["heads", *headings], lines))
+            sheet_list.append(Sheet(f"{format_seed(seed).capitalize()}, {kind} ablation", ["heads", *headings], lines))
     return sheet_list
 
 
@@ -59,7 +59,7 @@ def _cells(rows: pd.DataFrame, group: str) -> list[str]:
     if rows.empty:
         return [""] * len(_headings(group))
     row = rows.iloc[0]
-    random = "" if pd.isna(row["controls"]) else f"{signed(row['controls_mean'])} (n = {row['controls']:.0f})"
+    random = "" if pd.isna(row["controls"]) else f"{format_signed(row['controls_mean'])} (n = {row['controls']:.0f})"
     texts = [_format_interval(row, "change", 1), random, _format_interval(row, "interaction", 1)]
     return [*texts, _format_interval(row, "log_odds_interaction", 2)][: len(_headings(group))]
 
@@ -67,5 +67,5 @@ def _cells(rows: pd.DataFrame, group: str) -> list[str]:
 def _format_interval(row: pd.Series, name: str, digits: int) -> str:
     """Format a signed value, with its interval in brackets if it has one."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    ends = "" if pd.isna(low) or pd.isna(high) else f" ({signed(low, digits)} to {signed(high, digits)})"
-    return signed(row[name], digits) + ends
+    ends = "" if pd.isna(low) or pd.isna(high) else f" ({format_signed(low, digits)} to {format_signed(high, digits)})"
+    return format_signed(row[name], digits) + ends

@@ -8,7 +8,7 @@ from heuristic_core.experiments.heuristic_core.analysis.names import subset_labe
 from heuristic_core.experiments.heuristic_core.figures.roles import group_label
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import number, seed_label
+from heuristic_core.figures.text import format_number, format_seed
 
 COLUMNS = ["ft_seed", "masks", "subset", "group", "family", "n", "heads", "sd", "error", "r2", "rho", "reason"]
 HEADINGS = ["of", "standard deviation", "error", "R²", "rho", "R², random masks", "reason"]
@@ -22,7 +22,7 @@ def draw(tables, settings, context):
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
     """Return a table for each fine-tuning seed: means over groups and J first, then OOD subsets."""
-    return [_sheet(marks[marks["ft_seed"] == seed], seed_label(seed).capitalize()) for seed in ft_seeds(marks)]
+    return [_sheet(marks[marks["ft_seed"] == seed], format_seed(seed).capitalize()) for seed in ft_seeds(marks)]
 
 
 def _sheet(rows: pd.DataFrame, title: str) -> Sheet:
@@ -46,5 +46,5 @@ def _row_label(row) -> str:
 def _cells(row, ceiling: dict[str, float]) -> list[str]:
     """Return the cells of a row; `ceiling` has R² of random masks by label."""
     reason = row.reason if isinstance(row.reason, str) else ""
-    fit = [number(row.sd), number(row.error), number(row.r2, 2), number(row.rho, 2)]
-    return [_row_label(row), *fit, number(ceiling[_row_label(row)], 2), reason]
+    fit = [format_number(row.sd), format_number(row.error), format_number(row.r2, 2), format_number(row.rho, 2)]
+    return [_row_label(row), *fit, format_number(ceiling[_row_label(row)], 2), reason]

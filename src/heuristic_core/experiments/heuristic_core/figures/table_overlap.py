@@ -4,7 +4,7 @@ import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import number, seed_label
+from heuristic_core.figures.text import format_number, format_seed
 from heuristic_core.tables.columns import COMPONENT, RUN
 
 KEPT = ("mid", "high", "early")
@@ -28,7 +28,7 @@ def draw(tables, settings, context):
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
     """Return a table for each fine-tuning seed: heads that attend to the repeated word, and core heads."""
-    return [_sheet(marks[marks["ft_seed"] == seed], seed_label(seed).capitalize()) for seed in ft_seeds(marks)]
+    return [_sheet(marks[marks["ft_seed"] == seed], format_seed(seed).capitalize()) for seed in ft_seeds(marks)]
 
 
 def _sheet(heads: pd.DataFrame, title: str) -> Sheet:
@@ -46,11 +46,11 @@ def _sheet(heads: pd.DataFrame, title: str) -> Sheet:
 
 def _row(row, cells: list[str]) -> list[str]:
     """Return the cells of one head; `cells` names the columns of counts."""
-    kept = (number(getattr(row, cell), 0) for cell in cells)
+    kept = (format_number(getattr(row, cell), 0) for cell in cells)
     return [
         row.name,
-        number(100 * row.share),
-        number(row.times_uniform),
+        format_number(100 * row.share),
+        format_number(row.times_uniform),
         _format_flag(row.overlap),
         *kept,
         _format_flag(row.in_core),

@@ -3,11 +3,17 @@
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
-from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, count
+from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.heuristic_core.figures.roles import group_label
-from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED, ft_seeds, shown, some, subset_groups
+from heuristic_core.experiments.heuristic_core.figures.rows import (
+    SUMMARY_GROUPS,
+    ft_seeds,
+    map_subset_groups,
+    resolve_subsets,
+    some,
+)
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import number, percent, seed_label
+from heuristic_core.figures.text import format_number, format_percent, format_seed
 
 COLUMNS = ["ft_seed", "step", "sparsity", "subset", "group"]
 VALUES = ["between_sd", "seeds", "collapsed", "within_sd", "repeated", "same_masks"]
@@ -19,10 +25,11 @@ def draw(tables, settings, context):
     rows = tables["variance"]
     rows = some(rows[rows["step"] == context.last], f"rows of step {context.last} in table variance")
     rows = add_collapsed_counts(rows, tables, context.seeds)
-    order = {subset: k for k, subset in enumerate(subset_groups(rows, shown(settings, context)))}
+    order = {subset: k for k, subset in enumerate(map_subset_groups(rows, resolve_subsets(settings, context)))}
     rows = rows[rows["subset"].isna() | rows["subset"].isin(list(order))]
     rows = rows.assign(
-        place=rows["subset"].map(order).fillna(len(order)) + rows["group"].map(MEASURED.index) / len(MEASURED)
+        place=rows["subset"].map(order).fillna(len(order))
+        + rows["group"].map(SUMMARY_GROUPS.index) / len(SUMMARY_GROUPS)
     )
     return None, rows.sort_values(["ft_seed", "place", "sparsity"], ignore_index=True)[COLUMNS + VALUES]
 
@@ -32,7 +39,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     sheet_list = []
     for ft_seed in ft_seeds(marks):
         rows = [_cells(row) for row in marks[marks["ft_seed"] == ft_seed].itertuples()]
-        title = f"{seed_label(ft_seed).capitalize()}: accuracy, standard deviations in points"
+        title = f"{format_seed(ft_seed).capitalize()}: accuracy, standard deviations in points"
         sheet_list.append(Sheet(title, ["subset", *HEADINGS], rows))
     return sheet_list
 
@@ -40,9 +47,9 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
 def _cells(row) -> list[str]:
     """Return the cells of one row."""
     name = group_label(row.group) if pd.isna(row.subset) else subset_label(row.subset)
-    same_masks = "unknown" if row.repeated and pd.isna(row.same_masks) else number(row.same_masks, 0)
+    same_masks = "unknown" if row.repeated and pd.isna(row.same_masks) else format_number(row.same_masks, 0)
     between, within = (
-        [number(row.between_sd, 2), count(row.seeds, row.collapsed)],
-        [number(row.within_sd, 2), f"{row.repeated}", same_masks],
+        [format_number(row.between_sd, 2), format_count(row.seeds, row.collapsed)],
+        [format_number(row.within_sd, 2), f"{row.repeated}", same_masks],
     )
-    return [name, percent(row.sparsity), *between, *within]
+    return [name, format_percent(row.sparsity), *between, *within]

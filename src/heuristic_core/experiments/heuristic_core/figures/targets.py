@@ -152,7 +152,7 @@ TARGETS = {
 }
 
 
-def module(name: str) -> str:
+def drawing_module(name: str) -> str:
     """Return the name of the module under `figures` that draws target `name`."""
     return TARGETS[name].draws or name
 
@@ -162,7 +162,7 @@ def shows_subnetworks(name: str) -> bool:
     return any(table not in FULL_MODEL_TABLES for table in TARGETS[name].tables)
 
 
-def unmet(name: str, context, tables: Collection[str] | None = None) -> str | None:
+def missing_requirement(name: str, context, tables: Collection[str] | None = None) -> str | None:
     """Return why a study cannot have target `name`, and what to set or request instead; None if it can.
 
     Args:
@@ -187,8 +187,8 @@ def unmet(name: str, context, tables: Collection[str] | None = None) -> str | No
     return None
 
 
-def unmet_in(name: str, study) -> str | None:
-    """Return why a checked study cannot have target `name`, as :func:`unmet` does; None if it can."""
+def missing_study_requirement(name: str, study) -> str | None:
+    """Return why a checked study cannot have target `name`, as :func:`missing_requirement` does; None if it can."""
     if (twin := TARGETS[name].twin) and not _has_families(study):
         subsets, twin_subsets = (getattr(study.figures, target).subsets for target in (name, twin))
         if subsets == (twin_subsets or study.analysis.subsets):
@@ -196,12 +196,12 @@ def unmet_in(name: str, study) -> str | None:
                 f"{name} needs families of subsets, and {twin} shows the same subsets without them; let family_by of "
                 "an entry of task.evaluation name a column of families"
             )
-    return unmet(name, Context.of(study))
+    return missing_requirement(name, Context.of(study))
 
 
-def lacking(study) -> dict[str, str]:
+def unavailable_targets(study) -> dict[str, str]:
     """Map each target that a checked study cannot have to the reason, except targets it has under another name."""
-    reasons = {name: unmet_in(name, study) for name in TARGETS}
+    reasons = {name: missing_study_requirement(name, study) for name in TARGETS}
     counterparts = {name: _counterpart_target(name, Context.of(study)) for name in TARGETS}
     return {name: reason for name, reason in reasons.items() if reason and counterparts[name] in (None, name)}
 
@@ -215,7 +215,7 @@ def _has_families(study) -> bool:
 def _counterpart_target(name: str, context) -> str | None:
     """Return the target that draws the same as `name` for the study's counterpart, None if there is none."""
     for other, target in TARGETS.items():
-        same = module(other) == module(name)
+        same = drawing_module(other) == drawing_module(name)
         if same and all(getattr(target, k) in (None, getattr(context.counterpart, k)) for k in ("model", "task")):
             return other
     return None

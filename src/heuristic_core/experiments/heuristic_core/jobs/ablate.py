@@ -6,28 +6,28 @@ from typing import Annotated
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from heuristic_core.common.atomic import replacing
+from heuristic_core.common.atomic import replace_atomically
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.roles import Fields, Input, Output
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
-    ablated,
     assign_draws,
     compute_ablation_sets,
+    list_ablations,
     make_joint_sets,
     make_single_sets,
     parse_ablation_sets,
 )
 from heuristic_core.experiments.heuristic_core.analysis.ablations import compute_single_ood_drops
-from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import completeness_sets
-from heuristic_core.experiments.heuristic_core.analysis.triples import choosing, triple_sets
+from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import make_completeness_sets
+from heuristic_core.experiments.heuristic_core.analysis.triples import mark_choosing_half, triple_sets
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.jobs.replacements import Replacements
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.implementation import load_model
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_table, read_table, to_categorical_frame, write_table
-from heuristic_core.tables.schemas import schema
+from heuristic_core.tables.schemas import get_schema
 
 TABLE = "ablation_predictions"
 
@@ -44,7 +44,7 @@ def ablate_heads(
     sets: Output,
     minimal: Input | None = None,
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Ablate heads from the full model: every head alone, sets of core heads, chosen sets, and matched random controls.
 
@@ -70,7 +70,10 @@ def ablate_heads(
     chosen = parse_ablation_sets(analysis.ablation_sets, model.grid)
 
     # Thousands of pairs times hundreds of sets: written as they come.
-    with replacing(predictions) as partial, pq.ParquetWriter(partial, schema(TABLE), compression="zstd") as file:
+    with (
+        replace_atomically(predictions) as partial,
+        pq.ParquetWriter(partial, get_schema(TABLE), compression="zstd") as file,
+    ):
 
         def write(name, ablations) -> Iterator[pa.Table]:
             ablations = list(assign_draws(ablations, analysis.resample_draws))
@@ -84,16 +87,16 @@ def ablate_heads(
                 progress.at(done, sets=done)
 
         first, singles = kinds[:1], make_single_sets(heads, model.grid, chosen)
-        alone = to_categorical_frame(write("ablate single heads", ablated(singles, first)))
+        alone = to_categorical_frame(write("ablate single heads", list_ablations(singles, first)))
         drops, on_half = (
             compute_single_ood_drops(rows, compute_ablation_sets(singles, first, run), analysis.subsets)
-            for rows in (alone, alone[choosing(alone)])
+            for rows in (alone, alone[mark_choosing_half(alone)])
         )
         draws = analysis.control_draws, analysis.pair_control_draws
         joint = make_joint_sets(heads, drops, model.grid, *draws, analysis.seed, chosen)
         triples = triple_sets(heads, on_half, model.grid, analysis.control_draws, analysis.seed)
-        completeness = completeness_sets(heads, stable, model.grid, analysis.control_draws, analysis.seed)
+        completeness = make_completeness_sets(heads, stable, model.grid, analysis.control_draws, analysis.seed)
         every_set = [*singles, *joint, *triples, *completeness]
-        for _ in write("ablate sets", ablated(every_set, kinds)[len(singles) :]):
+        for _ in write("ablate sets", list_ablations(every_set, kinds)[len(singles) :]):
             pass
     write_table("ablation_sets", compute_ablation_sets(every_set, kinds, run), sets)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_by_model
-from heuristic_core.experiments.heuristic_core.analysis.ablations import ablations
+from heuristic_core.experiments.heuristic_core.analysis.ablations import compute_ablations
 from heuristic_core.experiments.heuristic_core.analysis.triples import triples as triple_rows
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.tables.parquet import read_table, write_table
@@ -24,4 +24,4 @@ def measure_ablations(predictions: Input, sets: Input, analysis: Analysis, table
     scoring = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
     write_table("triples", triple_rows(cells, rows, *scoring), triples)
     read_once = {model: replace(of_model, once=True) for model, of_model in cells.items()}
-    write_table("ablations", ablations(read_once, rows, *scoring), table)
+    write_table("ablations", compute_ablations(read_once, rows, *scoring), table)

@@ -7,8 +7,8 @@ from heuristic_core.config.blocks import Device
 from heuristic_core.config.models import AnyModel
 from heuristic_core.evaluation.attention import example_pairs, in_domain_pairs, map_table, overlap_rows, share_rows
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.models.implementation import load_model, view_of
-from heuristic_core.models.pretrained import starting_point
+from heuristic_core.models.implementation import load_model, wrap_model
+from heuristic_core.models.pretrained import load_initial_model
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import read_rows, write_table
 from heuristic_core.tasks.words import encode_word_pairs
@@ -76,7 +76,9 @@ def measure_initial_attention(
         pretrained: Folder of the model, where its block has `pretraining`.
         device: Where the model runs.
     """
-    start, _ = starting_point(model, tokenizer, subsets, run.ft_seed, None, device, pretrained)
+    start, _ = load_initial_model(model, tokenizer, subsets, run.ft_seed, None, device, pretrained)
     measured = in_domain_pairs(read_rows(sentences), analysis.attention_pairs, analysis.seed)
     pairs = encode_word_pairs(tokenizer, measured, max_length)
-    write_table("overlap_heads", overlap_rows(run, view_of(start.eval()), pairs, analysis.overlap_times_uniform), table)
+    write_table(
+        "overlap_heads", overlap_rows(run, wrap_model(start.eval()), pairs, analysis.overlap_times_uniform), table
+    )

@@ -3,7 +3,7 @@
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.heuristic_core.analysis.chance import ends, format_error, judge_files
+from heuristic_core.experiments.heuristic_core.analysis.chance import format_error, judge_files, stops_study
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.tables.parquet import write_table
 
@@ -33,6 +33,6 @@ def require_learning(full: Input, subsets: Input, analysis: Analysis, learned: O
         InputError: The full model is at chance.
     """
     row = judge_files(full, subsets, analysis)
-    if ends(row) and not analysis.despite_chance:
+    if stops_study(row) and not analysis.despite_chance:
         raise InputError(format_error(row))
     write_text(learned, "")

@@ -1,7 +1,7 @@
 """CPR and CMD."""
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.heuristic_core.analysis.circuit_performance import circuit_performance
+from heuristic_core.experiments.heuristic_core.analysis.circuit_performance import compute_circuit_performance
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.jobs.parameters import StudyContext
 from heuristic_core.tables.parquet import read_table, write_table
@@ -26,4 +26,4 @@ def measure_circuit_performance(
         table: Where to write CPR and CMD (Parquet).
     """
     tables = [read_table(path) for path in (group_accuracy, empty_circuit, runs)]
-    write_table("circuit_performance", circuit_performance(*tables, analysis, context), table)
+    write_table("circuit_performance", compute_circuit_performance(*tables, analysis, context), table)

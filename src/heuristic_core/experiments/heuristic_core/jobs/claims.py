@@ -4,7 +4,7 @@ from pathlib import Path
 
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.config.claims import load_claims
-from heuristic_core.experiments.heuristic_core.analysis.claims import claims as judge_claims_of
+from heuristic_core.experiments.heuristic_core.analysis.claims import judge_claims as judge_claims_of
 from heuristic_core.experiments.heuristic_core.jobs.parameters import StudyContext
 from heuristic_core.tables.parquet import read_table, write_table
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from heuristic_core.common.errors import InputError
 from heuristic_core.evaluation.attention import map_table
 from heuristic_core.evaluation.evaluate import subnetwork_logits
-from heuristic_core.models.ablation import ComponentMeans, Mask, gates_without, zeros
+from heuristic_core.models.ablation import ComponentMeans, Mask, gates_without, zero_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.implementation import load_model
@@ -19,7 +19,7 @@ from heuristic_core.models.model import Model
 from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_frame
-from heuristic_core.tasks.words import WordPair, encode_word_pairs, to_encoded, unknown_words
+from heuristic_core.tasks.words import WordPair, encode_word_pairs, find_unknown_words, to_encoded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +113,7 @@ class Classifier:
     def _means(self) -> ComponentMeans:
         """What removed components put out; of a full model, of which none is needed, zeros."""
         if not self.removed:
-            return zeros(self.full)
+            return zero_means(self.full)
         return ComponentMeans.load(self.folder / "means.safetensors").to(self.full)
 
     def _encoded(self, pairs: Sequence[Pair]) -> list[WordPair]:
@@ -125,7 +125,7 @@ class Classifier:
             )
         folder = self.folder / "checkpoint"
         encoded = encode_word_pairs(folder, pairs, self.max_length)
-        if unknown := unknown_words(folder, encoded):
+        if unknown := find_unknown_words(folder, encoded):
             warnings.warn(
                 f"the model does not know {', '.join(unknown)}, and takes all of these for the same word", stacklevel=3
             )

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.heuristic_core.analysis.controls import compute_drawn_accuracy, controls
+from heuristic_core.experiments.heuristic_core.analysis.controls import compute_controls, compute_drawn_accuracy
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.tables.parquet import read_table, write_table
 
@@ -20,4 +20,4 @@ def compare_with_controls(learned: list[Input], predictions: Input, analysis: An
     tables = (read_table(path, without=["logits"]) for path in (*learned, predictions))
     settings = analysis.control_pairs, analysis.seed, analysis.class_rule
     parts = [compute_drawn_accuracy(rows, *settings) for rows in tables]
-    write_table("controls", controls(pd.concat(parts), analysis.subsets), table)
+    write_table("controls", compute_controls(pd.concat(parts), analysis.subsets), table)

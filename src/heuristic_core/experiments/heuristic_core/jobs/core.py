@@ -1,8 +1,8 @@
 """The heuristic core."""
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.heuristic_core.analysis.core import core as core_rows
-from heuristic_core.experiments.heuristic_core.analysis.core import core_null as core_null_rows
+from heuristic_core.experiments.heuristic_core.analysis.core import compute_core as core_rows
+from heuristic_core.experiments.heuristic_core.analysis.core import compute_core_null as core_null_rows
 from heuristic_core.experiments.heuristic_core.analysis.stable_core import stable_core as stable_core_rows
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.jobs.parameters import StudyContext

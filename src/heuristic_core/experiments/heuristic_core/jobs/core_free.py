@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.common.roles import Fields, Input, Output, require_same_length
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.heuristic_core.analysis import core_free as core_free_analysis
-from heuristic_core.experiments.heuristic_core.analysis.closed_sets import core_heads, draw_disjoint_sets
-from heuristic_core.experiments.heuristic_core.analysis.levels import id_accuracy
-from heuristic_core.experiments.heuristic_core.analysis.runs import chance, runs
+from heuristic_core.experiments.heuristic_core.analysis.closed_sets import draw_disjoint_sets, list_core_heads
+from heuristic_core.experiments.heuristic_core.analysis.levels import compute_id_accuracy
+from heuristic_core.experiments.heuristic_core.analysis.runs import compute_chance, runs
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
@@ -38,7 +38,7 @@ def evaluate_core_free_subnetworks(
     core_free: Output,
     controller: Literal["sampled", "expected"] = "sampled",
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Evaluate subnetworks without the core, and without random sets of heads in its place: what the core is worth.
 
@@ -62,7 +62,7 @@ def evaluate_core_free_subnetworks(
     """
     require_same_length(runs=mechanism.core_free.runs, subnetworks=subnetworks, trace_parts=trace_parts)
     evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision)
-    grid, heads = evaluator.model.grid, core_heads(read_table(core))
+    grid, heads = evaluator.model.grid, list_core_heads(read_table(core))
     sets = [heads, *draw_disjoint_sets(heads, grid, mechanism.core_free.control_sets, analysis.seed)]
     design = _design(mechanism, sets)
     results = [load_run(path) for path in subnetworks]
@@ -78,12 +78,12 @@ def evaluate_core_free_subnetworks(
     failed = [result for result in results if isinstance(result, FailedRun)]
     settings = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
     accuracy, groups, families = accuracies(rows, np.stack(rows["logits"]), *settings, failed)
-    outcomes = runs(results, traces, groups, chance(rows, analysis.subsets), controller)
+    outcomes = runs(results, traces, groups, compute_chance(rows, analysis.subsets), controller)
     mid_accuracy = _mid_accuracy(mid, read_table(components), analysis)
-    by_run = core_free_analysis.core_free_runs(design, outcomes, groups, mid_accuracy, analysis.margin)
+    by_run = core_free_analysis.compute_core_free_runs(design, outcomes, groups, mid_accuracy, analysis.margin)
     write_table("core_free_runs", by_run, core_free_runs)
     values = core_free_analysis.collect_values(accuracy, groups, families, design, analysis.subsets)
-    write_table("core_free", core_free_analysis.core_free(by_run, values), core_free)
+    write_table("core_free", core_free_analysis.compute_core_free(by_run, values), core_free)
 
 
 def _design(mechanism: Mechanism, sets: Sequence[Sequence[int]]) -> pd.DataFrame:
@@ -105,7 +105,7 @@ def _mid_accuracy(paths: Sequence[str], components: pd.DataFrame, analysis: Anal
     sound = set(components["seed"])
     predictions = [read_table(path, without=["logits"]) for path in paths]
     values = [
-        id_accuracy(rows, analysis.class_rule, analysis.subsets)
+        compute_id_accuracy(rows, analysis.class_rule, analysis.subsets)
         for rows in predictions
         if sound.issuperset(rows["seed"]) and len(rows)
     ]

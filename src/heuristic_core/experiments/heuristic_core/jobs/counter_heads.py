@@ -36,7 +36,9 @@ def measure_head_effects(
     scores, seed, subsets = read_table(masks), analysis.seed, analysis.subsets
     identity = {name: values[0] for name, values in run.columns(1, "step").items()}
     bootstrap = mechanism.masks.bootstrap
-    effects = counter_heads_analysis.counter_heads(scores, read_table(components), identity, bootstrap, seed, subsets)
+    effects = counter_heads_analysis.compute_counter_heads(
+        scores, read_table(components), identity, bootstrap, seed, subsets
+    )
     write_table("counter_heads", effects, counter_heads)
     write_table("mask_fit", mask_fit_rows(scores, identity, subsets), mask_fit)
-    write_table("mask_tests", counter_heads_analysis.mask_tests(scores, identity, seed, subsets), mask_tests)
+    write_table("mask_tests", counter_heads_analysis.compute_mask_tests(scores, identity, seed, subsets), mask_tests)

@@ -1,7 +1,7 @@
 """Effective size."""
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import effective_size
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import compute_effective_size
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.jobs.parameters import StudyContext
 from heuristic_core.tables.parquet import read_table, write_table
@@ -26,4 +26,4 @@ def measure_effective_size(
         groups: Table of group accuracies, where AUC is known (Parquet).
     """
     optional = [read_table(path) if path else None for path in (runs, groups)]
-    write_table("effective_size", effective_size(read_table(accuracy), analysis, context, *optional), table)
+    write_table("effective_size", compute_effective_size(read_table(accuracy), analysis, context, *optional), table)

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from heuristic_core.common.roles import Fields, Input, Output
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator
 from heuristic_core.tables.columns import RUN
@@ -19,7 +19,7 @@ def evaluate_empty_circuit(
     run: Annotated[Identity, Fields("ft_seed", "step")],
     empty_circuit: Output,
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Compute the accuracy of a checkpoint's empty circuit: its model with all components replaced by their means.
 

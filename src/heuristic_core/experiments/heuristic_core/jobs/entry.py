@@ -30,6 +30,6 @@ def find_entries(
     """
     kept, runs = as_frame(concatenate("components", components)), as_frame(concatenate("runs", pruned))
     counter = read_table(counter_heads) if counter_heads else None
-    frequency = entry_analysis.entry_frequency(kept, runs, read_table(core), context, counter)
+    frequency = entry_analysis.compute_entry_frequency(kept, runs, read_table(core), context, counter)
     write_table("entry_frequency", frequency, entry_frequency)
-    write_table("entry", entry_analysis.entry(frequency, read_table(finetuning), context), entry)
+    write_table("entry", entry_analysis.compute_entry(frequency, read_table(finetuning), context), entry)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.evaluation.evaluate import draw_donors, subnetwork_logits
 from heuristic_core.evaluation.evaluate import predictions as make_predictions
 from heuristic_core.models.ablation import ComponentMeans
@@ -28,7 +28,7 @@ def evaluate_subnetwork(
     ablation: Literal["mean", "zero", "resample"] = "mean",
     ablation_seed: int = 0,
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Predict every evaluation pair with one subnetwork; a failed run has no predictions.
 

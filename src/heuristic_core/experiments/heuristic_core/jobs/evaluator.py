@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
-from heuristic_core.config.blocks import AskedPrecision, Device
-from heuristic_core.evaluation.evaluate import all_logits, judged, predictions, subnetwork_logits
+from heuristic_core.config.blocks import Device, PrecisionSetting
+from heuristic_core.evaluation.evaluate import all_logits, predictions, score_predictions, subnetwork_logits
 from heuristic_core.experiments.heuristic_core.analysis.ablations import MAX_LOG_ODDS
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import RULES
-from heuristic_core.experiments.heuristic_core.analysis.levels import VALUES, by_subset
+from heuristic_core.experiments.heuristic_core.analysis.levels import VALUES, average_by_subset
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.models.ablation import ComponentMeans, Mask
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import load_model
-from heuristic_core.tasks.encoded import Count, Encoded
+from heuristic_core.tasks.encoded import Encoded, PairLimit
 
 
 class Evaluator:
@@ -28,9 +28,9 @@ class Evaluator:
         evaluation: str,
         analysis: Analysis,
         device: Device = "cpu",
-        precision: AskedPrecision = "float32",
-        pairs: Count = None,
-        skip: Count = None,
+        precision: PrecisionSetting = "float32",
+        pairs: PairLimit = None,
+        skip: PairLimit = None,
     ):
         """Load the model and the pairs.
 
@@ -65,8 +65,8 @@ class Evaluator:
         return predictions(all_logits(self.model, self.pairs, edit).numpy(), self.evaluation)
 
     def scores(self, columns: dict[str, np.ndarray]) -> pd.DataFrame:
-        """Accuracy and mean log odds by subset, of predictions: see :func:`by_subset`."""
-        return by_subset(columns, self._rule)
+        """Accuracy and mean log odds by subset, of predictions: see :func:`average_by_subset`."""
+        return average_by_subset(columns, self._rule)
 
 
 def values_by_pair(logits: Tensor, evaluation: Encoded, rule: str) -> dict[str, np.ndarray]:
@@ -80,7 +80,7 @@ def values_by_pair(logits: Tensor, evaluation: Encoded, rule: str) -> dict[str, 
     Returns:
         Both by name, [n, models]. Log odds are clipped to +-30.
     """
-    judgements = [judged(logits_of_model, evaluation) for logits_of_model in logits.numpy()]
+    judgements = [score_predictions(logits_of_model, evaluation) for logits_of_model in logits.numpy()]
     columns = {name: np.empty((len(evaluation), len(judgements)), np.float32) for name in VALUES}
     for k, judgement in enumerate(judgements):
         columns["accuracy"][:, k] = 100 * judgement[RULES[rule]]

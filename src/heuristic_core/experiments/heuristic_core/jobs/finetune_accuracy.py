@@ -1,7 +1,7 @@
 """Accuracy over fine-tuning."""
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.heuristic_core.analysis.lesions import lesion_accuracy
+from heuristic_core.experiments.heuristic_core.analysis.lesions import compute_lesion_accuracy
 from heuristic_core.experiments.heuristic_core.analysis.scores import ACCURACY_INPUTS, finetune_accuracy
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.tables.parquet import read_categorical, read_rows, write_table
@@ -30,5 +30,7 @@ def score_lesioned_finetuning(predictions: Input, heads: Input, analysis: Analys
     """
     (lesion,) = read_rows(heads)
     write_table(
-        "lesion_accuracy", lesion_accuracy(read_categorical(predictions, ACCURACY_INPUTS), lesion, analysis), table
+        "lesion_accuracy",
+        compute_lesion_accuracy(read_categorical(predictions, ACCURACY_INPUTS), lesion, analysis),
+        table,
     )

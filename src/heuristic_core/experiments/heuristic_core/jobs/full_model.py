@@ -6,7 +6,7 @@ from safetensors.torch import save
 
 from heuristic_core.common.atomic import write_bytes
 from heuristic_core.common.roles import Fields, Input, Output
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.evaluation.evaluate import all_logits
 from heuristic_core.evaluation.evaluate import predictions as make_predictions
 from heuristic_core.models.ablation import component_means
@@ -29,7 +29,7 @@ def evaluate_full_model(
     examples: int | None = None,
     mean_examples: int | None = None,
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Compute what every pruning run of a checkpoint shares: component means, the full model's logits and predictions.
 

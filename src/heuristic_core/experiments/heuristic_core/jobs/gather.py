@@ -4,9 +4,9 @@ import logging
 from typing import Literal
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.heuristic_core.analysis.gathered import gathered
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import outcomes
-from heuristic_core.experiments.heuristic_core.analysis.runs import ENDS
+from heuristic_core.experiments.heuristic_core.analysis.gathered import score_in_batches
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import list_outcomes
+from heuristic_core.experiments.heuristic_core.analysis.runs import END_COLUMNS
 from heuristic_core.experiments.heuristic_core.analysis.runs import runs as run_rows
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.pruning.subnetwork import FailedRun, load_run
@@ -53,14 +53,14 @@ def gather_checkpoint(
     write_joined("predictions", [full, *pruned], predictions)
     results = list(map(load_run, subnetworks))
     failed = [result for result in results if isinstance(result, FailedRun)]
-    (subset_rows, group_rows, family_rows), chance = gathered(full, pruned, analysis, failed)
+    (subset_rows, group_rows, family_rows), chance = score_in_batches(full, pruned, analysis, failed)
     write_table("accuracy", subset_rows, accuracy)
     write_table("group_accuracy", group_rows, group_accuracy)
     write_table("family_scores", family_rows, family_scores)
     write_table("components", [row for result in results for row in result.rows()], components)
     trace_rows = concatenate("prune_trace", trace_parts)
     write_table("prune_trace", trace_rows, traces)
-    table = run_rows(results, as_frame(trace_rows.select([*CELL, *ENDS])), group_rows, chance, controller)
+    table = run_rows(results, as_frame(trace_rows.select([*CELL, *END_COLUMNS])), group_rows, chance, controller)
     write_table("runs", table, runs)
-    for outcome in outcomes(table):
+    for outcome in list_outcomes(table):
         LOGGER.warning("%s", outcome)

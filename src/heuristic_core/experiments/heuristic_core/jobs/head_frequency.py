@@ -33,10 +33,10 @@ def measure_head_frequency(
         mask_clusters: Where to write whether the seeds' masks fall into clusters (Parquet).
     """
     rows, seed = read_table(components), analysis.seed
-    write_table("head_frequency", core.head_frequency(rows, context), head_frequency)
+    write_table("head_frequency", core.compute_head_frequency(rows, context), head_frequency)
     correlation = correlation_analysis.rank_correlation(rows, context, analysis.bootstrap, seed)
     write_table("rank_correlation", correlation, rank_correlation)
-    write_table("core_seeds", core_seeds_analysis.core_seeds(rows, context, seed), core_seeds)
-    agreement = agreement_analysis.frequency_agreement(rows, context, seed)
+    write_table("core_seeds", core_seeds_analysis.compute_core_seeds(rows, context, seed), core_seeds)
+    agreement = agreement_analysis.compute_frequency_agreement(rows, context, seed)
     write_table("frequency_agreement", agreement, frequency_agreement)
-    write_table("mask_clusters", clusters.mask_clusters(rows, context, seed), mask_clusters)
+    write_table("mask_clusters", clusters.compute_mask_clusters(rows, context, seed), mask_clusters)

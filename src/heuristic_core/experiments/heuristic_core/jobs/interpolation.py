@@ -3,9 +3,9 @@
 from typing import Annotated
 
 from heuristic_core.common.roles import Fields, Input, Output
-from heuristic_core.config.blocks import AskedPrecision, Device
-from heuristic_core.experiments.heuristic_core.analysis.interpolation import interpolation
-from heuristic_core.experiments.heuristic_core.analysis.random_masks import learned
+from heuristic_core.config.blocks import Device, PrecisionSetting
+from heuristic_core.experiments.heuristic_core.analysis.interpolation import compute_interpolation
+from heuristic_core.experiments.heuristic_core.analysis.random_masks import list_learned_masks
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
 from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator
@@ -23,7 +23,7 @@ def interpolate_subnetworks(
     run: Annotated[Identity, Fields("ft_seed", "step")],
     table: Output,
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Evaluate subnetworks between the mid-sparsity subnetwork that generalises least and the one that does most.
 
@@ -47,5 +47,5 @@ def interpolate_subnetworks(
     def predict(kept):
         return evaluator.without(set(range(len(grid))) - kept)
 
-    rows = interpolation(learned(read_table(components)), predict, grid, analysis, identity)
+    rows = compute_interpolation(list_learned_masks(read_table(components)), predict, grid, analysis, identity)
     write_table("interpolation", rows, table)

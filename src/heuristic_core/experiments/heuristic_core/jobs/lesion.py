@@ -4,10 +4,10 @@ import logging
 from typing import Annotated
 
 from heuristic_core.common.roles import Fields, Input, Output, Unfinished
-from heuristic_core.config.blocks import AskedPrecision, Device, Finetune
+from heuristic_core.config.blocks import Device, Finetune, PrecisionSetting
 from heuristic_core.config.models import AnyModel
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.heuristic_core.training.lesions import LesionUnavailable, lesioned
+from heuristic_core.experiments.heuristic_core.training.lesions import LesionUnavailable, select_lesion_heads
 from heuristic_core.models.close_heads import close_heads
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import read_rows, write_table
@@ -36,7 +36,7 @@ def finetune_lesioned_model(
     pretrained: Input | None = None,
     threads: int = 1,
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Fine-tune a model without some of its heads, which stay out.
 
@@ -67,7 +67,7 @@ def finetune_lesioned_model(
     """
     rows, reason = read_rows(overlap_heads), None
     try:
-        removed = lesioned(lesion, rows, analysis.seed, run.ft_seed)
+        removed = select_lesion_heads(lesion, rows, analysis.seed, run.ft_seed)
     except LesionUnavailable as none:
         removed, reason = [], str(none)
     if reason:

@@ -4,14 +4,14 @@ from typing import Annotated
 
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.roles import Fields, Input, Output
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.heuristic_core.analysis.counter_heads import LEARNED, RANDOM
-from heuristic_core.experiments.heuristic_core.analysis.levels import levels
-from heuristic_core.experiments.heuristic_core.analysis.random_masks import build_pool, drawn, learned
+from heuristic_core.experiments.heuristic_core.analysis.levels import append_means
+from heuristic_core.experiments.heuristic_core.analysis.random_masks import build_pool, draw_masks, list_learned_masks
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
 from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator
@@ -30,7 +30,7 @@ def evaluate_random_masks(
     run: Annotated[Identity, Fields("ft_seed", "step")],
     masks: Output,
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Evaluate random subnetworks that contain the core, and the learned subnetworks from whose heads they are drawn.
 
@@ -48,9 +48,9 @@ def evaluate_random_masks(
         precision: Of the model.
     """
     settings, rows_of_components = mechanism.masks, read_table(components)
-    kept, pool = learned(rows_of_components), build_pool(rows_of_components, read_table(core))
+    kept, pool = list_learned_masks(rows_of_components), build_pool(rows_of_components, read_table(core))
     rng = numpy_generator(analysis.seed, "random masks", run.ft_seed)
-    inside = drawn(pool, settings.count if pool.heads else 0, rng)
+    inside = draw_masks(pool, settings.count if pool.heads else 0, rng)
     subnetworks = [
         (RANDOM, number, {*pool.core, *pool.mlps, *(h for h, keep in zip(pool.heads, row, strict=True) if keep)})
         for number, row in enumerate(inside)
@@ -67,11 +67,11 @@ def evaluate_random_masks(
         rows.append(scores.assign(**columns))
         progress.at(len(rows))
     table = _with_means(pd.concat(rows), analysis.subsets).assign(**run._asdict()) if rows else []
-    write_table("random_masks", frame("random_masks", table), masks)
+    write_table("random_masks", make_frame("random_masks", table), masks)
 
 
 def _with_means(rows: pd.DataFrame, subsets: list[str] | None) -> pd.DataFrame:
     """`rows` and the means of every mask over groups and families, and its J."""
     identity = rows.drop_duplicates(["kind", "mask"])[["kind", "mask", "heads", "mlps"]]
-    values = levels(rows.drop(columns=["heads", "mlps"]), ["kind", "mask"], subsets)
+    values = append_means(rows.drop(columns=["heads", "mlps"]), ["kind", "mask"], subsets)
     return values.merge(identity, on=["kind", "mask"])

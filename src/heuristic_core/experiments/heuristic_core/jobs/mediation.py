@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from heuristic_core.common.roles import Fields, Input, Output
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.evaluation.evaluate import predictions
 from heuristic_core.evaluation.mediation import mediated_logits
 from heuristic_core.experiments.heuristic_core.analysis.contrasts import Levels
@@ -28,7 +28,7 @@ def mediate(
     mediation: Output,
     counter_heads: Input | None = None,
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Measure what later heads restore while the core is ablated, and what they transmit of the ablation.
 

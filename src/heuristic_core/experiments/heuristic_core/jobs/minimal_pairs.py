@@ -6,9 +6,9 @@ from heuristic_core.common.roles import Input, Output
 from heuristic_core.config.tasks import AnyTask, GeneratedTask
 from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.tables.parquet import read_rows
-from heuristic_core.tasks.counterparts import generated
+from heuristic_core.tasks.counterparts import build_minimal_pairs
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.tasks.minimal_pairs import log_changes, nearest
+from heuristic_core.tasks.minimal_pairs import find_nearest_pairs, log_changes
 
 
 def find_minimal_pairs(sentences: Input, evaluation: Input, tokenizer: Input, task: AnyTask, minimal: Output) -> None:
@@ -23,8 +23,8 @@ def find_minimal_pairs(sentences: Input, evaluation: Input, tokenizer: Input, ta
     """
     encoded = Encoded.load(evaluation)
     if isinstance(task, GeneratedTask):
-        pairs = generated(read_rows(sentences), encoded, load_tokenizer(tokenizer), task.max_length)
+        pairs = build_minimal_pairs(read_rows(sentences), encoded, load_tokenizer(tokenizer), task.max_length)
     else:
-        pairs = nearest(encoded)
+        pairs = find_nearest_pairs(encoded)
     log_changes(encoded, pairs)
     pairs.save(minimal)

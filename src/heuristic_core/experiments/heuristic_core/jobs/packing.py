@@ -8,10 +8,10 @@ import pandas as pd
 
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.roles import Fields, Input, Output, Unfinished
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.config.pruning import Prune
 from heuristic_core.experiments.heuristic_core.analysis.closed_sets import draw_matched_set
-from heuristic_core.experiments.heuristic_core.analysis.levels import id_accuracy
+from heuristic_core.experiments.heuristic_core.analysis.levels import compute_id_accuracy
 from heuristic_core.experiments.heuristic_core.analysis.packing import Round, close_next_round
 from heuristic_core.experiments.heuristic_core.analysis.packing import packing as packing_table
 from heuristic_core.experiments.heuristic_core.analysis.runs import check_end
@@ -20,7 +20,7 @@ from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
 from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator
 from heuristic_core.models.components import kept_count
 from heuristic_core.pruning.learner import PruningRun
-from heuristic_core.pruning.loop import Pruned
+from heuristic_core.pruning.loop import PruningResult
 from heuristic_core.pruning.pruner import Pruner
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork, load_run
 from heuristic_core.tables.identity import Identity
@@ -41,7 +41,7 @@ def pack_subnetworks(
     packing: Output,
     unfinished: Unfinished,
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Count the subnetworks that fit into a model side by side.
 
@@ -93,7 +93,7 @@ class _Rounds:
 
     def accuracy(self, removed: Sequence[int]) -> float:
         """Compute in-domain accuracy without the components `removed`, percent."""
-        return id_accuracy(self._evaluator.without(removed), self._analysis.class_rule, self._analysis.subsets)
+        return compute_id_accuracy(self._evaluator.without(removed), self._analysis.class_rule, self._analysis.subsets)
 
     def judge(
         self,
@@ -119,7 +119,7 @@ class _Rounds:
         return Round(number, control, tuple(closed), result.kept, value, missed, gates)
 
 
-def _prune(pruner: Pruner, runs: Sequence[PruningRun], together: int, state: Path) -> list[Pruned]:
+def _prune(pruner: Pruner, runs: Sequence[PruningRun], together: int, state: Path) -> list[PruningResult]:
     """Prune, `together` runs in a pass. state: path with which the names of the files of states begin."""
     learned = []
     for k in range(0, len(runs), together):

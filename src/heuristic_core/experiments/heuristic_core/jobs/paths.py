@@ -5,23 +5,23 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import frame
+from heuristic_core.analysis.frames import make_frame
 from heuristic_core.common.roles import Fields, Input, Output
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.evaluation.evaluate import predictions
 from heuristic_core.evaluation.path_patching import donor_from_pairs, path_logits
 from heuristic_core.experiments.heuristic_core.analysis.contrasts import Levels
-from heuristic_core.experiments.heuristic_core.analysis.path_effects import Effects, senders
+from heuristic_core.experiments.heuristic_core.analysis.path_effects import Effects, list_senders
 from heuristic_core.experiments.heuristic_core.analysis.path_effects import paths as path_rows
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
 from heuristic_core.experiments.heuristic_core.jobs.evaluator import Evaluator, values_by_pair
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.interventions import constants
+from heuristic_core.models.interventions import mean_source
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import read_table, write_table
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.tasks.minimal_pairs import SWAPPED, paired
+from heuristic_core.tasks.minimal_pairs import SWAP_SUBSET, select_paired
 
 
 def patch_paths(
@@ -35,7 +35,7 @@ def patch_paths(
     paths: Output,
     minimal: Input | None = None,
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Measure direct effects of core heads on queries, keys and values of later heads, and on the logits.
 
@@ -55,7 +55,7 @@ def patch_paths(
     settings, core_rows = mechanism.paths, read_table(core)
     evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision, settings.pairs)
     model, heads = evaluator.model, core_rows.loc[core_rows["in_core"], "component"].tolist()
-    families = senders(heads, model.grid, settings.random_senders, analysis.seed)
+    families = list_senders(heads, model.grid, settings.random_senders, analysis.seed)
 
     def tensors(pairs):
         return PairTensors(pairs, model.pad, model.device)
@@ -84,10 +84,10 @@ def patch_paths(
             for family in families
         ]
 
-    mean_outputs = constants(evaluator.means)
-    parts = [frame("paths", [])]
+    mean_outputs = mean_source(evaluator.means)
+    parts = [make_frame("paths", [])]
     parts += table("mean", evaluator.evaluation, lambda index: mean_outputs, analysis.subsets, False)
     minimal_pairs = evaluator.thinned(Encoded.load(minimal)) if minimal else evaluator.evaluation
-    if swapped := paired(evaluator.evaluation, minimal_pairs, [SWAPPED]):
+    if swapped := select_paired(evaluator.evaluation, minimal_pairs, [SWAP_SUBSET]):
         parts += table("minimal pair", swapped.pairs, donor_from_pairs(model, tensors(swapped.minimal)), None, True)
     write_table("paths", pd.concat(parts), paths)

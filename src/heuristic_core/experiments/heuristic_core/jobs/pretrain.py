@@ -12,8 +12,8 @@ from heuristic_core.config.models import AnyModel
 from heuristic_core.evaluation.attention import share_rows
 from heuristic_core.experiments.heuristic_core.tables.schemas import SCHEMAS
 from heuristic_core.models.hugging_face import load_tokenizer
-from heuristic_core.models.implementation import view_of
-from heuristic_core.models.pretrained import masked_language_model
+from heuristic_core.models.implementation import wrap_model
+from heuristic_core.models.pretrained import build_masked_language_model
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import concatenate, write_table
 from heuristic_core.tasks.words import encode_word_pairs
@@ -58,11 +58,11 @@ def pretrain_model(
     corpus = Corpus(settings, loaded, max_length)
     words = encode_word_pairs(tokenizer, corpus.related(), max_length)
     names = {"study": study, "model": model_name, "task": task_name}
-    trained = masked_language_model(model, len(loaded))
+    trained = build_masked_language_model(model, len(loaded))
 
     def measure(step: int) -> list[Path]:
         path = unfinished / f"attention{step}.parquet"
-        shares = share_rows(Identity(**names, ft_seed=0), view_of(trained), words)
+        shares = share_rows(Identity(**names, ft_seed=0), wrap_model(trained), words)
         rows = [{**row, "pretraining_step": step} for row in shares]
         rows = [{name: row[name] for name in SCHEMAS["pretraining_attention"]} for row in rows]
         write_table("pretraining_attention", rows, path)

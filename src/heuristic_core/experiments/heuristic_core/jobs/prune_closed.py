@@ -6,12 +6,12 @@ from heuristic_core.common.roles import Fields, Input, Output, Unfinished, requi
 from heuristic_core.config.blocks import Device
 from heuristic_core.config.pruning import Prune
 from heuristic_core.experiments.heuristic_core.analysis.closed_sets import (
-    core_heads,
     draw_disjoint_sets,
     explain_missing_set,
+    list_core_heads,
 )
 from heuristic_core.pruning.learner import PruningRun
-from heuristic_core.pruning.loop import Pruned
+from heuristic_core.pruning.loop import PruningResult
 from heuristic_core.pruning.pruner import Pruner
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import read_table
@@ -57,7 +57,7 @@ def find_core_free_subnetworks(
     """
     require_same_length(seeds=seeds, sets=sets, subnetworks=subnetworks, traces=traces)
     pruner = Pruner(checkpoint, means, logits, train, prune, device)
-    heads = core_heads(read_table(core))
+    heads = list_core_heads(read_table(core))
     others = draw_disjoint_sets(heads, pruner.grid, control_sets, draw_seed)
     closed = [dict(enumerate([heads, *others])).get(number) or () for number in sets]
     runs = [PruningRun(run.sparsity, *seed_and_set) for seed_and_set in zip(seeds, closed, strict=True)]
@@ -65,5 +65,5 @@ def find_core_free_subnetworks(
     learned = iter(pruner.prune(existing, unfinished / "state.safetensors") if existing else [])
     for pruning_run, number, subnetwork, trace in zip(runs, sets, subnetworks, traces, strict=True):
         absent = explain_missing_set(heads, pruner.grid, number, len(others))
-        pruned = next(learned) if pruning_run.closed else Pruned(pruning_run, None, [], absent)
+        pruned = next(learned) if pruning_run.closed else PruningResult(pruning_run, None, [], absent)
         pruner.save(pruned, run._replace(seed=pruning_run.seed), subnetwork, trace)

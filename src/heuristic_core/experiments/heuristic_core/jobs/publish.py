@@ -14,10 +14,15 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.roles import Folder, Input, Output
 from heuristic_core.experiments.heuristic_core.analysis.runs import describe_chance
-from heuristic_core.experiments.heuristic_core.archive.cards import Origin, card, of_run, select_run_and_full_model
-from heuristic_core.experiments.heuristic_core.archive.cards import index as index_page
+from heuristic_core.experiments.heuristic_core.archive.cards import (
+    Origin,
+    render_card,
+    select_run,
+    select_run_and_full_model,
+)
+from heuristic_core.experiments.heuristic_core.archive.cards import render_index as index_page
 from heuristic_core.experiments.heuristic_core.archive.publishing import folder_name
-from heuristic_core.provenance.record import check, digests
+from heuristic_core.provenance.record import check_result, result_digests
 from heuristic_core.pruning.checkpoint import write_checkpoint
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork, load_run
 from heuristic_core.report.settings import read_study
@@ -56,7 +61,7 @@ def publish_subnetworks(
         means: Component means of these.
     """
     for path in (*subnetworks, *checkpoints, *means, *filter(None, [accuracy, groups, runs])):
-        check(path, digests(path), Path(root))
+        check_result(path, result_digests(path), Path(root))
     hugging_face_logging.disable_progress_bar()
     study_settings = read_study(settings)["settings"]
     origin = Origin(study_settings, licence)
@@ -106,7 +111,7 @@ def publish(step: Path, source: Path, folder: Path, make_card: Callable[[Subnetw
 
 def _reason_at_chance(runs: pd.DataFrame | None, subnetwork: Subnetwork) -> str | None:
     """Return why a subnetwork is at chance in-domain; None if it is above chance, or if that is not known."""
-    rows = [] if runs is None else of_run(runs, subnetwork).dropna(subset=["chance", "id_low"]).to_dict("records")
+    rows = [] if runs is None else select_run(runs, subnetwork).dropna(subset=["chance", "id_low"]).to_dict("records")
     return describe_chance(rows[0]) if rows else None
 
 
@@ -118,7 +123,7 @@ def _make_card(origin, source, step, groups, accuracy, runs, subnetwork) -> str:
         "the means": file_digest(step / "means.safetensors"),
     }
     rows = select_run_and_full_model(groups, subnetwork), select_run_and_full_model(accuracy, subnetwork)
-    return card(origin, subnetwork, *rows, sources, _reason_at_chance(runs, subnetwork))
+    return render_card(origin, subnetwork, *rows, sources, _reason_at_chance(runs, subnetwork))
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from heuristic_core.common.hashing import file_digest
 from heuristic_core.common.roles import Folder, Input, Output, Read
 from heuristic_core.experiments.heuristic_core.published import tables
 from heuristic_core.experiments.heuristic_core.published.paws import PAWS
-from heuristic_core.experiments.heuristic_core.published.study import Published, paper, studies
+from heuristic_core.experiments.heuristic_core.published.study import PublishedStudy, load_paper_results, read_studies
 from heuristic_core.tables.parquet import write_table
 
 LOGGER = logging.getLogger("heuristic_core.published")
@@ -46,7 +46,7 @@ def import_results(
     Raises:
         InputError: There are no files of the task.
     """
-    results = next((source for source in studies(folder, groups or {}) if source.task == task), None)
+    results = next((source for source in read_studies(folder, groups or {}) if source.task == task), None)
     if results is None:
         raise InputError(f"{folder}: no files of task {task!r}")
     _log_contents(results)
@@ -58,7 +58,7 @@ def import_results(
     write_text(study, json.dumps(_describe(results), indent=2) + "\n")
 
 
-def _log_contents(study: Published) -> None:
+def _log_contents(study: PublishedStudy) -> None:
     """Log which file columns are which subsets, and which runs failed."""
     for name, source in study.subsets.items():
         means = ", in group means" if source.subset in study.analysis.subsets else ""
@@ -71,13 +71,13 @@ def _log_contents(study: Published) -> None:
         LOGGER.info("missing: %s, %d subsets", where, count)
 
 
-def _describe(study: Published) -> dict:
+def _describe(study: PublishedStudy) -> dict:
     """Return the study's context, and where its numbers come from."""
     settings = {
         "files": {path.name: file_digest(path) for path in study.files.paths},
         "subsets": {name: source._asdict() for name, source in study.subsets.items()},
         "derived": {PAWS.rest: PAWS.derivation} if PAWS.rest in study.subsets else {},
-        "core_heads": paper(study.task).get("core_heads"),
+        "core_heads": load_paper_results(study.task).get("core_heads"),
         "analysis": study.analysis.model_dump(mode="json"),
     }
     return {"context": study.context.model_dump(mode="json"), "settings": settings}

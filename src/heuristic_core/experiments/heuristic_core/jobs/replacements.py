@@ -13,7 +13,7 @@ from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
 from heuristic_core.tasks.encoded import Encoded
-from heuristic_core.tasks.minimal_pairs import PairedSets, paired
+from heuristic_core.tasks.minimal_pairs import PairedSets, select_paired
 
 LOGGER = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ class Replacements:
     def _with_minimal_pairs(self, path: str | None) -> PairedSets | None:
         if path is None:
             raise InputError("counterfactual ablation takes activations on minimal pairs; give them by --minimal")
-        if found := paired(self._evaluation, self._thinned(path)):
+        if found := select_paired(self._evaluation, self._thinned(path)):
             return found
         self.kinds.remove(COUNTERFACTUAL)
         reason = "no evaluation pair has a minimal pair: a pair of the same family, of the other label and as long"

@@ -7,8 +7,8 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.common.roles import Folder, Input, Output
 from heuristic_core.experiments.heuristic_core.jobs.parameters import StudyContext
 from heuristic_core.experiments.heuristic_core.report.page import render_study_page
-from heuristic_core.provenance.digests import commit, versions
-from heuristic_core.provenance.record import records
+from heuristic_core.provenance.digests import package_versions, read_commit
+from heuristic_core.provenance.record import read_records
 from heuristic_core.report.settings import read_study
 from heuristic_core.tables.parquet import read_rows
 
@@ -52,8 +52,8 @@ def write_report(
         claims=read_rows(claims),
         captions={Path(path).stem: Path(path).read_text() for path in captions},
         targets=targets,
-        records=records(root),
-        made_with={"platform": platform.platform(), **versions(), "commit": str(commit())},
+        records=read_records(root),
+        made_with={"platform": platform.platform(), **package_versions(), "commit": str(read_commit())},
         absent=list(absent),
     )
     write_text(report, page)

@@ -7,11 +7,11 @@ from typing import Annotated
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.roles import Input, Output, Read
-from heuristic_core.config.demands import Demands
+from heuristic_core.config.demands import DataRequirements
 from heuristic_core.config.tasks import AnyTask
 from heuristic_core.tables.parquet import write_table
-from heuristic_core.tasks.counts import count_rows, log_counts, unmet
-from heuristic_core.tasks.sentences import sentences
+from heuristic_core.tasks.counts import count_rows, list_unmet_demands, log_counts
+from heuristic_core.tasks.sentences import load_sentences
 
 
 def make_sentences(
@@ -39,10 +39,10 @@ def make_sentences(
     Raises:
         InputError: The pairs do not meet the demands.
     """
-    pairs = sentences(task)
+    pairs = load_sentences(task)
     rows = count_rows(pairs)
     log_counts(pairs, rows)
-    if messages := unmet(pairs, Demands(**(demands or {}))):
+    if messages := list_unmet_demands(pairs, DataRequirements(**(demands or {}))):
         raise InputError("\n".join(messages))
     write_table("sentences", pairs.train, train)
     write_table("sentences", pairs.evaluation, evaluation)

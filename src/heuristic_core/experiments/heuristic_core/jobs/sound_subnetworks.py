@@ -4,13 +4,13 @@ import logging
 from typing import Literal
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import faults, outcomes
-from heuristic_core.experiments.heuristic_core.analysis.runs import chance, runs
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import list_outcomes, mark_faults
+from heuristic_core.experiments.heuristic_core.analysis.runs import compute_chance, runs
 from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.pruning.subnetwork import load_run
 from heuristic_core.tables.columns import CELL, RUN, STEP, SUBSET
-from heuristic_core.tables.parquet import as_frame, concatenate, matrix, write_table
+from heuristic_core.tables.parquet import as_frame, concatenate, to_matrix, write_table
 
 COLUMNS = [*RUN, *STEP, *CELL, *SUBSET, "template", "label", "example", "correct", "correct_merged"]
 LOGGER = logging.getLogger(__name__)
@@ -39,14 +39,14 @@ def select_sound_subnetworks(
         controller: Which sparsity pruning steered.
     """
     predictions = concatenate("predictions", [full, *pruned])
-    rows, logits = as_frame(predictions.select(COLUMNS)), matrix(predictions["logits"])
+    rows, logits = as_frame(predictions.select(COLUMNS)), to_matrix(predictions["logits"])
     results = list(map(load_run, subnetworks))
     settings = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
     _, groups, _ = accuracies(rows, logits, *settings)
     traces = as_frame(concatenate("prune_trace", trace_parts))
-    table = runs(results, traces, groups, chance(rows, analysis.subsets), controller)
-    for outcome in outcomes(table):
+    table = runs(results, traces, groups, compute_chance(rows, analysis.subsets), controller)
+    for outcome in list_outcomes(table):
         LOGGER.warning("left out: %s", outcome)
-    faulty = faults(table).any(axis="columns")
+    faulty = mark_faults(table).any(axis="columns")
     sound = [row for result, bad in zip(results, faulty, strict=True) if not bad for row in result.rows()]
     write_table("components", sound, components)

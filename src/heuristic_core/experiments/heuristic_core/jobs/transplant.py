@@ -6,7 +6,7 @@ from typing import Annotated
 import pandas as pd
 
 from heuristic_core.common.roles import Fields, Input, Output, require_same_length
-from heuristic_core.config.blocks import AskedPrecision, Device
+from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.heuristic_core.analysis.transplant import transplant as transplant_rows
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
@@ -27,7 +27,7 @@ def transplant_subnetworks(
     run: Annotated[Identity, Fields("ft_seed", "sparsity")],
     transplant: Output,
     device: Device = "cpu",
-    precision: AskedPrecision = "float32",
+    precision: PrecisionSetting = "float32",
 ) -> None:
     """Give the subnetworks that pruning finds at each checkpoint the weights and means of every checkpoint.
 

@@ -4,9 +4,9 @@ import logging
 from pathlib import Path
 
 from heuristic_core.common.roles import Folder, Input, Output
-from heuristic_core.experiments.heuristic_core.archive.reading import LOCK, open_crate, read
+from heuristic_core.experiments.heuristic_core.archive.reading import LOCK_FILE, open_crate, read_member
 from heuristic_core.experiments.heuristic_core.archive.unpack import unpack
-from heuristic_core.provenance.lock import differences
+from heuristic_core.provenance.lock import pin_mismatches
 
 LOGGER = logging.getLogger("heuristic_core.unpack")
 
@@ -24,6 +24,6 @@ def unpack_archive(
         claims: The claims in it, for the record.
     """
     archive = open_crate(crate)
-    for difference in differences(read(archive.path, archive.files, LOCK).decode()):
+    for difference in pin_mismatches(read_member(archive.path, archive.files, LOCK_FILE).decode()):
         LOGGER.warning("differs from the archive's environment: %s", difference)
     unpack(archive, Path(folder))

@@ -8,19 +8,19 @@ from typing import NamedTuple
 
 from heuristic_core.experiments.heuristic_core.config import Study
 from heuristic_core.experiments.heuristic_core.config.analysis import MAX_ROWS_IN_MEMORY
-from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
+from heuristic_core.experiments.heuristic_core.config.cells import list_cells, repeated_cells
 from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.experiments.heuristic_core.plan.work import evaluations_in_passing
 from heuristic_core.models.micro_batches import BATCH_TOKENS, pass_tokens
 from heuristic_core.plan.shapes import Shape
 
 # Bytes of a process that has loaded torch (and CUDA's libraries); tokenizers; tables; little else.
-PROCESS_BYTES, TOKENIZER_BYTES, ANALYSES, READER_BYTES = {"cpu": 0.4e9, "cuda": 2e9}, 0.4e9, 0.3e9, 0.1e9
+PROCESS_BYTES, TOKENIZER_BYTES, ANALYSIS_BYTES, READER_BYTES = {"cpu": 0.4e9, "cuda": 2e9}, 0.4e9, 0.3e9, 0.1e9
 CUDA_CONTEXT_BYTES = 0.5e9  # on the device
 BYTES_PER_VALUE = {"auto": 4, "float32": 4, "bfloat16": 2, "float16": 2}
 SENTENCE_BYTES = 2400  # per pair, of all sets
 ENCODING_BYTES = 300  # per token of the larger set, in the tokenizer
-PASSING_ROW, GATHERED_ROW = 115, 245  # bytes per model and pair; rows of `gather` have logits
+PREDICTION_ROW_BYTES, GATHER_ROW_BYTES = 115, 245  # bytes per model and pair; rows of `gather` have logits
 ABLATION_ROW_BYTES = 45  # the same in rule `ablations`
 BOOTSTRAP_BYTES = 16  # per bootstrap draw and pair of the largest subset
 # On a CPU oneDNN, which multiplies in bfloat16 and float16, caches up to 1,024 shapes of products. Passes have as many:
@@ -46,24 +46,24 @@ class Memory(NamedTuple):
     device: float
 
 
-def memory(study: Study, shape: Shape, data: StudyPairs) -> list[Memory]:
+def estimate_memory(study: Study, shape: Shape, data: StudyPairs) -> list[Memory]:
     """Return the peak memory of the kinds of jobs that need most."""
     return [*_model_jobs(study, shape, data), *_table_jobs(study, data)]
 
 
 def _table_jobs(study: Study, data: StudyPairs) -> list[Memory]:
     """Return the memory of jobs without a model."""
-    models = Counter(cell.step for cell in cells(study) + repeats(study))
+    models = Counter(cell.step for cell in list_cells(study) + repeated_cells(study))
     gathered_rows = min(
         (1 + max(models.values())) * data.evaluation.pairs, max(MAX_ROWS_IN_MEMORY, 2 * data.evaluation.pairs)
     )
     evaluations = evaluations_in_passing(study.finetune)
-    analysis_bytes = ANALYSES + BOOTSTRAP_BYTES * study.analysis.bootstrap * data.largest
+    analysis_bytes = ANALYSIS_BYTES + BOOTSTRAP_BYTES * study.analysis.bootstrap * data.largest
     needs = {
         "sentences": READER_BYTES + SENTENCE_BYTES * (data.train.pairs + data.evaluation.pairs),
         "encode": TOKENIZER_BYTES + ENCODING_BYTES * max(data.train.tokens, data.evaluation.tokens),
-        "finetune_accuracy": analysis_bytes + PASSING_ROW * evaluations * data.evaluation.pairs,
-        "gather": analysis_bytes + GATHERED_ROW * gathered_rows,
+        "finetune_accuracy": analysis_bytes + PREDICTION_ROW_BYTES * evaluations * data.evaluation.pairs,
+        "gather": analysis_bytes + GATHER_ROW_BYTES * gathered_rows,
     }
     return [Memory(name, host, 0) for name, host in needs.items()]
 

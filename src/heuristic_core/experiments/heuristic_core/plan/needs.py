@@ -9,11 +9,21 @@ from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.config import Study
-from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
-from heuristic_core.experiments.heuristic_core.plan.memory import ABLATION_ROW_BYTES, ANALYSES, PASSING_ROW, memory
+from heuristic_core.experiments.heuristic_core.config.cells import list_cells, repeated_cells
+from heuristic_core.experiments.heuristic_core.plan.memory import (
+    ABLATION_ROW_BYTES,
+    ANALYSIS_BYTES,
+    PREDICTION_ROW_BYTES,
+    estimate_memory,
+)
 from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs, count_pairs
-from heuristic_core.experiments.heuristic_core.plan.work import IN_PASSING, PRETRAINING, ablation_count, work_of
-from heuristic_core.plan.devices import DEFAULT_DEVICES, device, hours
+from heuristic_core.experiments.heuristic_core.plan.work import (
+    FINETUNING_EVALUATION,
+    PRETRAINING,
+    ablation_count,
+    estimate_work,
+)
+from heuristic_core.plan.devices import DEFAULT_DEVICES, estimate_hours, get_device
 from heuristic_core.plan.shapes import Shape, read_shape
 
 # Assumed for a pretrained model before it is fetched: BERT-large.
@@ -38,7 +48,7 @@ class Need(NamedTuple):
     runtime: int
 
 
-def needs(study: Study) -> dict[str, Need]:
+def estimate_needs(study: Study) -> dict[str, Need]:
     """Return the needs of one job by rule, for rules that need more than a small table.
 
     A job of `prune` has ``prune.together`` seeds.
@@ -66,7 +76,7 @@ def _need(bytes_: float, minutes: float) -> Need:
 
 def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     """Return the peak host memory of one job, by rule."""
-    peak = {part.name: part.host for part in memory(study, shape, data)}
+    peak = {part.name: part.host for part in estimate_memory(study, shape, data)}
     evaluation, ablated = peak["evaluation"], _ablated_rows(study, shape, data)
     return {
         "sentences": peak["sentences"],
@@ -79,19 +89,19 @@ def _bytes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "prune": peak["pruning"],
         "evaluate": evaluation,
         "attention": evaluation,
-        "core": ANALYSES,
-        "ablate": evaluation + PASSING_ROW * ablated,
+        "core": ANALYSIS_BYTES,
+        "ablate": evaluation + PREDICTION_ROW_BYTES * ablated,
         "evaluate_controls": max(peak["pruning"], evaluation),
         "core_free": peak["gather"] + evaluation,
         "packing": peak["pruning"] + evaluation,
         "transplant": evaluation,
         "masks": evaluation,
-        "interpolation": evaluation + PASSING_ROW * _interpolation_pairs(study, shape, data),
-        **dict.fromkeys(("mediation", "paths"), evaluation + ANALYSES),
+        "interpolation": evaluation + PREDICTION_ROW_BYTES * _interpolation_pairs(study, shape, data),
+        **dict.fromkeys(("mediation", "paths"), evaluation + ANALYSIS_BYTES),
         "finetune_accuracy": peak["finetune_accuracy"],
         "lesion_accuracy": peak["finetune_accuracy"],
         "gather": peak["gather"],
-        "ablations": ANALYSES + len(study.finetune.seeds) * ABLATION_ROW_BYTES * ablated,
+        "ablations": ANALYSIS_BYTES + len(study.finetune.seeds) * ABLATION_ROW_BYTES * ablated,
     }
 
 
@@ -101,29 +111,34 @@ def _pretraining_bytes(study: Study, shape: Shape, data: StudyPairs) -> float:
         return 0
     changes = {"batch_size": study.pretraining.batch_size, "pass_tokens": None, "precision": "float32"}
     study = study.model_copy(update={"device": "cpu", "finetune": study.finetune.model_copy(update=changes)})
-    return next(part.host for part in memory(study, shape, data) if part.name == "fine-tuning")
+    return next(part.host for part in estimate_memory(study, shape, data) if part.name == "fine-tuning")
 
 
 def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     """Return the minutes of one job, by rule."""
     precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
-    model_device = device(DEFAULT_DEVICES[study.device])
-    work = work_of(study, shape, data)
+    model_device = get_device(DEFAULT_DEVICES[study.device])
+    work = estimate_work(study, shape, data)
     pretraining = [part for part in work if part.name == PRETRAINING]
-    minutes = {part.name: 60 * hours(part, shape, model_device, precisions[part.engine]).hours for part in work}
+    minutes = {
+        part.name: 60 * estimate_hours(part, shape, model_device, precisions[part.engine]).hours for part in work
+    }
     runs, models = len(study.finetune.seeds), len(study.finetune.seeds) * len(study.finetune.checkpoints)
-    grid = cells(study) + repeats(study)
+    grid = list_cells(study) + repeated_cells(study)
     steps = [study.prune.steps_at(cell.sparsity) for cell in grid]
     full_model = minutes["full models"] / models
     rows = data.evaluation.pairs * study.analysis.bootstrap
-    finetuning = (minutes["fine-tuning"] + minutes[IN_PASSING]) / runs
+    finetuning = (minutes["fine-tuning"] + minutes[FINETUNING_EVALUATION]) / runs
     scoring = rows * len(study.finetune.checkpoints) / BOOTSTRAP_ROWS_PER_MINUTE
     return {
         "sentences": data.train.pairs / 1e5,
         "encode": data.train.pairs / 1e5,
         "minimal_pairs": data.evaluation.pairs / 1e4,
         "pretrain": PORTABLE_SLOWDOWN
-        * sum(60 * hours(part, shape, device(DEFAULT_DEVICES["cpu"]), "float32").hours for part in pretraining),
+        * sum(
+            60 * estimate_hours(part, shape, get_device(DEFAULT_DEVICES["cpu"]), "float32").hours
+            for part in pretraining
+        ),
         "initial_attention": full_model,
         "finetune": finetuning,
         "lesion": finetuning,
@@ -149,7 +164,7 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
 
 def _interpolation_pairs(study: Study, shape: Shape, data: StudyPairs) -> float:
     """Return the pairs that part `interpolation` evaluates for one fine-tuning seed, over all subnetworks."""
-    work = work_of(study, shape, data)
+    work = estimate_work(study, shape, data)
     return sum(part.pairs for part in work if part.name == "interpolation") / len(study.finetune.seeds)
 
 

@@ -3,14 +3,14 @@
 from collections import Counter
 
 from heuristic_core.experiments.heuristic_core.config import Study
-from heuristic_core.experiments.heuristic_core.plan.memory import memory
+from heuristic_core.experiments.heuristic_core.plan.memory import estimate_memory
 from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs, count_pairs
-from heuristic_core.experiments.heuristic_core.plan.schedule import warning
-from heuristic_core.experiments.heuristic_core.plan.space import disk
-from heuristic_core.experiments.heuristic_core.plan.work import work_of
-from heuristic_core.plan.devices import Device, Work, hours
+from heuristic_core.experiments.heuristic_core.plan.schedule import warn_of_schedule
+from heuristic_core.experiments.heuristic_core.plan.space import estimate_disk
+from heuristic_core.experiments.heuristic_core.plan.work import estimate_work
+from heuristic_core.plan.devices import Device, Work, estimate_hours
 from heuristic_core.plan.shapes import read_shape
-from heuristic_core.plan.text import Rows, about, columns, format_gigabytes, job_rows, number
+from heuristic_core.plan.text import Rows, format_estimate, format_gigabytes, format_number, format_table, job_rows
 
 
 def plan(study: Study, device_name: str, target: Device, wanted: Counter, missing: Counter) -> str:
@@ -24,20 +24,23 @@ def plan(study: Study, device_name: str, target: Device, wanted: Counter, missin
         missing: Number of jobs by rule whose results are missing or out of date.
     """
     shape, data = read_shape(study.model), count_pairs(study)
-    work = work_of(study, shape, data)
+    work = estimate_work(study, shape, data)
     size = f"{shape.parameters / 1e6:,.1f} million parameters"
-    schedule_warning = warning(study, shape)
+    schedule_warning = warn_of_schedule(study, shape)
     parts = [
         f"{study.study}: {study.model.name} ({size}) on {study.task.name}, times for {device_name} ({target.about})",
-        columns(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
-        columns(
+        format_table(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
+        format_table(
             ["work", "times", "pairs", "tokens", "FLOP", f"{target.unit} hours", "to do", "throughput from"],
             _work(study, shape, target, work, data.counted, wanted, missing),
         ),
-        columns(["disk", "GB"], _disk(disk(study, shape, data, work))),
-        columns(
+        format_table(["disk", "GB"], _disk(estimate_disk(study, shape, data, work))),
+        format_table(
             ["memory of a job at its peak", "GB", "GB of the GPU"],
-            [[m.name, format_gigabytes(m.host), format_gigabytes(m.device)] for m in memory(study, shape, data)],
+            [
+                [m.name, format_gigabytes(m.host), format_gigabytes(m.device)]
+                for m in estimate_memory(study, shape, data)
+            ],
         ),
         _notes(data, target),
         *([schedule_warning] if schedule_warning else []),
@@ -51,16 +54,16 @@ def _work(
     precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
     rows, total, left, all_measured = [], 0.0, 0.0, True
     for part in work:
-        took = hours(part, shape, target, precisions[part.engine])
+        took = estimate_hours(part, shape, target, precisions[part.engine])
         jobs = sum(wanted[rule] for rule in part.rules)
         to_do = took.hours * sum(missing[rule] for rule in part.rules) / jobs if jobs else 0.0
         total, left = total + took.hours, left + to_do
         measured = counted and took.kind == "measured"
         all_measured &= measured
         numbers = [f"{part.times:,}", f"{part.pairs:,}", f"{part.tokens:.2g}", f"{part.flops:.2g}"]
-        hour_cells = [number(value) if measured else about(value) for value in (took.hours, to_do)]
+        hour_cells = [format_number(value) if measured else format_estimate(value) for value in (took.hours, to_do)]
         rows.append([part.name, *numbers, *hour_cells, f"{took.kind}: {took.basis}"])
-    mark = number if all_measured else about
+    mark = format_number if all_measured else format_estimate
     return [*rows, ["total", "", "", "", f"{sum(part.flops for part in work):.2g}", mark(total), mark(left), ""]]
 
 

@@ -5,7 +5,7 @@ from itertools import chain, product
 from textwrap import fill
 
 from heuristic_core.config.pruning import Prune
-from heuristic_core.experiments.heuristic_core.analysis.runs import END, is_off_target
+from heuristic_core.experiments.heuristic_core.analysis.runs import END_SHARE, is_off_target
 from heuristic_core.experiments.heuristic_core.config import Study
 from heuristic_core.plan.shapes import Shape
 
@@ -34,7 +34,7 @@ ADVICE = (
 )
 
 
-def warning(study: Study, shape: Shape) -> str | None:
+def warn_of_schedule(study: Study, shape: Shape) -> str | None:
     """Return a warning about the schedule for the terminal; None if most gates end near their targets.
 
     The trial has gates without a model, where pruning costs nothing; a real model makes it harder.
@@ -89,7 +89,7 @@ def _missed_ends(prune: Prune, size: int, sparsity: float) -> list[float]:
 
 def _ends(prune: Prune, size: int, sparsity: float, rise: int, hold: int) -> list[float]:
     """Return the final sparsity of gates for each seed, with these steps."""
-    from heuristic_core.pruning.trial import gates_alone  # loads torch
+    from heuristic_core.pruning.trial import simulate_schedule  # loads torch
 
     settings = prune.model_copy(update={"rise": rise, "hold": hold, "rise_per_percent": 0.0, "hold_per_percent": 0.0})
-    return gates_alone(settings, size, sparsity, SEEDS, END)
+    return simulate_schedule(settings, size, sparsity, SEEDS, END_SHARE)

@@ -3,7 +3,7 @@
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.config.tasks import FilesTask
 from heuristic_core.experiments.heuristic_core.config.study import Study
-from heuristic_core.models.folder import fault
+from heuristic_core.models.folder import find_problem
 from heuristic_core.models.special_tokens import find_length_problem
 
 MAX_SPECIAL_TOKENS = 16  # in a pair, of any tokenizer
@@ -20,12 +20,14 @@ def check_sources(study: Study, origin: str) -> None:
         ConfigError: With one line per fault.
     """
     has_files = isinstance(study.task, FilesTask)
-    problems = [fault(study.model, study.task.labels if has_files else None, study.task.max_length)]
+    problems = [find_problem(study.model, study.task.labels if has_files else None, study.task.max_length)]
     if study.task.max_length < MAX_SPECIAL_TOKENS:  # otherwise the tokenizer's file is not read
         problems.append(find_length_problem(study.model, study.task.max_length))
     if has_files:
-        from heuristic_core.tasks.preview import faults  # imports numpy, which generated tasks do not need here
+        from heuristic_core.tasks.preview import (
+            find_task_errors,
+        )  # imports numpy, which generated tasks do not need here
 
-        problems += faults(study.task, study.demands)
+        problems += find_task_errors(study.task, study.demands)
     if lines := [f"  {line}" for line in problems if line]:
         raise ConfigError(f"{origin}: study {study.study} cannot be run:\n" + "\n".join(lines))

@@ -2,10 +2,10 @@
 
 from heuristic_core.config.tasks import GeneratedTask
 from heuristic_core.experiments.heuristic_core.config import Study
-from heuristic_core.experiments.heuristic_core.config.cells import cells, repeats
+from heuristic_core.experiments.heuristic_core.config.cells import list_cells, repeated_cells
 from heuristic_core.experiments.heuristic_core.config.mechanism import Mechanism
 from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs
-from heuristic_core.experiments.heuristic_core.plan.work import DONORS, IN_PASSING
+from heuristic_core.experiments.heuristic_core.plan.work import DONOR_PASSES, FINETUNING_EVALUATION
 from heuristic_core.plan.devices import Work
 from heuristic_core.plan.shapes import Shape
 
@@ -18,16 +18,18 @@ RULES_WITHOUT_PREDICTIONS = {*Mechanism.model_fields, "packing"}  # their jobs k
 SENTENCE_BYTES = 3.5  # per token, of MNLI's sentences in Parquet
 
 
-def disk(study: Study, shape: Shape, data: StudyPairs, work: list[Work]) -> dict[str, float]:
+def estimate_disk(study: Study, shape: Shape, data: StudyPairs, work: list[Work]) -> dict[str, float]:
     """Return the bytes of results by kind; the last entry is temporary, while one fine-tuning run lasts."""
     runs, kept = len(study.finetune.seeds), len(study.finetune.checkpoints)
-    grid = cells(study) + repeats(study)
+    grid = list_cells(study) + repeated_cells(study)
     pairs, tokens = (a + b for a, b in zip(data.train, data.evaluation, strict=True))
     classes = 3 if isinstance(study.task, GeneratedTask) else len(study.task.labels)
     steps = sum(study.prune.steps_at(cell.sparsity) for cell in grid)
-    evaluated = [part for part in work if part.engine == "evaluate" and part.name not in ("means and logits", DONORS)]
+    evaluated = [
+        part for part in work if part.engine == "evaluate" and part.name not in ("means and logits", DONOR_PASSES)
+    ]
     kept_pairs = [part for part in evaluated if not RULES_WITHOUT_PREDICTIONS.intersection(part.rules)]
-    rows = sum(part.pairs * (1 if part.name.endswith(IN_PASSING) else 2) for part in kept_pairs)
+    rows = sum(part.pairs * (1 if part.name.endswith(FINETUNING_EVALUATION) else 2) for part in kept_pairs)
     return {
         "checkpoints": runs * kept * 4 * shape.parameters,
         "sentences and encoded pairs": tokens * (SENTENCE_BYTES + 6) + pairs * 20,

@@ -10,28 +10,28 @@ from itertools import chain
 
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
-    ablated,
     assign_draws,
+    list_ablations,
     make_joint_sets,
     make_single_sets,
 )
-from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import completeness_sets
+from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import make_completeness_sets
 from heuristic_core.experiments.heuristic_core.analysis.mediation import plan
-from heuristic_core.experiments.heuristic_core.analysis.path_effects import PARTS, senders
+from heuristic_core.experiments.heuristic_core.analysis.path_effects import PARTS, list_senders
 from heuristic_core.experiments.heuristic_core.analysis.triples import triple_sets
 from heuristic_core.experiments.heuristic_core.config import Study
 from heuristic_core.experiments.heuristic_core.config.analysis import COUNTERFACTUAL
-from heuristic_core.experiments.heuristic_core.config.cells import Cell, cells, repeats, spread
+from heuristic_core.experiments.heuristic_core.config.cells import Cell, list_cells, repeated_cells, spread_cells
 from heuristic_core.experiments.heuristic_core.plan.pairs import StudyPairs
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.plan.devices import PASSES, Work
 from heuristic_core.plan.shapes import Shape
 
-IN_PASSING = "evaluation in passing"  # predictions are in one file only
+FINETUNING_EVALUATION = "evaluation in passing"  # predictions are in one file only
 PRETRAINING = "pre-training"
 # Additional cost, in passes, of a model with head activations of other pairs: one pass on these pairs, and all
 # positions of all layers in both. Measured: 1.9 for the miniature, 1.6 for MiniLM's shape.
-DONORS, DONOR_PASS_COST = "activations on other pairs", 1.75
+DONOR_PASSES, DONOR_PASS_COST = "activations on other pairs", 1.75
 COUNTERFACTUALS = "counterfactual ablations"  # only of pairs with a minimal pair
 # In the paper the core is nine of BERT's 144 heads; with few pruning seeds, other heads are shared by chance.
 # Actual and estimated sizes: MiniLM (72 heads) at 50 %, four seeds 11 and 9, three seeds 10 and 13; the miniature
@@ -39,9 +39,9 @@ COUNTERFACTUALS = "counterfactual ablations"  # only of pairs with a minimal pai
 CORE_SHARE = 1 / 16
 
 
-def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
+def estimate_work(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
     """Return all work with models, in the order of the workflow."""
-    grid, runs, last = cells(study) + repeats(study), len(study.finetune.seeds), spread(study)
+    grid, runs, last = list_cells(study) + repeated_cells(study), len(study.finetune.seeds), spread_cells(study)
     tune, prune = study.finetune, study.prune
     evaluations = evaluations_in_passing(tune)
     samples = (prune.mean_examples or data.train.pairs) + (prune.pairs_needed or data.train.pairs)
@@ -61,7 +61,7 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         steps = models * tune.steps
         return [
             work(f"{prefix}fine-tuning", rules, "finetune", steps, steps * tune.batch_size, length),
-            evaluation(f"{prefix}{IN_PASSING}", rules, models * evaluations),
+            evaluation(f"{prefix}{FINETUNING_EVALUATION}", rules, models * evaluations),
         ]
 
     def pretraining() -> Work:
@@ -90,7 +90,7 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         pairs, kept = min(evaluated, (limit or evaluated) * data.subsets), 1 - study.grid.mid
         return evaluation("transplants", ("transplant",), models, kept, pairs)
 
-    checkpoints, by_kind = len(tune.checkpoints), ablations(study, shape)
+    checkpoints, by_kind = len(tune.checkpoints), count_ablations(study, shape)
     resampled, counterfactual = by_kind["resample"], by_kind.pop(COUNTERFACTUAL, 0) * study.has_families
     outside = evaluated - sum(data.in_domain)  # upper bound of pairs with a minimal pair
     outside = min(outside, (study.analysis.ablation_pairs or outside) * (data.subsets - len(data.in_domain)))
@@ -106,7 +106,11 @@ def work_of(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         evaluation("empty circuits", ("empty_circuit",), len(study.grid.checkpoints), 0.0),
         evaluation("ablations", ("ablate",), sum(by_kind.values()), pairs=thinned),
         *([evaluation(COUNTERFACTUALS, ("ablate",), counterfactual, pairs=outside)] if counterfactual else []),
-        *([work(DONORS, ("ablate",), "evaluate", donors, donor_pairs, length, DONOR_PASS_COST)] if donors else []),
+        *(
+            [work(DONOR_PASSES, ("ablate",), "evaluate", donors, donor_pairs, length, DONOR_PASS_COST)]
+            if donors
+            else []
+        ),
         evaluation("controls", ("evaluate_controls",), len(controls), _mean_kept_share(controls)),
         *(further_runs() if study.mechanism.core_free else []),
         *([transplanted()] if study.mechanism.transplant else []),
@@ -149,7 +153,7 @@ def _intervention_models(study: Study, shape: Shape) -> dict[str, tuple[int, int
         cores = plan(core, later[: len(core)], grid, part.random_sets, study.analysis.seed)
         work_by_part["mediation"] = 1 + sum(1 + 2 * len(control.sets) for control in cores), part.pairs
     if part := study.mechanism.paths:
-        all_senders = chain(*senders(core, grid, part.random_senders, study.analysis.seed))
+        all_senders = chain(*list_senders(core, grid, part.random_senders, study.analysis.seed))
         work_by_part["paths"] = sum(4 + len(PARTS) * len(sender.receivers) for sender in all_senders), part.pairs
     return work_by_part
 
@@ -161,10 +165,10 @@ def evaluations_in_passing(tune: Finetune) -> int:
 
 def ablation_count(study: Study, shape: Shape) -> int:
     """Return the number of ablated models of one fine-tuning seed, for a core spread over all layers."""
-    return sum(ablations(study, shape).values())
+    return sum(count_ablations(study, shape).values())
 
 
-def ablations(study: Study, shape: Shape) -> Counter:
+def count_ablations(study: Study, shape: Shape) -> Counter:
     """Return the number of ablated models of one fine-tuning seed by kind of ablation."""
     grid, analysis = ComponentGrid(shape.layers, shape.heads), study.analysis
     heads, core = shape.layers * shape.heads, _expected_core(study, shape)
@@ -175,8 +179,8 @@ def ablations(study: Study, shape: Shape) -> Counter:
         make_single_sets(core, grid) + joint + triple_sets(core, no_effect, grid, analysis.control_draws, analysis.seed)
     )
     stable = core[:-1] or core  # has sets of its own if it differs from the core
-    sets += completeness_sets(core, stable, grid, analysis.control_draws, analysis.seed)
-    models = assign_draws(ablated(sets, analysis.ablation_kinds), analysis.resample_draws)
+    sets += make_completeness_sets(core, stable, grid, analysis.control_draws, analysis.seed)
+    models = assign_draws(list_ablations(sets, analysis.ablation_kinds), analysis.resample_draws)
     return Counter(kind if head_set.heads else "mean" for kind, head_set, _ in models)
 
 

@@ -18,16 +18,16 @@ from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
 
-LAST = {"mnli": 61_360, "qqp": 40_000}  # the last checkpoint, of files sp<NN> and acc_vs_sparsity
+LAST_STEPS = {"mnli": 61_360, "qqp": 40_000}  # the last checkpoint, of files sp<NN> and acc_vs_sparsity
 FULL_MODEL_SEED = "original"
 FAILED = -1
 RUN_FAILED = f"the published file has {FAILED}: a failed run"
-NOT_THERE = "the published file has no value of this subset for this run"
+VALUE_MISSING = "the published file has no value of this subset for this run"
 FILE_NAMES = {"curve": "acc_vs_sparsity", "training": "acc_over_ft", "grid": "sparsity-grid-acc"}
 SPREAD_RUN, CURVE_RUN = 0, 1  # curves are from further runs of the spread's seeds, so their values differ
 
 
-class Files(NamedTuple):
+class TaskFiles(NamedTuple):
     """The files of one task.
 
     Attributes:
@@ -50,7 +50,7 @@ class Files(NamedTuple):
         return [*self.spread.values(), self.curve, self.training, self.grid]
 
 
-class Value(NamedTuple):
+class PublishedValue(NamedTuple):
     """The accuracy of one model on one subset.
 
     Attributes:
@@ -85,23 +85,23 @@ class Results(NamedTuple):
     """
 
     task: str
-    spread: list[Value]
-    curve: list[Value]
-    training: list[Value]
-    grid: list[Value]
+    spread: list[PublishedValue]
+    curve: list[PublishedValue]
+    training: list[PublishedValue]
+    grid: list[PublishedValue]
     actual: dict[tuple[float, int], float]
 
 
-def find(folder: str | Path) -> list[Files]:
+def find_tasks(folder: str | Path) -> list[TaskFiles]:
     """Find the tasks whose files are in `folder`.
 
     Raises:
         InputError: If there are no such files, or a task lacks one of its five files.
     """
     folder = Path(folder)
-    tasks = [task for task in LAST if any(folder.glob(f"{task}-*.json"))]
+    tasks = [task for task in LAST_STEPS if any(folder.glob(f"{task}-*.json"))]
     if not tasks:
-        patterns = ", ".join(f"{task}-sp<NN>.json" for task in LAST)
+        patterns = ", ".join(f"{task}-sp<NN>.json" for task in LAST_STEPS)
         raise InputError(
             f"published = {str(folder)!r}: no files such as {patterns}; give the folder of the authors' "
             "result files (data/eval of their repository)"
@@ -109,7 +109,7 @@ def find(folder: str | Path) -> list[Files]:
     return [_find_task(folder, task) for task in tasks]
 
 
-def _find_task(folder: Path, task: str) -> Files:
+def _find_task(folder: Path, task: str) -> TaskFiles:
     """Return the files of one task."""
     spread = {
         int(match[1]): path for path in folder.iterdir() if (match := re.fullmatch(rf"{task}-sp(\d+)\.json", path.name))
@@ -123,16 +123,16 @@ def _find_task(folder: Path, task: str) -> Files:
     curves = {key: folder / f"{task}-{name}.json" for key, name in FILE_NAMES.items()}
     if missing := [path.name for path in curves.values() if not path.is_file()]:
         raise InputError(f"{folder}: no file {', '.join(missing)}, which {task} needs beside its sp files")
-    return Files(task, dict(sorted(spread.items())), **curves)
+    return TaskFiles(task, dict(sorted(spread.items())), **curves)
 
 
-def read(files: Files) -> Results:
+def read_results(files: TaskFiles) -> Results:
     """Read the files of one task.
 
     Raises:
         InputError: If a value is invalid; the message names file, key and value.
     """
-    last, spread, actual = LAST[files.task], [], {}
+    last, spread, actual = LAST_STEPS[files.task], [], {}
     for percent, path in files.spread.items():
         values, removed = _read_spread(path, percent / 100, last)
         spread += values
@@ -146,14 +146,14 @@ def read(files: Files) -> Results:
 
 def _make_value(
     step: int, seed: int | None, sparsity: float, name: str, accuracy: float | None, reason: str | None
-) -> Value:
+) -> PublishedValue:
     """Return a value outside the spread; sparsity 0 is the full model under any seed."""
     if sparsity == 0:
-        return Value(step, 0.0, None, 0, name, accuracy, reason)
-    return Value(step, sparsity, seed, CURVE_RUN, name, accuracy, reason)
+        return PublishedValue(step, 0.0, None, 0, name, accuracy, reason)
+    return PublishedValue(step, sparsity, seed, CURVE_RUN, name, accuracy, reason)
 
 
-def _read_spread(path: Path, sparsity: float, step: int) -> tuple[list[Value], dict[tuple[float, int], float]]:
+def _read_spread(path: Path, sparsity: float, step: int) -> tuple[list[PublishedValue], dict[tuple[float, int], float]]:
     """Return the values of an sp file, subset by subset, and the actual sparsities of its subnetworks."""
     columns = _load(path)
     for key in ("seed", "sparsity"):
@@ -174,7 +174,7 @@ def _read_spread(path: Path, sparsity: float, step: int) -> tuple[list[Value], d
     shares = [_parse_share(path, f"sparsity[{i}]", share) for i, share in enumerate(columns["sparsity"])]
     targets = [0.0 if seed is None else sparsity for seed in seeds]
     values = [
-        Value(step, target, seed, SPREAD_RUN, name, *_parse_accuracy(path, f"{name}[{i}]", column[i]))
+        PublishedValue(step, target, seed, SPREAD_RUN, name, *_parse_accuracy(path, f"{name}[{i}]", column[i]))
         for name, column in columns.items()
         if name not in ("seed", "sparsity")
         for i, (seed, target) in enumerate(zip(seeds, targets, strict=True))
@@ -192,7 +192,9 @@ def _read_nested(path: Path, levels: tuple[str, ...]) -> Iterator[tuple[tuple, s
     names = dict.fromkeys(name for *_, leaf in leaves for name in leaf)
     for keys, location, leaf in leaves:
         for name in names:
-            value = _parse_accuracy(path, f"{location}[{name!r}]", leaf[name]) if name in leaf else (None, NOT_THERE)
+            value = (
+                _parse_accuracy(path, f"{location}[{name!r}]", leaf[name]) if name in leaf else (None, VALUE_MISSING)
+            )
             yield keys, name, *value
 
 

@@ -9,7 +9,7 @@ both would count the part twice, so the duplicates (the rest) replace the whole.
 
 from typing import NamedTuple
 
-from heuristic_core.experiments.heuristic_core.published.files import Results, Value
+from heuristic_core.experiments.heuristic_core.published.files import PublishedValue, Results
 
 COUNT_TOLERANCE = 0.01  # pairs; some files are in single precision, which resolves counts of 12,663 to 0.001
 
@@ -47,7 +47,7 @@ def replace_by_duplicates(results: Results) -> Results:
     return results._replace(**files)
 
 
-def _replace_whole(values: list[Value]) -> list[Value]:
+def _replace_whole(values: list[PublishedValue]) -> list[PublishedValue]:
     """Replace the whole by the rest in the values of one file, if it has whole and part."""
     wholes = {_run_key(value): value for value in values if value.name == PAWS.whole}
     parts = [value for value in values if value.name == PAWS.part]
@@ -57,17 +57,17 @@ def _replace_whole(values: list[Value]) -> list[Value]:
     return kept + [derive_rest(wholes.get(_run_key(part), _missing_whole(part)), part) for part in parts]
 
 
-def _missing_whole(part: Value) -> Value:
+def _missing_whole(part: PublishedValue) -> PublishedValue:
     """Return a missing value of the whole, for a run that lacks it."""
     return part._replace(name=PAWS.whole, accuracy=None, reason=f"its file has no {PAWS.whole}")
 
 
-def _run_key(value: Value) -> tuple:
+def _run_key(value: PublishedValue) -> tuple:
     """Return what identifies the model of a value."""
     return value.step, value.sparsity, value.seed, value.repeat
 
 
-def derive_rest(whole: Value, part: Value) -> Value:
+def derive_rest(whole: PublishedValue, part: PublishedValue) -> PublishedValue:
     """Return accuracy on the rest in percent; missing if `whole` or `part` is missing or no integer count of pairs."""
     rest = whole._replace(name=PAWS.rest, accuracy=None)
     if whole.accuracy is None or part.accuracy is None:

@@ -12,12 +12,20 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.heuristic_core.config.analysis import Analysis, Counterpart, Figures
 from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.published.files import CURVE_RUN, LAST, Files, Results, Value, find, read
+from heuristic_core.experiments.heuristic_core.published.files import (
+    CURVE_RUN,
+    LAST_STEPS,
+    PublishedValue,
+    Results,
+    TaskFiles,
+    find_tasks,
+    read_results,
+)
 from heuristic_core.experiments.heuristic_core.published.paws import replace_by_duplicates
-from heuristic_core.experiments.heuristic_core.published.subsets import PublishedSubset, named
+from heuristic_core.experiments.heuristic_core.published.subsets import PublishedSubset, map_subsets
 
 
-class Published(NamedTuple):
+class PublishedStudy(NamedTuple):
     """The published results of one task as a study.
 
     Attributes:
@@ -31,7 +39,7 @@ class Published(NamedTuple):
         context: The study's context.
     """
 
-    files: Files
+    files: TaskFiles
     results: Results
     subsets: dict[str, PublishedSubset]
     common: list[str]
@@ -52,12 +60,14 @@ class Published(NamedTuple):
     def figures(self) -> Figures:
         """Settings of figures: figures over fine-tuning show the common subsets, table 3 the subsets in the paper."""
         figure_subsets = dict.fromkeys(("figure06", "figure10"), self.common)
-        if printed := paper(self.task).get("ablations"):
-            figure_subsets["table3"] = [subset.subset for subset in named(printed["subsets"], self.task, {}).values()]
+        if printed := load_paper_results(self.task).get("ablations"):
+            figure_subsets["table3"] = [
+                subset.subset for subset in map_subsets(printed["subsets"], self.task, {}).values()
+            ]
         return Figures(**{name: Figure(subsets=subsets) for name, subsets in figure_subsets.items()})
 
 
-def studies(folder: str | Path, groups: Mapping[str, str]) -> list[Published]:
+def read_studies(folder: str | Path, groups: Mapping[str, str]) -> list[PublishedStudy]:
     """Read the tasks whose files are in `folder`.
 
     Args:
@@ -67,7 +77,7 @@ def studies(folder: str | Path, groups: Mapping[str, str]) -> list[Published]:
     Raises:
         InputError: If a file is invalid, or `groups` names a subset that no file has.
     """
-    study_list = [_build_study(files, groups) for files in find(folder)]
+    study_list = [_build_study(files, groups) for files in find_tasks(folder)]
     valid_names = {
         word for study in study_list for name, subset in study.subsets.items() for word in (name, subset.subset)
     }
@@ -78,18 +88,18 @@ def studies(folder: str | Path, groups: Mapping[str, str]) -> list[Published]:
 
 
 @cache
-def paper(task: str) -> dict:
+def load_paper_results(task: str) -> dict:
     """Load the paper's printed results of a task (keys heads, core_heads, ablations); empty if there are none."""
     text = resources.files(__package__).joinpath("paper.yaml").read_text()
     return yaml.safe_load(text).get(task, {})
 
 
-def _build_study(files: Files, groups: Mapping[str, str]) -> Published:
+def _build_study(files: TaskFiles, groups: Mapping[str, str]) -> PublishedStudy:
     """Read the files of one task and choose the subsets of group means."""
-    results = replace_by_duplicates(read(files))
+    results = replace_by_duplicates(read_results(files))
     parts = {"sp": results.spread, "curve": results.curve, "training": results.training, "grid": results.grid}
     names = {part: list(dict.fromkeys(value.name for value in values)) for part, values in parts.items()}
-    subsets = named(
+    subsets = map_subsets(
         dict.fromkeys(name for names_in_part in names.values() for name in names_in_part), files.task, groups
     )
     for names_in_part in names.values():
@@ -104,12 +114,12 @@ def _build_study(files: Files, groups: Mapping[str, str]) -> Published:
     ]
     subsets_of_means = list(dict.fromkeys(subset.subset for subset in [*common, *entailment]))
     analysis = Analysis(subsets=subsets_of_means, effective_size="grid", size_order="per-seed", mixed="subsets")
-    return Published(
+    return PublishedStudy(
         files, results, subsets, [subset.subset for subset in common], analysis, _build_context(results, analysis)
     )
 
 
-def _common_subsets(parts: list[list[PublishedSubset]], files: Files) -> list[PublishedSubset]:
+def _common_subsets(parts: list[list[PublishedSubset]], files: TaskFiles) -> list[PublishedSubset]:
     """Return the subsets that all files have, in the order of the first file."""
     common = [subset for subset in parts[0] if all(subset in part for part in parts)]
     if missing := {"id", "ood"} - {subset.group for subset in common}:
@@ -124,11 +134,11 @@ def _common_subsets(parts: list[list[PublishedSubset]], files: Files) -> list[Pu
 def _build_context(results: Results, analysis: Analysis) -> Context:
     """Return the context of a published study."""
 
-    def seeds(values: list[Value]) -> tuple[int, ...]:
+    def seeds(values: list[PublishedValue]) -> tuple[int, ...]:
         return tuple(sorted({value.seed for value in values if value.seed is not None}))
 
     mid, high = sorted({sparsity for sparsity, _ in results.actual})
-    last, spread = LAST[results.task], seeds(results.spread)
+    last, spread = LAST_STEPS[results.task], seeds(results.spread)
     again = seeds([value for value in results.curve if value.sparsity in (mid, high)])
     return Context(
         mid=mid,

@@ -33,7 +33,7 @@ class PublishedSubset(NamedTuple):
     family: str | None
 
 
-def named(names: Iterable[str], task: str, groups: Mapping[str, str]) -> dict[str, PublishedSubset]:
+def map_subsets(names: Iterable[str], task: str, groups: Mapping[str, str]) -> dict[str, PublishedSubset]:
     """Map the subsets of the published files to their names and groups in other studies.
 
     Subsets of HANS lose their family ("lexical_overlap_ln_preposition" becomes "ln_preposition"); the task's own

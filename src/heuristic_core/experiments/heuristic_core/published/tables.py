@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from heuristic_core.experiments.heuristic_core.analysis.core import expected_over_all_heads
-from heuristic_core.experiments.heuristic_core.published.files import Value
-from heuristic_core.experiments.heuristic_core.published.study import Published, paper
-from heuristic_core.experiments.heuristic_core.published.subsets import named
-from heuristic_core.tables.schemas import schema
+from heuristic_core.experiments.heuristic_core.published.files import PublishedValue
+from heuristic_core.experiments.heuristic_core.published.study import PublishedStudy, load_paper_results
+from heuristic_core.experiments.heuristic_core.published.subsets import map_subsets
+from heuristic_core.tables.schemas import get_schema
 
 FT_SEED = 0  # one model was fine-tuned for each task
 
 
-def accuracy(study: Published) -> list[dict]:
+def accuracy(study: PublishedStudy) -> list[dict]:
     """Return the rows of table "accuracy"; if several files have a cell, files sp<NN> precede acc_vs_sparsity."""
     results = study.results
     training = [value for value in results.training if value.step in study.context.checkpoints]
@@ -19,7 +19,7 @@ def accuracy(study: Published) -> list[dict]:
     return [_make_row("accuracy", study, value) | _cell_columns(value) | {"reason": value.reason} for value in values]
 
 
-def finetune_accuracy(study: Published) -> list[dict]:
+def finetune_accuracy(study: PublishedStudy) -> list[dict]:
     """Return the rows of table "finetune_accuracy": the full model at the steps of acc_over_ft and the last one."""
     results = study.results
     subsets = {study.subsets[value.name].subset for value in results.training}
@@ -28,7 +28,7 @@ def finetune_accuracy(study: Published) -> list[dict]:
     return [_make_row("finetune_accuracy", study, value) for value in values]
 
 
-def actual_sparsity(study: Published) -> list[dict]:
+def actual_sparsity(study: PublishedStudy) -> list[dict]:
     """Return the rows of table "actual_sparsity": the share of components that subnetworks of the spread lack."""
     identity = _run_columns(study) | {"step": study.context.last, "repeat": 0}
     return [
@@ -37,16 +37,16 @@ def actual_sparsity(study: Published) -> list[dict]:
     ]
 
 
-def ablations(study: Published) -> list[dict]:
+def ablations(study: PublishedStudy) -> list[dict]:
     """Return the rows of table "ablations" from the paper's text: subsets and means by group, without intervals."""
-    printed = paper(study.task)["ablations"]
-    subsets = named(printed["subsets"], study.task, {})
+    printed = load_paper_results(study.task)["ablations"]
+    subsets = map_subsets(printed["subsets"], study.task, {})
     full = printed["rows"]["none"]["accuracy"]
     rows = []
     for name, row in printed["rows"].items():
         heads = [] if name == "none" else name.split("+")
         shared_columns = (
-            dict.fromkeys(schema("ablations").names)
+            dict.fromkeys(get_schema("ablations").names)
             | _run_columns(study)
             | {"step": study.context.last, "kind": "mean"}
         )
@@ -61,14 +61,14 @@ def ablations(study: Published) -> list[dict]:
     return [*rows, *_group_mean_rows(rows)]
 
 
-def core_null(study: Published) -> list[dict]:
+def core_null(study: PublishedStudy) -> list[dict]:
     """Return the rows of table "core_null" with the paper's core and expectation; the masks were not published."""
-    printed, context = paper(study.task), study.context
+    printed, context = load_paper_results(study.task), study.context
     core_sizes = {"mid+high": len(printed["core_heads"])}
     rows = []
     for name in ("high", "mid", "mid+high"):
         sparsities = [getattr(context, cell) for cell in name.split("+") for _ in context.seeds]
-        row = dict.fromkeys(schema("core_null").names) | _run_columns(study) | {"set": name, "n": len(sparsities)}
+        row = dict.fromkeys(get_schema("core_null").names) | _run_columns(study) | {"set": name, "n": len(sparsities)}
         expected = expected_over_all_heads(printed["heads"], sparsities)
         rows.append(
             row | {"seeds": len(context.seeds), "observed": core_sizes.get(name), "expected_over_all": expected}
@@ -92,35 +92,37 @@ def _group_mean_rows(rows: list[dict]) -> list[dict]:
     return means
 
 
-def _run_columns(study: Published) -> dict:
+def _run_columns(study: PublishedStudy) -> dict:
     """Return the columns that identify the fine-tuning run."""
     return {"study": study.name, "model": study.context.counterpart.model, "task": study.task, "ft_seed": FT_SEED}
 
 
-def _make_row(table: str, study: Published, value: Value) -> dict:
+def _make_row(table: str, study: PublishedStudy, value: PublishedValue) -> dict:
     """Return a row of `table`; columns that the files lack are null."""
-    row = dict.fromkeys(schema(table).names) | _run_columns(study) | study.subsets[value.name]._asdict()
+    row = dict.fromkeys(get_schema(table).names) | _run_columns(study) | study.subsets[value.name]._asdict()
     return row | {"step": value.step, "accuracy": value.accuracy}
 
 
-def _cell_columns(value: Value) -> dict:
+def _cell_columns(value: PublishedValue) -> dict:
     """Return the columns that identify the subnetwork."""
     return {"sparsity": value.sparsity, "seed": value.seed, "repeat": value.repeat}
 
 
-def _first_values(values: Iterable[Value], study: Published, model: Callable[[Value], tuple]) -> Iterator[Value]:
+def _first_values(
+    values: Iterable[PublishedValue], study: PublishedStudy, model: Callable[[PublishedValue], tuple]
+) -> Iterator[PublishedValue]:
     """Yield the first value of each model and subset, models ascending, subsets in order of first appearance.
 
     `model` maps a value to what identifies its model.
     """
-    first: dict[tuple, Value] = {}
+    first: dict[tuple, PublishedValue] = {}
     order: dict[str, int] = {}
     for value in values:
         subset = study.subsets[value.name].subset
         order.setdefault(subset, len(order))
         first.setdefault((model(value), subset), value)
 
-    def sort_key(value: Value) -> tuple:
+    def sort_key(value: PublishedValue) -> tuple:
         seed = -1 if value.seed is None else value.seed
         return value.step, value.sparsity, seed, value.repeat, order[study.subsets[value.name].subset]
 

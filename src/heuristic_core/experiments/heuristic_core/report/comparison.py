@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.analysis.chance import warnings as unlearned
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import warning
+from heuristic_core.experiments.heuristic_core.analysis.chance import list_warnings as unlearned
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import format_warning
 from heuristic_core.experiments.heuristic_core.analysis.shared_core import SharedCore
-from heuristic_core.experiments.heuristic_core.figures import sheets_of
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module
+from heuristic_core.experiments.heuristic_core.figures import build_sheets
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, drawing_module
 from heuristic_core.experiments.heuristic_core.report.sides import Side
-from heuristic_core.report.comparison import Pair, comparison_values, link, pair_figures
-from heuristic_core.report.exhibits import Exhibit, exhibit
+from heuristic_core.report.comparison import Pair, comparison_values, pair_figures, relative_link
+from heuristic_core.report.exhibits import Exhibit, load_exhibit
 from heuristic_core.report.render import render
 
 GROUP_LABELS = {"id": "ID", "ood": "OOD", "ood-entailment": "OOD-entailment", "j": "J", "auc": "AUC"}
 
 
-def comparison_page(
+def render_comparison_page(
     sides: tuple[Side, Side],
     contexts: Sequence,
     differences: pd.DataFrame,
@@ -38,7 +38,7 @@ def comparison_page(
         shared: The core heads of both sides.
         claims: For each side, the rows of its claims.
         only_in: For each side, the subsets that the other side lacks.
-        warnings: For each side, the sentences of :func:`warnings_of`.
+        warnings: For each side, the sentences of :func:`collect_side_warnings`.
         folder: The folder of the page, for links to the studies.
     """
     figures = pair_exhibits(sides, folder)
@@ -53,12 +53,12 @@ def comparison_page(
     )
 
 
-def warnings_of(tables: Mapping[str, pd.DataFrame]) -> list[str]:
+def collect_side_warnings(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return a sentence for each full model that may not have learned, and one on pruning runs that went wrong."""
     warnings = (
         [f"{sentence}." for sentence in unlearned(tables["chance"].to_dict("records"))] if "chance" in tables else []
     )
-    sentence = warning(tables["runs"]) if "runs" in tables else None
+    sentence = format_warning(tables["runs"]) if "runs" in tables else None
     return [*warnings, sentence] if sentence else warnings
 
 
@@ -75,9 +75,11 @@ def pair_exhibits(sides: tuple[Side, Side], folder: Path) -> list[Pair]:
     names_by_module: dict[str, list[str]] = {}
     for name in TARGETS:
         if name.startswith("figure"):
-            names_by_module.setdefault(module(name), []).append(name)
+            names_by_module.setdefault(drawing_module(name), []).append(name)
 
     def exhibit_of(root: Path, name: str) -> Exhibit:
-        return exhibit(root, name, TARGETS[name].title, "", partial(sheets_of, name), link(root, folder) + "/")
+        return load_exhibit(
+            root, name, TARGETS[name].title, "", partial(build_sheets, name), relative_link(root, folder) + "/"
+        )
 
     return pair_figures([side.root for side in sides], list(names_by_module.values()), exhibit_of)

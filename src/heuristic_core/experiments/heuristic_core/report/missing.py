@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import BOUNDED, state
+from heuristic_core.experiments.heuristic_core.analysis.effective_size import BOUNDED, classify_sizes
 
 MAX_NAMED = 4  # subsets named in a cell; the rest is counted
 
@@ -31,7 +31,7 @@ class Gap(NamedTuple):
     reason: str
 
 
-def gaps(accuracy: pd.DataFrame | None, sizes: pd.DataFrame | None) -> list[Gap]:
+def collect_gaps(accuracy: pd.DataFrame | None, sizes: pd.DataFrame | None) -> list[Gap]:
     """Collect null accuracies and effective sizes; a size that is a bound is not missing.
 
     Args:
@@ -58,7 +58,7 @@ def gaps(accuracy: pd.DataFrame | None, sizes: pd.DataFrame | None) -> list[Gap]
         gap_list += [
             Gap("effective size", ft_seed, step, group, _describe_criteria(rows), len(rows), reason)
             for (ft_seed, step, group, reason), rows in _group_nulls(
-                sizes[state(sizes) != BOUNDED], "effective_size", by
+                sizes[classify_sizes(sizes) != BOUNDED], "effective_size", by
             )
         ]
     return gap_list

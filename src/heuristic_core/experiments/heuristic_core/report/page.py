@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from heuristic_core.experiments.heuristic_core.analysis.chance import warnings as unlearned
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import outcomes, troubled, warning
+from heuristic_core.experiments.heuristic_core.analysis.chance import list_warnings as unlearned
+from heuristic_core.experiments.heuristic_core.analysis.outcomes import find_faulty_cells, format_warning, list_outcomes
 from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.figures import sheets_of
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, module
-from heuristic_core.experiments.heuristic_core.report.missing import Gap, gaps
-from heuristic_core.experiments.heuristic_core.report.subnetworks import Subnetworks, subnetworks
-from heuristic_core.experiments.heuristic_core.report.views import view_of
-from heuristic_core.report.exhibits import exhibit, render_caption
+from heuristic_core.experiments.heuristic_core.figures import build_sheets
+from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, drawing_module
+from heuristic_core.experiments.heuristic_core.report.missing import Gap, collect_gaps
+from heuristic_core.experiments.heuristic_core.report.subnetworks import Subnetworks, build_subnetworks
+from heuristic_core.experiments.heuristic_core.report.views import build_view
+from heuristic_core.report.exhibits import load_exhibit, render_caption
 from heuristic_core.report.render import render
 from heuristic_core.report.study import study_values
 from heuristic_core.tables.parquet import read_rows, read_table
@@ -44,13 +44,13 @@ def render_study_page(
         absent: As in :func:`study_values`.
     """
     exhibits = [
-        exhibit(
+        load_exhibit(
             root,
             name,
             TARGETS[name].title,
-            render_caption((name, module(name)), captions, settings),
-            partial(sheets_of, name),
-            view=partial(view_of, name),
+            render_caption((name, drawing_module(name)), captions, settings),
+            partial(build_sheets, name),
+            view=partial(build_view, name),
         )
         for name in targets
     ]
@@ -74,7 +74,7 @@ def load_run_outcomes(root: Path) -> dict:
     if not path.is_file():
         return {"outcomes": None, "warning": None, "troubled": []}
     runs = read_table(path)
-    return {"outcomes": outcomes(runs), "warning": warning(runs), "troubled": troubled(runs)}
+    return {"outcomes": list_outcomes(runs), "warning": format_warning(runs), "troubled": find_faulty_cells(runs)}
 
 
 def describe_unlearned(root: Path) -> list[str]:
@@ -83,7 +83,7 @@ def describe_unlearned(root: Path) -> list[str]:
     return unlearned(read_rows(path)) if path.is_file() else []
 
 
-def warnings_of(roots: Sequence[str | Path]) -> list[str]:
+def collect_warnings(roots: Sequence[str | Path]) -> list[str]:
     """Return lines for the terminal: full models that may not have learned, and pruning runs that went wrong."""
     messages = []
     for root in map(Path, roots):
@@ -96,13 +96,13 @@ def warnings_of(roots: Sequence[str | Path]) -> list[str]:
 def load_gaps(root: Path) -> list[Gap]:
     """Return the missing values of tables "accuracy" and "effective_size", as far as the study has them."""
     paths = (root / "tables" / f"{name}.parquet" for name in ("accuracy", "effective_size"))
-    return gaps(*(read_table(path) if path.is_file() else None for path in paths))
+    return collect_gaps(*(read_table(path) if path.is_file() else None for path in paths))
 
 
 def load_subnetworks(root: Path) -> Subnetworks | None:
     """Return the study's subnetworks; None if it lacks the tables that describe them, as published results do."""
     paths = [root / "tables" / f"{name}.parquet" for name in ("components", "accuracy", "group_accuracy")]
-    return subnetworks(*map(read_table, paths)) if all(path.is_file() for path in paths) else None
+    return build_subnetworks(*map(read_table, paths)) if all(path.is_file() for path in paths) else None
 
 
 def load_splits(root: Path) -> list[dict]:

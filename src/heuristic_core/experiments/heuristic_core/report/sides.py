@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.heuristic_core.config.context import Context
 from heuristic_core.report.settings import read_study
-from heuristic_core.report.sides import check_study_folder, parse_two_studies, present
+from heuristic_core.report.sides import check_study_folder, existing_files, parse_two_studies
 from heuristic_core.tables.parquet import read_table
 
 USAGE = (
@@ -47,7 +47,7 @@ class Side(NamedTuple):
     @property
     def files(self) -> list[Path]:
         """The paths of study.json and of the tables in `TABLES` that the study has."""
-        return present(self.root, TABLES)
+        return existing_files(self.root, TABLES)
 
 
 def parse_sides(text: str) -> tuple[Side, Side]:
@@ -75,7 +75,7 @@ def _side(word: str) -> Side:
     return side
 
 
-def load(side: Side) -> tuple[dict, Context]:
+def load_side(side: Side) -> tuple[dict, Context]:
     """Load the tables in `TABLES` that the study has, by name, and its context; only rows of the side's run, if any.
 
     Raises:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import MEASURED
-from heuristic_core.figures.text import number, percent
+from heuristic_core.experiments.heuristic_core.figures.rows import SUMMARY_GROUPS
+from heuristic_core.figures.text import format_number, format_percent
 
 CHECKPOINT_KEYS = ["ft_seed", "step"]
 RUN_KEYS = [*CHECKPOINT_KEYS, "sparsity", "seed", "repeat"]
@@ -15,7 +15,7 @@ LAYER_GAP = 0.8  # squares, between layers
 DIGITS = 1  # decimals of accuracies
 
 
-class Row(NamedTuple):
+class SubnetworkRow(NamedTuple):
     """One subnetwork.
 
     Attributes:
@@ -24,7 +24,7 @@ class Row(NamedTuple):
         sparsity: The target sparsity, as text.
         seed: The pruning seed.
         again: Whether this is a further run of the pruning seed.
-        accuracies: The accuracies of `MEASURED`, as text.
+        accuracies: The accuracies of `SUMMARY_GROUPS`, as text.
         kept: An SVG path of the kept components.
         heads: The number of kept heads.
         mlps: The number of kept MLPs.
@@ -56,7 +56,7 @@ class Subnetworks(NamedTuple):
         told: The details of each row, for JSON.
     """
 
-    rows: list[Row]
+    rows: list[SubnetworkRow]
     labels: list[str]
     heads: int
     mlps: int
@@ -67,7 +67,7 @@ class Subnetworks(NamedTuple):
     told: dict
 
 
-def subnetworks(components: pd.DataFrame, accuracy: pd.DataFrame, groups: pd.DataFrame) -> Subnetworks | None:
+def build_subnetworks(components: pd.DataFrame, accuracy: pd.DataFrame, groups: pd.DataFrame) -> Subnetworks | None:
     """Build the rows from tables "components", "accuracy" and "group_accuracy"; None if there is no subnetwork."""
     if components.empty:
         return None
@@ -82,7 +82,7 @@ def subnetworks(components: pd.DataFrame, accuracy: pd.DataFrame, groups: pd.Dat
     total = grid["kind"].value_counts()
     return Subnetworks(
         rows=rows,
-        labels=[ROLES[group].label for group in MEASURED],
+        labels=[ROLES[group].label for group in SUMMARY_GROUPS],
         heads=int(total.get("head", 0)),
         mlps=int(total.get("mlp", 0)),
         squares=_svg_path(positions.values()),
@@ -95,17 +95,17 @@ def subnetworks(components: pd.DataFrame, accuracy: pd.DataFrame, groups: pd.Dat
     )
 
 
-def _build_row(run: dict, components: pd.DataFrame, values: pd.Series, positions: dict) -> Row:
+def _build_row(run: dict, components: pd.DataFrame, values: pd.Series, positions: dict) -> SubnetworkRow:
     """Build the row of one run; `positions` holds a position by component."""
     kept = components[components["kept"]]
-    accuracies = [values.get((*run.values(), group)) for group in MEASURED]
-    return Row(
+    accuracies = [values.get((*run.values(), group)) for group in SUMMARY_GROUPS]
+    return SubnetworkRow(
         ft_seed=int(run["ft_seed"]),
         step=int(run["step"]),
-        sparsity=percent(run["sparsity"]),
+        sparsity=format_percent(run["sparsity"]),
         seed=int(run["seed"]),
         again=run["repeat"] > 0,
-        accuracies=["" if value is None else number(value, DIGITS) for value in accuracies],
+        accuracies=["" if value is None else format_number(value, DIGITS) for value in accuracies],
         kept=_svg_path(positions[component] for component in kept["component"].sort_values(kind="stable")),
         heads=int((kept["kind"] == "head").sum()),
         mlps=int((kept["kind"] == "mlp").sum()),

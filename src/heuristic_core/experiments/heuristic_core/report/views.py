@@ -7,9 +7,9 @@ import pandas as pd
 from heuristic_core.experiments.heuristic_core.analysis.effective_size import BOUNDED
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.targets import module
-from heuristic_core.figures.text import percent
-from heuristic_core.report.views import INK_COLOUR, Switch, coloured, tooltip, view
+from heuristic_core.experiments.heuristic_core.figures.targets import drawing_module
+from heuristic_core.figures.text import format_percent
+from heuristic_core.report.views import INK_COLOUR, Switch, encode_roles, make_view, tooltip_fields
 
 LABELS = {group: role.label for group, role in ROLES.items()}
 VALUES = {"value": "value", "low": "95 % from", "high": "to"}
@@ -18,9 +18,9 @@ FULL = {"type": "point", "shape": "stroke", "size": 260, "strokeWidth": 2.5, "op
 POINT = {"type": "point", "filled": True, "size": 55, "opacity": 0.85}
 
 
-def view_of(name: str, marks: pd.DataFrame) -> dict | None:
+def build_view(name: str, marks: pd.DataFrame) -> dict | None:
     """Return the interactive view of target `name` from its marks; None for targets without one."""
-    make = VIEWS.get(module(name))
+    make = VIEWS.get(drawing_module(name))
     return make(marks) if make else None
 
 
@@ -36,9 +36,11 @@ def _spread_view(marks: pd.DataFrame) -> dict:
     )
     y = _value_axis(rows)
     x = {"field": "subset", "type": "nominal", "title": None, "sort": None, "axis": {"labelAngle": -90}}
-    tooltips = tooltip(model="model", subset="subset", **VALUES, n="pairs", collapsed="collapsed")
+    tooltips = tooltip_fields(model="model", subset="subset", **VALUES, n="pairs", collapsed="collapsed")
     encoding = {"x": x, "y": y, "tooltip": tooltips}
-    sparsity = Switch("sparsity", "sparsity", sparsities, [percent(sparsity_value) for sparsity_value in sparsities])
+    sparsity = Switch(
+        "sparsity", "sparsity", sparsities, [format_percent(sparsity_value) for sparsity_value in sparsities]
+    )
     seeds = sorted(pruned["model"].unique())
     layers = [
         _filter_layer(
@@ -52,17 +54,17 @@ def _spread_view(marks: pd.DataFrame) -> dict:
         ),
     ]  # fmt: skip
     columns = ["ft_seed", "sparsity", "subset", "group", "model", "value", "low", "high", "n", "collapsed"]
-    return view(rows.reindex(columns=columns), [_seed_switch(rows), sparsity, _group_switch(rows)], layers)
+    return make_view(rows.reindex(columns=columns), [_seed_switch(rows), sparsity, _group_switch(rows)], layers)
 
 
 def _curve_view(marks: pd.DataFrame) -> dict:
     """Return the view of figure 4: mean accuracies against sparsity."""
     rows = _label_groups(marks.assign(percent=100 * marks["sparsity"]))
     x = {"field": "percent", "type": "quantitative", "title": "sparsity (% of components removed)"}
-    tooltips = tooltip(group="measure", percent="sparsity, %", **VALUES, over="interval over", models="models",
+    tooltips = tooltip_fields(group="measure", percent="sparsity, %", **VALUES, over="interval over", models="models",
                    collapsed="collapsed")  # fmt: skip
     columns = ["ft_seed", "group", "percent", "value", "low", "high", "over", "models", "collapsed"]
-    return view(
+    return make_view(
         rows.reindex(columns=columns),
         [_seed_switch(rows), _group_switch(rows)],
         _line_layers(rows, x, _value_axis(rows), tooltips),
@@ -78,8 +80,9 @@ def _size_view(marks: pd.DataFrame) -> dict:
     quantities = {"effective_size": "effective size", "full_accuracy": "the full model's accuracy"}
     quantity = Switch("quantity", "shown", list(quantities), list(quantities.values()))
     y = _value_axis(rows, "effective size (%); accuracy (%), J (points)")
-    tooltips = tooltip(group="measure", step="step", value="value", low="from", high="to", sd="sd over pruning seeds",
-                   n_seeds="pruning seeds", floor="floor of the grid", state="state", reason="reason")  # fmt: skip
+    tooltips = tooltip_fields(group="measure", step="step", value="value", low="from", high="to",
+                   sd="sd over pruning seeds", n_seeds="pruning seeds", floor="floor of the grid",
+                   state="state", reason="reason")  # fmt: skip
     columns = [
         "ft_seed",
         "quantity",
@@ -94,7 +97,7 @@ def _size_view(marks: pd.DataFrame) -> dict:
         "state",
         "reason",
     ]
-    return view(
+    return make_view(
         rows.reindex(columns=columns),
         [_seed_switch(rows), quantity, _group_switch(rows)],
         _line_layers(rows, _step_axis(), y, tooltips),
@@ -104,10 +107,10 @@ def _size_view(marks: pd.DataFrame) -> dict:
 def _development_view(marks: pd.DataFrame) -> dict:
     """Return the view of figure 10: the full model's accuracy over fine-tuning, subset by subset."""
     rows = _label_groups(marks.assign(name=_subset_labels(marks).fillna(marks["group"].map(LABELS))))
-    tooltips = tooltip(name="subset or measure", step="step", **VALUES, n="pairs")
+    tooltips = tooltip_fields(name="subset or measure", step="step", **VALUES, n="pairs")
     detail = {"detail": {"field": "name", "type": "nominal"}}
     columns = ["ft_seed", "group", "name", "step", "value", "low", "high", "n"]
-    return view(
+    return make_view(
         rows.reindex(columns=columns),
         [_seed_switch(rows), _group_switch(rows)],
         _line_layers(rows, _step_axis(), _value_axis(rows), tooltips, **detail),
@@ -146,13 +149,13 @@ def _present_roles(rows: pd.DataFrame) -> dict:
 def _look_encodings(rows: pd.DataFrame) -> dict:
     """Return the encodings of colour and shape by group."""
     roles = _present_roles(rows)
-    return {"color": coloured("group", roles), "shape": coloured("group", roles, "shape")}
+    return {"color": encode_roles("group", roles), "shape": encode_roles("group", roles, "shape")}
 
 
 def _line_layers(rows: pd.DataFrame, x: dict, y: dict, tooltips: list[dict], **detail) -> list[dict]:
     """Return layers of lines with points and intervals by group; lines break at missing values."""
-    encoding = {"x": x, "color": coloured("group", _present_roles(rows))} | detail
-    dashes = {"strokeDash": coloured("group", _present_roles(rows), "strokeDash")}
+    encoding = {"x": x, "color": encode_roles("group", _present_roles(rows))} | detail
+    dashes = {"strokeDash": encode_roles("group", _present_roles(rows), "strokeDash")}
     return [
         {"mark": WHISKER, "encoding": encoding | {"y": y | {"field": "low"}, "y2": {"field": "high"}}},
         {"mark": {"type": "line", "invalid": "break-paths-filter-domains"}, "encoding": encoding | dashes | {"y": y}},

@@ -2,7 +2,19 @@
 
 import pyarrow as pa
 
-from heuristic_core.tables.columns import BOOL, CELL, COMPONENT, INT, REAL, REASON, REMOVED, RUN, STEP, STRING, SUBSET
+from heuristic_core.tables.columns import (
+    ACTUAL_SPARSITY,
+    BOOL,
+    CELL,
+    COMPONENT,
+    INT,
+    REAL,
+    REASON,
+    RUN,
+    STEP,
+    STRING,
+    SUBSET,
+)
 
 HEADS = pa.list_(pa.int32())
 LEVEL = SUBSET | {
@@ -17,12 +29,12 @@ RUN_FLAGS = {
     "collapsed": (BOOL, "as in runs; null where the run failed"),
 }
 
-FURTHER_RUNS = {
+FURTHER_RUN_SCHEMAS = {
     "core_free_runs": RUN | STEP | SPARSITY | SEED | {
         "role": (STRING, "core-free (the core closed) or control (a random set of its layers closed)"),
         "set": (INT, "0: the core; from 1: the random sets"),
         "closed": (HEADS, "component indices of the closed heads; null where there is no such set"),
-    } | REMOVED | RUN_FLAGS | {
+    } | ACTUAL_SPARSITY | RUN_FLAGS | {
         "gate_sparsity": (REAL, "as in runs"),
         "id_accuracy": (REAL, "percent, as in group_accuracy"),
         "ood_accuracy": (REAL, "percent, as in group_accuracy"),

@@ -13,7 +13,7 @@ LEVEL = SUBSET | {
     "measure": (STRING, "accuracy (percent, differences in points) or log_odds (of the true label, nats)"),
 }  # fmt: skip
 
-INTERVENTIONS = {
+INTERVENTION_SCHEMAS = {
     "mediation": RUN | STEP | {
         "core": (STRING, "what is ablated, by means: learned (the core), or random 1, random 2, ...: sets of as many "
                          "heads of the same layers"),

@@ -2,7 +2,7 @@
 
 from heuristic_core.tables.columns import BOOL, CELL, COMPONENT, INT, REAL, REASON, RUN, STEP, STRING
 
-MASKS = {
+MASK_SCHEMAS = {
     "head_frequency": RUN | STEP | CELL | COMPONENT | {
         "count": (INT, "subnetworks that keep the component"),
         "n": (INT, "subnetworks"),

@@ -2,13 +2,14 @@
 
 import pyarrow as pa
 
-from heuristic_core.experiments.heuristic_core.tables.further_runs import FURTHER_RUNS
-from heuristic_core.experiments.heuristic_core.tables.interventions import INTERVENTIONS
-from heuristic_core.experiments.heuristic_core.tables.learned_masks import MASKS
+from heuristic_core.experiments.heuristic_core.tables.further_runs import FURTHER_RUN_SCHEMAS
+from heuristic_core.experiments.heuristic_core.tables.interventions import INTERVENTION_SCHEMAS
+from heuristic_core.experiments.heuristic_core.tables.learned_masks import MASK_SCHEMAS
 from heuristic_core.experiments.heuristic_core.tables.random_masks import RANDOM_MASK_SCHEMAS
 from heuristic_core.tables.columns import (
     ABLATION,
     ACCURACY,
+    ACTUAL_SPARSITY,
     AGAINST_FULL,
     ATTENTION,
     BOOL,
@@ -22,7 +23,6 @@ from heuristic_core.tables.columns import (
     PRETRAINING,
     REAL,
     REASON,
-    REMOVED,
     RUN,
     SCORES,
     STEP,
@@ -53,11 +53,11 @@ EXPERIMENT_SCHEMAS = {
         "subsets": (INT, "subsets of both sides"),
     } | {"n": ACCURACY["n"], "accuracy": (REAL, "value: points, -100 to 100, or percent, 0-100")} | INTERVAL | CHANGE
     | REASON,
-    "components": RUN | STEP | CELL | REMOVED | COMPONENT | {
+    "components": RUN | STEP | CELL | ACTUAL_SPARSITY | COMPONENT | {
         "kept": (BOOL, "is in the subnetwork"),
         "log_alpha": (REAL, "at the end of pruning"),
     },
-    "runs": RUN | STEP | CELL | REMOVED | {
+    "runs": RUN | STEP | CELL | ACTUAL_SPARSITY | {
         "rule": (STRING, "what decided the subnetwork: exact (k components), by-hand (a threshold of the "
                          "configuration), or the threshold_rule that chose one; null where the run failed"),
         "gate_sparsity": (REAL, "1 - mean gate, mean over the last tenth of the recorded steps of pruning"),
@@ -71,7 +71,7 @@ EXPERIMENT_SCHEMAS = {
         "collapsed": (BOOL, "ID accuracy is at chance, though the full model's is not"),
         "reason": (STRING, "why it is missed or collapsed, or why the run failed and values are null; else null"),
     },
-    "actual_sparsity": RUN | STEP | CELL | REMOVED,  # for published subnetworks, whose components are unknown
+    "actual_sparsity": RUN | STEP | CELL | ACTUAL_SPARSITY,  # for published subnetworks, whose components are unknown
     "finetune_accuracy": RUN | STEP | SUBSET_OR_AUC | ACCURACY | INTERVAL,
     "chance": RUN | STEP | ACCURACY | {
         "high": (REAL, "upper 95 % confidence limit of accuracy, exact, of the binomial distribution"),
@@ -145,9 +145,9 @@ EXPERIMENT_SCHEMAS = {
         "n_seeds": (INT, "pruning seeds"),
         "reason": (STRING, "why cpr and cmd are null; else null"),
     },
-    **MASKS,
-    **FURTHER_RUNS,
-    **INTERVENTIONS,
+    **MASK_SCHEMAS,
+    **FURTHER_RUN_SCHEMAS,
+    **INTERVENTION_SCHEMAS,
     **RANDOM_MASK_SCHEMAS,
     "summary": {**RUN, "ft_seed": (INT, "fine-tuning seed; null over fine-tuning seeds")} | STEP | {
         "sparsity": CELL["sparsity"],

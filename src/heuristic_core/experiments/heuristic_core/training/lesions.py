@@ -17,7 +17,7 @@ class LesionUnavailable(Exception):
     """The model has no such set of heads; the message says why."""
 
 
-def lesioned(name: str, heads: Sequence[Mapping], seed: int, ft_seed: int) -> list[int]:
+def select_lesion_heads(name: str, heads: Sequence[Mapping], seed: int, ft_seed: int) -> list[int]:
     """Return the component indices, ascending, of lesion `name`.
 
     A random set has, in every layer, as many heads as there are overlap heads, and no overlap head; if a layer has too

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.list_sorting.modes import add_suppression, classify_mode, last
+from heuristic_core.experiments.list_sorting.modes import add_suppression, classify_mode, select_last_step
 
 
-def at_end(tables) -> pd.DataFrame:
+def models_at_end(tables) -> pd.DataFrame:
     """Return one row per model: columns of "sorting_models" and "sorting_conditions", `suppression` and `mode`.
 
     The step is the model's last kept step.
@@ -13,8 +13,8 @@ def at_end(tables) -> pd.DataFrame:
     Args:
         tables: Tables "sorting_models", "sorting_conditions" and "sorting_heads".
     """
-    models = last(tables["sorting_models"])
-    models = add_suppression(models, last(tables["sorting_heads"]))
+    models = select_last_step(tables["sorting_models"])
+    models = add_suppression(models, select_last_step(tables["sorting_heads"]))
     modes = [classify_mode(*scores) for scores in zip(models["splitting"], models["suppression"], strict=True)]
     conditions = tables["sorting_conditions"].drop(columns="study")
     return models.assign(mode=modes).merge(conditions, on="condition", validate="many_to_one")

@@ -4,20 +4,26 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from heuristic_core.experiments.list_sorting.figures.costs import ALL, MEASURES, MODES, costs, mode_ablation_costs
-from heuristic_core.experiments.list_sorting.figures.looks import KINDS, conditions
+from heuristic_core.experiments.list_sorting.figures.costs import (
+    ALL_HEADS,
+    MEASURES,
+    MODE_ROLES,
+    ablation_costs,
+    mode_ablation_costs,
+)
+from heuristic_core.experiments.list_sorting.figures.looks import KINDS, condition_names
 from heuristic_core.experiments.list_sorting.modes import COPIES, COPYING, OTHER, SUPPRESSES, SUPPRESSION
-from heuristic_core.figures.lines import handles
-from heuristic_core.figures.panels import panels
+from heuristic_core.figures.lines import legend_handles
+from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.seeds import append_means
 
 ABLATED = {
     COPIES: "without the head that copies most",
     SUPPRESSES: "without the head that suppresses most",
     OTHER: "without one of the other heads, their mean",
-    ALL: "without any head",
-    MODES[COPYING]: "without the numbers that heads copy",
-    MODES[SUPPRESSION]: "without the numbers that heads suppress",
+    ALL_HEADS: "without any head",
+    MODE_ROLES[COPYING]: "without the numbers that heads copy",
+    MODE_ROLES[SUPPRESSION]: "without the numbers that heads suppress",
 }
 WIDTH = 0.9  # width of the marks of one condition, as a share of the distance of conditions
 KEYS = ["condition", "role", "kind", "measure"]
@@ -32,13 +38,13 @@ def draw(tables, settings):
     Returns:
         The figure, and marks: one row per mark.
     """
-    changes = pd.concat([costs(tables), mode_ablation_costs(tables)], ignore_index=True)
+    changes = pd.concat([ablation_costs(tables), mode_ablation_costs(tables)], ignore_index=True)
     changes = changes.melt([*KEYS[:-1], "seed"], list(MEASURES), "measure", "value")
     changes = changes.groupby([*KEYS, "seed"], sort=False, as_index=False)["value"].mean()  # over several other heads
-    points, names = append_means(changes, KEYS), conditions(changes)
+    points, names = append_means(changes, KEYS), condition_names(changes)
     drawn_roles = [role for role in ABLATED if role in set(points["role"])]
     height = len(drawn_roles) * (0.34 * len(names) + 0.35) + 0.7
-    figure, axes = panels(settings, len(drawn_roles), len(MEASURES), height, sharex="col", sharey=True)
+    figure, axes = make_panels(settings, len(drawn_roles), len(MEASURES), height, sharex="col", sharey=True)
     for row, role in zip(axes, drawn_roles, strict=True):
         role_points = points[points["role"] == role]
         for ax, measure in zip(row, MEASURES, strict=True):
@@ -49,7 +55,7 @@ def draw(tables, settings):
     for ax, (measure, label) in zip(axes[-1], MEASURES.items(), strict=True):
         ax.set_xlabel(f"change in {label}")
         _fit(ax, points.loc[points["measure"] == measure, "value"])
-    figure.legend(handles=handles(KINDS), loc="outside upper center", ncols=len(KINDS), title="in its place")
+    figure.legend(handles=legend_handles(KINDS), loc="outside upper center", ncols=len(KINDS), title="in its place")
     return figure, points
 
 

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
-from heuristic_core.experiments.list_sorting.figures.looks import conditions
+from heuristic_core.experiments.list_sorting.figures.looks import condition_names
 from heuristic_core.figures.panels import make_wrapped_panels
 
 CIRCUITS = {"qk": "QK: score", "ov": "OV: logit, relative to its checkpoint"}
@@ -28,7 +28,7 @@ def draw(tables, settings):
     """
     rows = tables["sorting_matrices"]
     rows = _with_units(_center_rows(rows[rows["seed"] == rows.groupby("condition")["seed"].transform("min")]))
-    names = conditions(rows)
+    names = condition_names(rows)
     strips = {name: Strip(rows[rows["condition"] == name]) for name in names}
     columns = min(len(names), 2)
     tallest = max(strip.image.shape[0] / strip.image.shape[1] for strip in strips.values())

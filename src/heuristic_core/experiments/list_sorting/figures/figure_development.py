@@ -5,13 +5,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from heuristic_core.experiments.list_sorting.figures.looks import conditions
+from heuristic_core.experiments.list_sorting.figures.looks import condition_names
 from heuristic_core.experiments.list_sorting.modes import add_suppression
 from heuristic_core.experiments.list_sorting.stages import LEARNING, OVERLAP, SPECIALISATION
-from heuristic_core.figures.lines import handles
-from heuristic_core.figures.panels import noted, panels
+from heuristic_core.figures.lines import legend_handles
+from heuristic_core.figures.panels import annotate_empty, make_panels
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.seeds import BOLD, SEED_LINE_STYLE, append_means, draw_seed_lines
+from heuristic_core.figures.seeds import MEAN_LINE_STYLE, SEED_LINE_STYLE, append_means, draw_seed_lines
 
 LLC = "LLC"  # local learning coefficient
 # Columns of panels -> their curves. Okabe and Ito's palette.
@@ -43,9 +43,9 @@ def draw(tables, settings):
     """
     models = tables["sorting_models"]
     points = _with_reasons(append_means(_curves(tables), ["condition", "panel", "curve", "step"]), tables)
-    stages, names = tables["sorting_stages"], conditions(models)
+    stages, names = tables["sorting_stages"], condition_names(models)
     height = 1.3 * len(names) + 0.8
-    figure, axes = panels(settings, len(names), len(CURVES), height, sharex=True, sharey="col")
+    figure, axes = make_panels(settings, len(names), len(CURVES), height, sharex=True, sharey="col")
     for row, name in zip(axes, names, strict=True):
         condition_points = points[points["condition"] == name]
         for ax, (panel, looks) in zip(row, CURVES.items(), strict=True):
@@ -90,9 +90,9 @@ def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
     if points["value"].notna().any():
         draw_seed_lines(ax, points, "step", "curve", looks)
     elif points.empty:
-        noted(ax, "not sampled in this condition")
+        annotate_empty(ax, "not sampled in this condition")
     else:
-        noted(ax, "no checkpoint has a value")
+        annotate_empty(ax, "no checkpoint has a value")
     ax.set(xlabel="", ylabel="")
 
 
@@ -116,10 +116,10 @@ def _handles(points: pd.DataFrame, stages: pd.DataFrame) -> list:
     looks = {name: look for panel in multiple for name, look in panel.items() if name in drawn}
     widths = [
         Line2D([], [], color="black", label=label, **width)
-        for label, width in (("one seed", SEED_LINE_STYLE), ("mean over seeds", BOLD))
+        for label, width in (("one seed", SEED_LINE_STYLE), ("mean over seeds", MEAN_LINE_STYLE))
     ]
     present_stages = set(stages.loc[stages["step"].notna(), "stage"])
     shades = [
         Patch(color=SHADES[stage], alpha=ALPHA, linewidth=0, label=stage) for stage in SHADES if stage in present_stages
     ]
-    return [*widths, *handles(looks, **BOLD), *shades]
+    return [*widths, *legend_handles(looks, **MEAN_LINE_STYLE), *shades]

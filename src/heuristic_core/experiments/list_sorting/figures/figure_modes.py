@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from heuristic_core.experiments.list_sorting.figures.ends import at_end
+from heuristic_core.experiments.list_sorting.figures.ends import models_at_end
 from heuristic_core.experiments.list_sorting.figures.looks import COLOURS, MARKERS
-from heuristic_core.figures.lines import handles
+from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels, spread_labels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.seeds import append_means
-from heuristic_core.figures.text import number
+from heuristic_core.figures.text import format_number
 
 MEASURES = {
     "splitting": "vocabulary splitting",
@@ -32,7 +32,7 @@ def draw(tables, settings):
     Returns:
         The figure, and marks: one row per point, of a seed or, with a null seed, of their mean.
     """
-    models = at_end(tables)
+    models = models_at_end(tables)
     models = models.assign(data=_data(models), training=_training(models))
     condition_rows = models[[*CONDITION, "data", "training"]].drop_duplicates()
     values = models.melt(["condition", "seed"], list(MEASURES), "measure", "value")
@@ -56,7 +56,7 @@ def draw(tables, settings):
         ax.label_outer()
     axes[0].set(xscale="log", ylim=(-0.04, 1.04))
     _set_gap_axis(axes[0], condition_rows["mean_gap"])
-    entries = [*handles(shapes), *handles(colours, markeredgewidth=2)]
+    entries = [*legend_handles(shapes), *legend_handles(colours, markeredgewidth=2)]
     figure.legend(handles=entries, loc="outside upper center", ncols=3)
     return figure, points[[*CONDITION, "measure", "seed", "value", "low", "high", "seeds"]]
 
@@ -99,6 +99,6 @@ def _set_gap_axis(ax: Axes, gaps: pd.Series) -> None:
     for gap in sorted(gaps):
         if np.log(gap / ticks[-1]) > MIN_TICK_SPACING * np.log(high / low):
             ticks.append(gap)
-    ax.set_xticks(ticks, [number(gap) for gap in ticks])
+    ax.set_xticks(ticks, [format_number(gap) for gap in ticks])
     ax.set_xticks([], minor=True)
     ax.set_xlim(low, high)

@@ -5,13 +5,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.list_sorting.figures.figure_development import CURVES, LLC
-from heuristic_core.experiments.list_sorting.figures.looks import conditions
-from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES, roles
-from heuristic_core.figures.lines import handles
-from heuristic_core.figures.panels import noted, panels, set_percent_axis
+from heuristic_core.experiments.list_sorting.figures.looks import condition_names
+from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES, assign_roles
+from heuristic_core.figures.lines import legend_handles
+from heuristic_core.figures.panels import annotate_empty, make_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.rows import some
-from heuristic_core.figures.seeds import BOLD, SEED_LINE_STYLE, append_means, draw_seed_lines
+from heuristic_core.figures.rows import require_rows
+from heuristic_core.figures.seeds import MEAN_LINE_STYLE, SEED_LINE_STYLE, append_means, draw_seed_lines
 
 SIZE, KEPT = "effective size (%)", "learned subsets with a half (%)"
 SIZES = {"accuracy": Role("size by accuracy", "#CC79A7"), "kl": Role("size by KL", "#E69F00", line="--")}
@@ -38,9 +38,11 @@ def draw(tables, settings):
     """
     curves = pd.concat([_sizes(tables), _llc(tables), _kept(tables)], ignore_index=True)
     points = append_means(curves[curves["step"] > 0], ["condition", "panel", "curve", "step"])
-    names, present = conditions(points), set(points["panel"])
+    names, present = condition_names(points), set(points["panel"])
     panel_looks = {panel: looks for panel, looks in LOOKS.items() if panel in present}
-    figure, axes = panels(settings, len(names), len(panel_looks), 1.5 * len(names) + 1.1, sharex=True, sharey="col")
+    figure, axes = make_panels(
+        settings, len(names), len(panel_looks), 1.5 * len(names) + 1.1, sharex=True, sharey="col"
+    )
     for row, name in zip(axes, names, strict=True):
         condition_points = points[points["condition"] == name]
         for ax, (panel, looks) in zip(row, panel_looks.items(), strict=True):
@@ -57,8 +59,8 @@ def draw(tables, settings):
     drawn = set(points["curve"])
     looks = {curve: look for panel in panel_looks.values() for curve, look in panel.items() if curve in drawn}
     widths = [Line2D([], [], color="black", label=label, **width)
-              for label, width in (("one seed", SEED_LINE_STYLE), ("mean over seeds", BOLD))]  # fmt: skip
-    figure.legend(handles=[*widths, *handles(looks)], loc="outside upper center", ncols=3)
+              for label, width in (("one seed", SEED_LINE_STYLE), ("mean over seeds", MEAN_LINE_STYLE))]  # fmt: skip
+    figure.legend(handles=[*widths, *legend_handles(looks)], loc="outside upper center", ncols=3)
     return figure, points[COLUMNS]
 
 
@@ -67,12 +69,12 @@ def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
     if points["value"].notna().any():
         draw_seed_lines(ax, points, "step", "curve", looks)
     else:
-        noted(ax, "no checkpoint has a value" if len(points) else "not sampled in this condition")
+        annotate_empty(ax, "no checkpoint has a value" if len(points) else "not sampled in this condition")
 
 
 def _sizes(tables) -> pd.DataFrame:
     """Return effective sizes, in halves."""
-    sizes = some(tables["sorting_sizes"], "rows in table sorting_sizes")
+    sizes = require_rows(tables["sorting_sizes"], "rows in table sorting_sizes")
     sizes = sizes[sizes["unit"] == "half"].assign(panel=SIZE)
     return _points(sizes, "criterion", "effective_size")
 
@@ -82,7 +84,7 @@ def _llc(tables) -> pd.DataFrame:
     if "sorting_llc" not in tables:
         return pd.DataFrame()
     llc = tables["sorting_llc"]
-    pruned = llc["condition"].isin(conditions(tables["sorting_sizes"]))
+    pruned = llc["condition"].isin(condition_names(tables["sorting_sizes"]))
     return _points(llc[pruned].assign(panel=LLC), "estimator", "value")
 
 
@@ -90,7 +92,9 @@ def _kept(tables) -> pd.DataFrame:
     """Return the share of learned subsets that keep a half, by the role of its head; other heads are averaged."""
     core = tables["sorting_core"]
     head_keys = ["condition", "seed", "step", "head"]
-    rows = core.merge(roles(core[core["half"] == "qk"])[[*head_keys, "role"]], on=head_keys, validate="many_to_one")
+    rows = core.merge(
+        assign_roles(core[core["half"] == "qk"])[[*head_keys, "role"]], on=head_keys, validate="many_to_one"
+    )
     rows["share"] = 100 * rows["kept_by"].astype(float) / rows["of"].astype(float).where(rows["of"] > 0)
     rows = rows.assign(panel=KEPT, curve=rows["role"] + " " + rows["half"])
     keys = ["condition", "panel", "curve", "seed", "step"]

@@ -1,9 +1,9 @@
 """Copy suppression against calibration and loss: the effect of ablating a head, by how much it suppresses."""
 
-from heuristic_core.experiments.list_sorting.figures.costs import ALL, MEASURES, costs
-from heuristic_core.experiments.list_sorting.figures.looks import KINDS, assign_looks, conditions
-from heuristic_core.figures.lines import handles
-from heuristic_core.figures.panels import panels
+from heuristic_core.experiments.list_sorting.figures.costs import ALL_HEADS, MEASURES, ablation_costs
+from heuristic_core.experiments.list_sorting.figures.looks import KINDS, assign_looks, condition_names
+from heuristic_core.figures.lines import legend_handles
+from heuristic_core.figures.panels import make_panels
 
 DRAWN_MEASURES = ("loss", "entropy", "calibration_error")
 COLUMNS = ["condition", "seed", "ablated", "role", "kind", "copying", "suppression", *DRAWN_MEASURES]
@@ -16,10 +16,12 @@ def draw(tables, settings):
         The figure, and marks: one row per head and row of panels, a point in every column; measures are changes,
         ablated minus whole model.
     """
-    rows = costs(tables)
-    rows = rows[rows["role"] != ALL]
-    looks = assign_looks(conditions(rows))
-    figure, axes = panels(settings, len(KINDS), len(DRAWN_MEASURES), 1.6 * len(KINDS) + 0.6, sharex=True, sharey="col")
+    rows = ablation_costs(tables)
+    rows = rows[rows["role"] != ALL_HEADS]
+    looks = assign_looks(condition_names(rows))
+    figure, axes = make_panels(
+        settings, len(KINDS), len(DRAWN_MEASURES), 1.6 * len(KINDS) + 0.6, sharex=True, sharey="col"
+    )
     for row, kind in zip(axes, KINDS, strict=True):
         kind_rows = rows[rows["kind"] == kind]
         for ax, measure in zip(row, DRAWN_MEASURES, strict=True):
@@ -39,5 +41,5 @@ def draw(tables, settings):
         ax.set_title(f"change in {MEASURES[measure]}", loc="left")
     for ax in axes[-1]:
         ax.set_xlabel("suppression of the head (0-1)")
-    figure.legend(handles=handles(looks), loc="outside upper center", ncols=min(len(looks), 5))
+    figure.legend(handles=legend_handles(looks), loc="outside upper center", ncols=min(len(looks), 5))
     return figure, rows[COLUMNS]

@@ -31,6 +31,6 @@ def assign_looks(labels: Iterable[str]) -> dict[str, Role]:
     return looks
 
 
-def conditions(rows: pd.DataFrame) -> list[str]:
+def condition_names(rows: pd.DataFrame) -> list[str]:
     """Return the conditions of `rows` in their order, which is the configuration's."""
     return rows["condition"].drop_duplicates().tolist()

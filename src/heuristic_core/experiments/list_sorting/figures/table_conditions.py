@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.list_sorting.figures.ends import at_end
+from heuristic_core.experiments.list_sorting.figures.ends import models_at_end
 from heuristic_core.experiments.list_sorting.modes import MODES
 from heuristic_core.figures.seeds import append_means
 from heuristic_core.figures.sheets import Sheet
-from heuristic_core.figures.text import bracket, number
+from heuristic_core.figures.text import format_interval, format_number
 
 CONDITION = ["condition", "numbers", "length", "mean_gap", "heads", "optimiser", "weight_decay", "steps"]
 LEVELS = {"token_accuracy": "token accuracy", "list_accuracy": "list accuracy", "loss": "loss (nats)"}
@@ -26,7 +26,7 @@ def draw(tables, settings):
     Every measure is a mean over seeds (`<measure>_seeds` have a value), with its interval. mode_<mode>: number of
     models that ended in it; models with one head have no mode.
     """
-    models = at_end(tables)
+    models = models_at_end(tables)
     points = append_means(models.melt(["condition", "seed"], MEASURES, "measure", "value"), ["condition", "measure"])
     means = points[points["seed"].isna()].set_index(["condition", "measure"])
     marks = models[CONDITION].drop_duplicates(ignore_index=True)
@@ -58,7 +58,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
 def _about(row) -> list[str]:
     """Format the settings of a condition."""
     decay = f"{row.optimiser} {row.weight_decay:g}" if row.weight_decay else row.optimiser
-    counts = (str(row.numbers), str(row.length), number(row.mean_gap, 2), str(row.heads))
+    counts = (str(row.numbers), str(row.length), format_number(row.mean_gap, 2), str(row.heads))
     return [row.condition, *counts, decay, str(row.steps)]
 
 
@@ -67,7 +67,7 @@ def _cells(row, measures, digits: int) -> list[str]:
     cells = []
     for name in measures:
         ends = (getattr(row, f"{name}_{end}") for end in ENDS)
-        cells.append(number(getattr(row, name), digits) + bracket(*ends, digits=digits))
+        cells.append(format_number(getattr(row, name), digits) + format_interval(*ends, digits=digits))
     return cells
 
 

@@ -50,7 +50,7 @@ TARGETS = {
 }
 
 
-def unmet(name: str, tables: Collection[str], conditions: int) -> str | None:
+def missing_requirement(name: str, tables: Collection[str], conditions: int) -> str | None:
     """Return why a study cannot have target `name`, or None if it can.
 
     Args:

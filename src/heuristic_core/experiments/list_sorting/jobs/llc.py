@@ -6,9 +6,9 @@ from torch import Tensor
 
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.list_sorting.config import ListSorting
-from heuristic_core.experiments.list_sorting.data import lists, sequences
+from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
 from heuristic_core.experiments.list_sorting.llc import estimate_llc
-from heuristic_core.experiments.list_sorting.model import losses
+from heuristic_core.experiments.list_sorting.model import compute_losses
 from heuristic_core.experiments.list_sorting.study import LlcRuns
 from heuristic_core.tables.parquet import write_table
 
@@ -33,12 +33,12 @@ def sample_llc(
         step: Training step of the checkpoint.
         table: Where to write table sorting_llc.
     """
-    tokens = sequences(lists(sorting.data).train, sorting.data)
+    tokens = make_sequences(draw_lists(sorting.data).train, sorting.data)
 
     def draw(count: int, generator: torch.Generator) -> Tensor:
         return tokens[torch.randint(len(tokens), (count,), generator=generator)]
 
-    estimates = estimate_llc(losses, load_file(checkpoint), draw, llc, sorting.training.seeds)
+    estimates = estimate_llc(compute_losses, load_file(checkpoint), draw, llc, sorting.training.seeds)
     names = {"study": study, "condition": condition, "step": step}
     rows = [names | {"seed": row.pop("model")} | row for row in estimates.rows]
     write_table("sorting_llc", rows, table)

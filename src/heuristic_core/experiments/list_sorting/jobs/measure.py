@@ -7,9 +7,9 @@ from safetensors.torch import load_file
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.roles import Input, Output, require_same_length
 from heuristic_core.experiments.list_sorting.config import ListSorting
-from heuristic_core.experiments.list_sorting.data import lists, sequences
-from heuristic_core.experiments.list_sorting.measuring import Sample, measured
-from heuristic_core.experiments.list_sorting.study import Measure, evenly
+from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
+from heuristic_core.experiments.list_sorting.measuring import Sample, measure_checkpoint
+from heuristic_core.experiments.list_sorting.study import Measure, select_evenly
 from heuristic_core.tables.parquet import write_table
 
 
@@ -54,11 +54,11 @@ def measure_models(
         "sorting_matrices": matrices,
         "sorting_distance": distance,
     }
-    sample, matrix_steps = _sample(sorting, measure), evenly(kept, measure.matrices)
+    sample, matrix_steps = _sample(sorting, measure), select_evenly(kept, measure.matrices)
     rows, progress = defaultdict(list), Progress("measure", len(kept))
     for number, (step, checkpoint) in enumerate(zip(kept, checkpoints, strict=True), 1):
         names = {"study": study, "condition": condition, "step": step}
-        for table, table_rows in measured(load_file(checkpoint), sample, seeds, step in matrix_steps):
+        for table, table_rows in measure_checkpoint(load_file(checkpoint), sample, seeds, step in matrix_steps):
             rows[table] += [{**names, **row} for row in table_rows]
         progress.at(number)
     for table, path in paths.items():
@@ -67,7 +67,7 @@ def measure_models(
 
 def _sample(sorting: ListSorting, measure: Measure) -> Sample:
     """Return the sequences on which a condition's models are measured."""
-    data, drawn = sorting.data, lists(sorting.data)
-    held_out = sequences(drawn.held_out[: measure.lists], data)
-    training = sequences(drawn.train[: measure.mean_lists], data)
+    data, drawn = sorting.data, draw_lists(sorting.data)
+    held_out = make_sequences(drawn.held_out[: measure.lists], data)
+    training = make_sequences(drawn.train[: measure.mean_lists], data)
     return Sample(held_out, training, held_out[: measure.folded_lists], data.numbers, measure.seed)

@@ -4,8 +4,8 @@ from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.list_sorting.config_llc import Stages
 from heuristic_core.experiments.list_sorting.curves import build_curves
 from heuristic_core.experiments.list_sorting.stage_tables import (
-    by_seed,
     change_rows,
+    find_all_stages,
     fit_curves,
     movement_rows,
     seed_stage_rows,
@@ -47,7 +47,7 @@ def find_stages(
         sampled = None if coefficients is None else coefficients[coefficients["condition"] == condition]
         steps, curves = build_curves(condition_models, sampled)
         fits = fit_curves(steps, curves, stages)
-        model_stages = by_seed(fits)
+        model_stages = find_all_stages(fits)
         condition_rows = {
             "sorting_stages": stage_rows(steps, model_stages, stages),
             "sorting_seed_stages": seed_stage_rows(sorted(condition_models["seed"].unique()), model_stages),

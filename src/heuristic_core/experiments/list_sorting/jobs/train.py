@@ -9,9 +9,9 @@ from torch import Tensor
 
 from heuristic_core.common.atomic import write_bytes
 from heuristic_core.common.roles import Output, Unfinished, require_same_length
-from heuristic_core.experiments.list_sorting.conditions import about
+from heuristic_core.experiments.list_sorting.conditions import describe_condition
 from heuristic_core.experiments.list_sorting.config import ListSorting, Training
-from heuristic_core.experiments.list_sorting.data import lists
+from heuristic_core.experiments.list_sorting.data import draw_lists
 from heuristic_core.experiments.list_sorting.training import train
 from heuristic_core.tables.parquet import write_table
 
@@ -47,14 +47,14 @@ def train_models(
         write_bytes(path, save(parameters))
         return [path]
 
-    drawn = lists(sorting.data)
+    drawn = draw_lists(sorting.data)
     trained = train(sorting, drawn.train, keep, unfinished / "state.safetensors")
     for step, path in zip(kept, checkpoints, strict=True):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(unfinished / f"{step}.safetensors", path)  # a copy: cut off here, the next run can do it again
     rows = [names | row for row in trace_rows(trained.losses, sorting.training)]
     write_table("sorting_trace", rows, trace)
-    write_table("sorting_conditions", [names | about(sorting, drawn.held_out)], conditions)
+    write_table("sorting_conditions", [names | describe_condition(sorting, drawn.held_out)], conditions)
 
 
 def trace_rows(losses: Tensor, training: Training) -> list[dict]:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from heuristic_core.config.blocks import Block, Name
-from heuristic_core.config.reading import checked
+from heuristic_core.config.reading import validate
 from heuristic_core.provenance.crate.subject import Subject
 
 COMMANDS = ()
@@ -24,7 +24,7 @@ class Study(Block):
 
 
 def parse(values, origin="configuration"):
-    return checked(Study, values, origin)
+    return validate(Study, values, origin)
 
 
 def plan(study, device, wanted, missing):
