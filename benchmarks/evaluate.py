@@ -71,7 +71,7 @@ def plain_logits(masked: MaskedBert, inputs: dict[str, Tensor]) -> Tensor:
 
 def padded_inputs_of(pairs: Encoded, longest: int) -> dict[str, Tensor]:
     """All pairs of the set, padded to `longest`."""
-    ids, types = (torch.from_numpy(field).long() for field in pairs.padded())
+    ids, types = (torch.from_numpy(field).long() for field in pairs.pad_to_longest())
     real = torch.arange(longest) < torch.from_numpy(pairs.lengths)[:, None]
     fill = (0, longest - ids.shape[1])
     ids, types = (F.pad(field, fill) for field in (ids, types))
@@ -127,7 +127,7 @@ def check(ours: Tensor, baseline: Tensor) -> float:
 def padded_by_us(pairs: Encoded) -> int:
     """Tokens that the library computes, padding included."""
     tensors = PairTensors(pairs)
-    return sum(len(i) * int(tensors.lengths[i].max()) for i in tensors.by_length(BATCH_TOKENS["cpu"]))
+    return sum(len(i) * int(tensors.lengths[i].max()) for i in tensors.split_by_length(BATCH_TOKENS["cpu"]))
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def made(cities: int, counterfactuals: int) -> Contrast:
     setting, rng = Setting(Data(cities=cities), 1), torch.Generator().manual_seed(1)
     old = {name: 3 * value for name, value in init_parameters(Model(), len(setting.vocabulary), 1).items()}
     new = {name: value + 1e-5 * torch.randn(value.shape, generator=rng) for name, value in old.items()}
-    return contrast(old, new, setting.taught("first").parts["implications"], counterfactuals, 1)
+    return contrast(old, new, setting.encode_hop("first").parts["implications"], counterfactuals, 1)
 
 
 def check(of: Contrast) -> None:

@@ -147,7 +147,7 @@ class Bench:
         model, grid = self._model(precision), self._plain.model.grid
         count = len(grid) - kept_count(len(grid), 0.5)
         removed = sorted(torch.randperm(len(grid), generator=torch.Generator().manual_seed(0))[:count].tolist())
-        some = self._evaluation.part(0, min(64, self._size.evaluated))
+        some = self._evaluation.slice_pairs(0, min(64, self._size.evaluated))
         of_cpu = subnetwork_logits(self._plain.model, PairTensors(some, model.pad), removed, self._means)
         pairs = PairTensors(some, model.pad, self._device)
         apart = relative(subnetwork_logits(model, pairs, removed, self._means), of_cpu)

@@ -204,7 +204,7 @@ def compare(size: Size, turns: int) -> dict:
 
 def micro_batches(pairs: PairTensors, index: Tensor, hidden: int) -> list[tuple[int, int, int]]:
     """Real tokens, pairs and padded tokens of each micro-batch in which the library takes a step's pairs."""
-    parts = pairs.by_length(pass_tokens("cpu", hidden), index)
+    parts = pairs.split_by_length(pass_tokens("cpu", hidden), index)
     lengths = [pairs.lengths[index[part]] for part in parts]
     return [(int(some.sum()), len(some), len(some) * int(some.max())) for some in lengths]
 

@@ -53,9 +53,9 @@ def two_models(spread: float = 0.3, change: float = 0.05) -> tuple[dict, dict]:
 
 def fall(of, p, site, output, token, head=None):
     """The slope of R as the outputs of `site` at one token move to `output`, negative, by central differences."""
-    now = getattr(run(p, of.asked.tokens).layers[site[0]], site[1])
+    now = getattr(run(p, of.queries.tokens).layers[site[0]], site[1])
     shift = torch.zeros_like(now)
     where = (slice(None), token) if head is None else (slice(None), token, head)
     shift[where] = (output - now)[where]
-    ends = [compute_losses(run(p, of.asked.tokens, {site: s * shift}).logits, of.asked) for s in (STEP, -STEP)]
+    ends = [compute_losses(run(p, of.queries.tokens, {site: s * shift}).logits, of.queries) for s in (STEP, -STEP)]
     return -(ends[0] - ends[1]) / (2 * STEP)

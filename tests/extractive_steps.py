@@ -42,12 +42,14 @@ def extractive() -> dict[str, Tensor]:
     """A model pre-trained and taught facts, its scores, their replacement, and orders and grafts of made-up facts."""
     setting, settings = Setting(STUDY.data, 1), STUDY.finetuning
     start = init_parameters(STUDY.model, len(setting.vocabulary), 1)
-    start, losses = learn(start, setting.corpus("whole"), STUDY.pretraining, 2, ("pretraining", 1))
-    taught, made = setting.taught("second"), setting.made_up()
+    start, losses = learn(start, setting.encode_corpus("whole"), STUDY.pretraining, 2, ("pretraining", 1))
+    taught, made = setting.encode_hop("second"), setting.draw_made_up_facts()
     curves, end = curve_rows(start, taught.facts, taught.parts, settings, 1)
     of = contrast(start, end, taught.parts["implications"], 2, 1)
     scored = compute_scores(of, 2)
-    two = contrast(start, end, taught.parts["implications"].of(torch.arange(2)), 1, 1)  # replacement takes many runs
+    two = contrast(
+        start, end, taught.parts["implications"].select(torch.arange(2)), 1, 1
+    )  # replacement takes many runs
     components = component_rows(of, scored)
     cities, encode = STUDY.data.cities, setting.vocabulary
     orders = order_rows(start, made.first, cities, settings, encode, 1)

@@ -8,4 +8,4 @@ from heuristic_core.plan.shapes import read_shape
 
 PAPER = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
 BERT = read_shape(PAPER.model)
-HUNDRED = StudyPairs(Pairs(100, 4000), Pairs(50, 1000), subsets=5, largest=10, counted=True)
+HUNDRED = StudyPairs(Pairs(100, 4000), Pairs(50, 1000), subsets=5, largest_subset=10, counted=True)

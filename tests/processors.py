@@ -57,7 +57,7 @@ def tables(predictions: dict, folder: Path) -> Iterator[tuple[str, object]]:
     parts = [folder / f"predictions {number}.parquet" for number in range(len(models))]
     for (kind, identity), path in zip(models, parts, strict=True):
         columns = predictions[kind]
-        write_table("predictions", identity.columns(len(columns["label"])) | columns, path)
+        write_table("predictions", identity.as_columns(len(columns["label"])) | columns, path)
     yield "predictions", concatenate("predictions", parts)
     rows = read_table(folder / "predictions.parquet")
     logits = to_matrix(pq.read_table(folder / "predictions.parquet")["logits"])

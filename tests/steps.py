@@ -123,11 +123,11 @@ class Steps:
     @cached_property
     def _means(self):
         sample = PairTensors(self._train, self._model.pad)
-        return component_means(self._model, sample, sample.by_length(BATCH_TOKENS["cpu"]))
+        return component_means(self._model, sample, sample.split_by_length(BATCH_TOKENS["cpu"]))
 
     @cached_property
     def _logits(self) -> Tensor:
-        used = self._train.first(PRUNE.examples + PRUNE.held_out)
+        used = self._train.head(PRUNE.examples + PRUNE.held_out)
         return all_logits(self._model, PairTensors(used, self._model.pad))
 
     @cached_property
@@ -148,7 +148,7 @@ class Steps:
         runs = [PruningRun(STUDY.grid.mid, *one) for one in zip(STUDY.grid.seeds, closed, strict=False)]
         found = {}
         for one in prune(inputs, runs, settings, self._folder / "pruning", record_every=1):
-            assert one.failed is None
+            assert one.failure is None
             seed = f"seed {one.run.seed}"
             found[f"{seed} log_alpha"] = one.log_alpha
             found[f"{seed} trace"] = _numbers(value for row in one.trace for value in row.values())
@@ -235,7 +235,7 @@ class Steps:
 
     def importance(self) -> dict[str, Tensor]:
         """The control of pruning: importance by gradients."""
-        gradients = gate_gradients(self._model, PairTensors(self._train.first(40), self._model.pad), self._means)
+        gradients = gate_gradients(self._model, PairTensors(self._train.head(40), self._model.pad), self._means)
         importance = normalise_by_layer(gradients, self._model.grid)
         return {"importance": importance, "largest": torch.tensor(keep_largest(importance, 18))}
 

@@ -131,7 +131,7 @@ def test_donors_are_training_pairs_that_seed_and_draw_name():
 
     def rows(*names):
         drawn = draw_donors(train, 400, *names)
-        return [row.tobytes() for row in drawn.split(drawn.ids)]
+        return [row.tobytes() for row in drawn.split_by_pair(drawn.ids)]
 
     assert rows(3, 0) == rows(3, 0) and len(rows(3, 0)) == 400
     assert set(rows(3, 0)) <= of_train

@@ -36,7 +36,7 @@ def test_single_sets_are_none_and_every_head():
     assert [one.layers for one in sets[1:]] == [str(head // 8) for head in range(32)]
     assert {one.name for one in of_role(sets, "core")} == {"0.1", "1.2", "1.3", "3.0"}
     assert Counter(one.role for one in sets) == {"none": 1, "core": 4, "non-core": 28}
-    assert {one.name for one in sets if one.every_kind} == {"none", "0.1", "1.2", "1.3", "3.0", "0.5", "1.1"}
+    assert {one.name for one in sets if one.all_kinds} == {"none", "0.1", "1.2", "1.3", "3.0", "0.5", "1.1"}
 
 
 def test_joint_sets_of_four_core_heads():
@@ -51,7 +51,7 @@ def test_joint_sets_of_four_core_heads():
     controls = of_role(sets, "control")
     signatures = ["0+1+1+3", "0+1+3", "0+1", "0+3", "1+1", "1+3"]
     assert [one.name for one in controls] == [f"control {k} of layers {of}" for of in signatures for k in range(1, 6)]
-    assert {one.layers for one in controls if one.every_kind} == {"0+1+3", "0+1+1+3"}
+    assert {one.layers for one in controls if one.all_kinds} == {"0+1+3", "0+1+1+3"}
 
 
 def test_pairs_have_fewer_controls_than_the_whole_core():
@@ -61,7 +61,7 @@ def test_pairs_have_fewer_controls_than_the_whole_core():
 
 def test_the_whole_core_of_two_has_its_controls_in_every_kind():
     sets = make_joint_sets(CORE[:2], DROPS, GRID, control_draws=5, pair_control_draws=5, seed=0)
-    assert [(one.role, one.every_kind) for one in sets] == [("pair", True), *[("control", True)] * 5]
+    assert [(one.role, one.all_kinds) for one in sets] == [("pair", True), *[("control", True)] * 5]
 
 
 @pytest.mark.parametrize(("size", "roles"), [(0, []), (1, []), (2, ["pair"]), (3, ["strongest"] + ["pair"] * 3)])

@@ -21,9 +21,9 @@ SETS = [
     AblationSet("none", "none", (), ""),
     AblationSet("0.0", "core", (0,), "0"),
     AblationSet("0.1", "core", (1,), "0"),
-    AblationSet("0.2", "non-core", (2,), "0", every_kind=False),
+    AblationSet("0.2", "non-core", (2,), "0", all_kinds=False),
     AblationSet("0.0+0.1", "pair", (0, 1), "0+0"),
-    AblationSet(CONTROL, "control", (2, 3), "0+0", every_kind=False),
+    AblationSet(CONTROL, "control", (2, 3), "0+0", all_kinds=False),
 ]
 KINDS = ["mean", "zero"]
 # How many of 10 (id), 10 (ood_a) and 20 (ood_b) pairs are right.
@@ -43,7 +43,7 @@ def predictions(sets=SETS, templates=1):
     """The first pairs are right, in alternating templates; log odds are 1 where right, else -1, halved with "zero"."""
     rows = []
     for kind, right in zip(KINDS, (RIGHT, ZERO), strict=True):
-        for one in (one for one in sets if one.every_kind or kind == "mean"):
+        for one in (one for one in sets if one.all_kinds or kind == "mean"):
             for (name, (group, pairs)), count in zip(SUBSETS.items(), right[one.name], strict=True):
                 identity = MODEL._asdict() | {"kind": kind, "ablation": one.name, "subset": name, "group": group}
                 for example in range(pairs):
@@ -286,7 +286,7 @@ def test_a_file_read_in_parts_gives_what_a_frame_gives(tmp_path):
     coded = compute_ablations(read_categorical(path, rows.columns.drop("logits")), sets())
     parts = read_by_model(path)
     pd.testing.assert_frame_equal(compute_ablations(parts, sets()), coded, check_exact=True)
-    once = {model: replace(cells, once=True) for model, cells in parts.items()}
+    once = {model: replace(cells, drop_after_read=True) for model, cells in parts.items()}
     pd.testing.assert_frame_equal(compute_ablations(once, sets()), coded, check_exact=True)
     with pytest.raises(ValueError, match="dropped after reading"):
         compute_ablations(parts, sets())

@@ -210,5 +210,5 @@ def test_a_script_by_hand_refuses_what_is_not_portable(option, capsys):
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--precision", default="float32")
     with pytest.raises(SystemExit):
-        parser.read(["--arithmetic", "portable", *option])
+        parser.parse(["--arithmetic", "portable", *option])
     assert f"{' '.join(option)} does not go with --arithmetic portable" in capsys.readouterr().err

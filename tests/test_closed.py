@@ -47,8 +47,8 @@ def test_closed_components_have_no_gradient_and_count_as_removed(inputs, control
 
 def test_the_target_rises_from_the_share_that_is_closed():
     """Below it no gates can reach the target."""
-    targets = [draw.target.tolist() for draw in learner_of((), CLOSED).draws(OPEN.steps_at(0.4), 20)]
-    rise = OPEN.rise_at(0.4)
+    targets = [draw.target.tolist() for draw in learner_of((), CLOSED).draws(OPEN.total_steps(0.4), 20)]
+    rise = OPEN.rise_steps(0.4)
     assert targets[0] == pytest.approx([0.0, 3 / 15]) and targets[rise] == pytest.approx([0.4, 0.4])
     assert targets[rise // 2][1] - 3 / 15 == pytest.approx((0.4 - 3 / 15) * (rise // 2) / rise)
 
@@ -58,8 +58,8 @@ def test_the_forward_pass_of_a_step_is_that_of_the_physically_smaller_model(inpu
     learner = learner_of(CLOSED)
     with torch.no_grad():
         learner.log_alpha.fill_(40.0)
-    z = hard_concrete.sample_gates(learner.log_alpha, torch.full((1, 15), 0.5)) * learner.free
-    smaller = inputs.model.without(list(CLOSED), inputs.means.heads, inputs.means.mlps)
+    z = hard_concrete.sample_gates(learner.log_alpha, torch.full((1, 15), 0.5)) * learner.is_free
+    smaller = inputs.model.remove_components(list(CLOSED), inputs.means.heads, inputs.means.mlps)
     gated = GatedModel(inputs.model, z, inputs.means)
     for index in torch.arange(len(inputs.pairs)).split(20):
         batch = inputs.pairs.batch(index)
@@ -97,12 +97,12 @@ def test_an_exact_subnetwork_needs_room(inputs):
 def test_runs_without_closed_components_keep_their_numbers_beside_others(inputs):
     """Whether any run of a pass has closed some changes no bit of the step of a run that has none."""
     alone, beside = learner_of(()), learner_of((), ())
-    beside.free = torch.ones(2, 15)
+    beside.is_free = torch.ones(2, 15)
     draws = [learner.draws(1, len(inputs.pairs))[0] for learner in (alone, beside)]
     rows = [Objective(inputs, of.runs, OPEN).descend(of, draw) for of, draw in zip((alone, beside), draws, strict=True)]
-    assert alone.free is None
+    assert alone.is_free is None
     single = learner_of(())
-    single.free = torch.ones(1, 15)
+    single.is_free = torch.ones(1, 15)
     row = Objective(inputs, single.runs, OPEN).descend(single, draws[0])
     assert torch.equal(row, rows[0]) and torch.equal(single.log_alpha.grad, alone.log_alpha.grad)
     torch.testing.assert_close(rows[1][0], rows[0][0], atol=1e-5, rtol=1e-5)

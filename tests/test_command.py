@@ -11,7 +11,7 @@ from heuristic_core.plan.jobs import PlannedJob
 
 
 def words(text):
-    return PlannedJob("x", [], [], text, "").words
+    return PlannedJob("x", [], [], text, "").argv
 
 
 def test_names_are_options_and_lists_several_words():

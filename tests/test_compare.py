@@ -102,7 +102,10 @@ def test_core_heads_are_shared_by_identity_of_one_model(folder):
     (a, context_a), (b, context_b) = side(folder, "pair"), side(folder, "other")
     of_a, of_b = Evidence(context_a, a), Evidence(context_b.model_copy(update={"seeds": (1, 2)}), b)
     found = shared_core(of_a, of_b)
-    assert [(one.ft_seed_a, one.ft_seed_b, one.in_a, one.in_b) for one in found] == [(1, 1, 4, 6), (2, 1, 4, 6)]
+    assert [(one.ft_seed_a, one.ft_seed_b, one.core_size_a, one.core_size_b) for one in found] == [
+        (1, 1, 4, 6),
+        (2, 1, 4, 6),
+    ]
     assert found[0].names == ["0.0", "0.1", "0.2", "0.3"]
     assert (found[0].expected, found[0].p) == pytest.approx((3, 15 / 70))  # six of eight heads hold all of four
     for other in (b["core"].assign(model="another"), b["core"][b["core"]["component"] < 6]):

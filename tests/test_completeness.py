@@ -107,7 +107,7 @@ def alone(core=80.0, controls=tuple(range(40)), none=33.0, in_core=(0, 4), **mor
 def test_a_core_that_does_the_task_alone_suffices():
     found = alone()
     assert (found.value, found.opposite, found.n) == (pytest.approx(1 / 41), 1, 40)
-    assert found.attainable == found.value and decide_verdict(found, "p < 0.05") == "supported"
+    assert found.min_attainable_p == found.value and decide_verdict(found, "p < 0.05") == "supported"
     assert found.detail.startswith("ID 80.0 of the core's heads alone, 33.0 of no head, chance ")
     assert decide_verdict(alone(core=40.0, controls=range(41, 81)), "p < 0.05") == "contradicted"
     assert decide_verdict(alone(controls=range(10)), "p < 0.05") == "too few"

@@ -116,17 +116,17 @@ def test_rows_hold_every_component_once_and_fit_their_table():
 
 
 def test_identity_columns_end_where_asked():
-    assert RUN.columns(2, "step") == {
+    assert RUN.as_columns(2, "step") == {
         "study": ["study"] * 2,
         "model": ["model"] * 2,
         "task": ["task"] * 2,
         "ft_seed": [1, 1],
         "step": [400, 400],
     }
-    assert list(RUN.columns(0)) == list(Identity._fields)
-    full = Identity("study", "model", "task", 1, 400).columns(1)
+    assert list(RUN.as_columns(0)) == list(Identity._fields)
+    full = Identity("study", "model", "task", 1, 400).as_columns(1)
     assert full["sparsity"] == [0.0] and full["seed"] == [None]
-    assert pa.table(RUN.columns(3)).num_rows == 3
+    assert pa.table(RUN.as_columns(3)).num_rows == 3
 
 
 # ---- the file

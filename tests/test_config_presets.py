@@ -21,7 +21,7 @@ def overlaid(*files):
 @pytest.mark.parametrize("study", ["config/minilm-mnli.yaml", "config.yaml"])
 def test_pruning_presets_lie_over_a_study(study):
     published = parse_study(overlaid(study, "config/pruning/as-published.yaml")).prune
-    assert (published.steps_at(0.5), published.steps_at(0.7)) == (9300, 10420)
+    assert (published.total_steps(0.5), published.total_steps(0.7)) == (9300, 10420)
     assert (published.weight_decay, published.controller_weight_decay) == (0.01, 0.01)
     assert (published.dropout, published.discretise, published.controller) == (True, "threshold", "sampled")
     assert (published.gate_draws, published.batch_size, published.decay) == (4, 128, "after-warmup")

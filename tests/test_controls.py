@@ -116,7 +116,7 @@ def test_a_failed_run_is_left_out_and_groups_are_of_chosen_subsets():
 def test_pairs_that_chose_are_skipped_unless_nothing_is_left(encoded, count):
     """Subsets of 20 pairs: 5 in-domain ones, and 18 or all 20 of the others."""
     skip = {"id": 5, "ood": 18, "ood-entailment": 20}
-    chose, rest = encoded.thinned(skip), encoded.thinned(count, skip)
+    chose, rest = encoded.subsample(skip), encoded.subsample(count, skip)
     assert [s.stop - s.start for s in rest.subsets] == [count or 15, 2, count or 20]
     for s, r in zip(chose.subsets[:2], rest.subsets[:2], strict=True):
         first, second = (
@@ -124,7 +124,7 @@ def test_pairs_that_chose_are_skipped_unless_nothing_is_left(encoded, count):
             for one, at in ((chose, s), (rest, r))
         )
         assert not first & second
-    assert len(encoded.thinned(None, {"id": None, "ood": None, "ood-entailment": None})) == len(encoded)
+    assert len(encoded.subsample(None, {"id": None, "ood": None, "ood-entailment": None})) == len(encoded)
 
 
 def test_below_two_seeds_there_is_no_interval():
@@ -136,13 +136,13 @@ def test_below_two_seeds_there_is_no_interval():
 def test_stored_predictions_are_scored_on_the_pairs_that_controls_are_evaluated_on(encoded, count):
     """What is drawn from a table of all predictions are the pairs of the thinned set, whatever the group."""
     logits = np.random.default_rng(0).normal(size=(len(encoded), 3)).astype(np.float32)
-    thin = encoded.thinned(count, seed=3)
+    thin = encoded.subsample(count, seed=3)
     kept = [s.start + sample_subset(encoded.labels[s.start : s.stop], s.name, count, 3) for s in encoded.subsets]
     kept = np.concatenate(kept)
     assert len(kept) == len(thin) == sum(min(count or 20, 20) for _ in encoded.subsets)
 
     def scored(of, values, **options):
-        columns = evaluate.predictions(values, of) | Identity(**CELL).columns(len(of))
+        columns = evaluate.predictions(values, of) | Identity(**CELL).as_columns(len(of))
         return compute_drawn_accuracy(as_frame(as_table("predictions", columns)), **options)
 
     of_thin, of_all = scored(thin, logits[kept], pairs=count, seed=3), scored(encoded, logits, pairs=count, seed=3)

@@ -207,23 +207,23 @@ def test_a_spread_of_zero_is_no_agreement(monkeypatch):
 )
 def test_half_of_a_cell_makes_it_unsound(fault, said):
     full = list(full_rows())
-    evidence(runs=run_rows(1, **fault), group_accuracy=full).sound("mid", "high")
+    evidence(runs=run_rows(1, **fault), group_accuracy=full).require_sound("mid", "high")
     with pytest.raises(NotComputable) as raised:
-        evidence(runs=run_rows(2, **fault), group_accuracy=full).sound("mid")
+        evidence(runs=run_rows(2, **fault), group_accuracy=full).require_sound("mid")
     assert str(raised.value) == f"of the 4 pruning runs at step 30, sparsity 0.3, {said}"
     with pytest.raises(NotComputable, match=r"at step 10, sparsity 0\.5, 1"):  # the early checkpoint has two seeds
-        evidence(runs=run_rows(1, steps=(10,), **fault), group_accuracy=full).sound("mid", "early")
+        evidence(runs=run_rows(1, steps=(10,), **fault), group_accuracy=full).require_sound("mid", "early")
     with pytest.raises(NotComputable, match=r"sparsity 0\.1, 1 .*, and 2 more such cells"):
-        evidence(runs=run_rows(1, **fault), group_accuracy=full).sound("curve")
+        evidence(runs=run_rows(1, **fault), group_accuracy=full).require_sound("curve")
 
 
 def test_without_a_table_of_runs_nothing_is_refused():
-    evidence().sound("mid", "high", "early", "curve", "sizes")
+    evidence().require_sound("mid", "high", "early", "curve", "sizes")
 
 
 def test_subnetworks_of_a_full_model_at_chance_say_nothing():
     with pytest.raises(NotComputable, match=r"the full model is at chance in-domain: 35.0 %, chance 33.3 %"):
-        evidence(runs=run_rows(), group_accuracy=full_rows(id_=35.0)).sound("mid")
+        evidence(runs=run_rows(), group_accuracy=full_rows(id_=35.0)).require_sound("mid")
 
 
 def test_cells_with_faults_are_counted():

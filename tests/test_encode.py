@@ -170,7 +170,7 @@ def test_lists_are_packed_behind_one_another():
 
 
 def test_padded_matrices_are_zero_beyond_each_pair():
-    ids, types = SETS.padded()
+    ids, types = SETS.pad_to_longest()
     assert ids.tolist() == [[1, 7, 2, 0, 0, 0], [1, 8, 9, 2, 5, 2], [1, 2, 0, 0, 0, 0], [1, 6, 6, 2, 0, 0]]
     assert types.tolist() == [[0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1], [0, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0]]
     assert (ids.dtype, types.dtype) == (np.int32, np.uint8)
@@ -178,7 +178,7 @@ def test_padded_matrices_are_zero_beyond_each_pair():
 
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_first_pairs_are_those_of_the_lists(count):
-    first = SETS.first(count)
+    first = SETS.head(count)
     assert first.subsets == () and len(first) == count
     assert first.offsets.tolist() == [0, 3, 9, 11, 15][: count + 1]
     for flat, whole in zip(fields(first)[:3], fields(SETS)[:3], strict=True):
@@ -188,7 +188,7 @@ def test_first_pairs_are_those_of_the_lists(count):
 
 def test_a_group_is_the_pairs_of_all_of_its_subsets():
     assert equal(
-        SETS.group("id"),
+        SETS.select_group("id"),
         pack_lists(
             ids=[[1, 7, 2], [1, 2], [1, 6, 6, 2]],
             types=[[0, 0, 1], [0, 1], [0, 0, 1, 1]],
@@ -196,12 +196,12 @@ def test_a_group_is_the_pairs_of_all_of_its_subsets():
             labels=[2, 1, 1],
         ),
     )
-    assert SETS.group("ood").ids.tolist() == [1, 8, 9, 2, 5, 2]
-    assert [array.dtype for array in fields(SETS.group("id"))] == [array.dtype for array in fields(SETS)]
+    assert SETS.select_group("ood").ids.tolist() == [1, 8, 9, 2, 5, 2]
+    assert [array.dtype for array in fields(SETS.select_group("id"))] == [array.dtype for array in fields(SETS)]
 
 
 def test_split_undoes_the_packing():
-    assert [part.tolist() for part in SETS.split(SETS.special)] == [
+    assert [part.tolist() for part in SETS.split_by_pair(SETS.special)] == [
         [1, 0, 1],
         [1, 0, 0, 1, 0, 1],
         [1, 1],
@@ -209,7 +209,7 @@ def test_split_undoes_the_packing():
     ]
 
 
-@pytest.mark.parametrize("encoded", [SETS, SETS.first(2), make_encoded(40)], ids=["small", "no subsets", "random"])
+@pytest.mark.parametrize("encoded", [SETS, SETS.head(2), make_encoded(40)], ids=["small", "no subsets", "random"])
 def test_a_saved_set_is_read_back(tmp_path, encoded):
     encoded.save(tmp_path / "a.safetensors")
     found = Encoded.load(tmp_path / "a.safetensors")

@@ -210,7 +210,7 @@ EARLY = [("core", 10, 0.0), ("other", 10, 0.0), *[("other", 30, 0.0)] * 5, ("oth
 def test_early_core_heads_are_compared_with_random_heads_of_their_layers():
     one = statistics.early_core_heads(evidence_of(many(EARLY)))
     assert one.value == pytest.approx(2 / 8, abs=0.02) and one.opposite == 1
-    assert one.attainable == 1 / 8 and decide_verdict(one, "p < 0.05") == "too few"  # a core of one head
+    assert one.min_attainable_p == 1 / 8 and decide_verdict(one, "p < 0.05") == "too few"  # a core of one head
     assert "0.0 enters at 10 or before; of 7 other heads of these layers 1 enter before" in one.detail
     three = statistics.early_core_heads(evidence_of(many(EARLY, layers=3)))
     assert three.value == pytest.approx(1 / 64, abs=0.005) and decide_verdict(three, "p < 0.05") == "supported"

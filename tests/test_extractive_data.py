@@ -118,7 +118,7 @@ def test_examples_and_questions_are_padded_at_their_end():
     found = encode_examples(sentences, VOCABULARY)
     assert found.length.tolist() == [5, 3] and found.prompt.tolist() == [4, 1]
     assert found.tokens[1].tolist() == [*VOCABULARY("The Ada Doe"), 0, 0]
-    assert found.of(torch.tensor([1])).tokens.shape == (1, 3)
+    assert found.select(torch.tensor([1])).tokens.shape == (1, 3)
     questions = encode_queries(Questions(sentences[:1] * 2, ["Paris", "Rome"]), VOCABULARY)
     assert questions.last.tolist() == [3, 3] and questions.answer.tolist() == [1, 1]
     assert questions.options.tolist() == VOCABULARY("Paris Rome")

@@ -63,8 +63,8 @@ def test_components_alone_give_the_runs_outputs(name):
     p = convert_parameters(make_decoder(name))
     whole = run(p, TOKENS)
     for number, layer in enumerate(whole.layers):
-        torch.testing.assert_close(attend(p, number, layer.attended), layer.context)
-        torch.testing.assert_close(apply_mlp(p, number, layer.seen), layer.mlp)
+        torch.testing.assert_close(attend(p, number, layer.attention_input), layer.context)
+        torch.testing.assert_close(apply_mlp(p, number, layer.mlp_input), layer.mlp)
         torch.testing.assert_close(run_from(p, layer.residual, first=number).logits, whole.logits)
 
 
@@ -96,11 +96,11 @@ def test_scores_are_finite_differences_of_their_definition(name):
 def test_scores_are_slopes_of_runs_that_know_nothing_of_them(name):
     """Of shifted outputs, and of runs whose weights are moved a little; all prompts are of one length."""
     of = made(name, 0.01)
-    of = of._replace(asked=of.asked._replace(last=torch.tensor([7, 7])))
-    of = contrast(of.old, of.new, of.asked, 1, 1)
+    of = of._replace(queries=of.queries._replace(last=torch.tensor([7, 7])))
+    of = contrast(of.old, of.new, of.queries, 1, 1)
     found = compute_first_order(of)
     old, new = (run(p, TOKENS).layers for p in (of.old, of.new))
-    heads, inner = attend(of.old, 1, new[1].attended), apply_mlp(of.old, 1, new[1].seen)
+    heads, inner = attend(of.old, 1, new[1].attention_input), apply_mlp(of.old, 1, new[1].mlp_input)
     for token in range(8):
         expected = fall(of, of.old, (1, "mlp"), inner, token)
         torch.testing.assert_close(found["downstream"][:, token, 1, 4], expected, rtol=1e-4, atol=1e-9)
@@ -117,7 +117,7 @@ def test_scores_are_slopes_of_runs_that_know_nothing_of_them(name):
                     continue
                 own = value if value.shape == whole[key].shape else repeat_heads(value, 4)  # shared keys and values
                 near[key] = own + step * (whole[key] - own)
-            ends.append(compute_losses(run(near, TOKENS).logits, of.asked))
+            ends.append(compute_losses(run(near, TOKENS).logits, of.queries))
         slope = -(ends[0] - ends[1]) / (2 * STEP)
         torch.testing.assert_close(found["informative"][:, :, 1, part].nansum(1), slope, rtol=1e-4, atol=1e-9)
     partnered = ~found["upstream"][..., 1, 4].isnan()
@@ -136,7 +136,7 @@ def test_all_heads_restored_are_the_former_attention(name):
     now = new = changed(old, 0.1)
     for head in range(4):
         now = restore_component(now, old, 1, head)
-    before, after, taught = (run(p, TOKENS).layers[1].attended for p in (old, now, new))
+    before, after, taught = (run(p, TOKENS).layers[1].attention_input for p in (old, now, new))
     assert torch.equal(after, taught)  # layer 0 is as it was taught
     torch.testing.assert_close(attend(now, 1, after), attend(old, 1, after))
     assert not torch.equal(before, after)

@@ -57,7 +57,7 @@ def test_roles_are_of_words_and_their_pieces(folder):
     assert roles[0] == "begin 1" and roles[-3:] == ("name last", "lives", "in")
     pieces = [role for role in roles if role.startswith("name 1")]
     assert len(pieces) > 1 and pieces[-1] == "name 1" and pieces[-2] == "name 1 -1"
-    taught = Setting(study().data, 1, folder).taught("first")
+    taught = Setting(study().data, 1, folder).encode_hop("first")
     for k, question in enumerate(taught.hop.implications.sentences):
         assert len(question.roles) == int(taught.parts["implications"].last[k]) + 1
 

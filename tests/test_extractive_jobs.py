@@ -71,7 +71,9 @@ def ranks(table, condition: str) -> list[float]:
 
 def test_pretraining_writes_weights_and_losses(folder):
     start, order = init_parameters(STUDY.model, len(VOCABULARY), 1), ("pretraining", 1)
-    expected = learn(start, Setting(STUDY.data, 1).corpus("whole"), STUDY.pretraining, STUDY.pretraining.steps, order)
+    expected = learn(
+        start, Setting(STUDY.data, 1).encode_corpus("whole"), STUDY.pretraining, STUDY.pretraining.steps, order
+    )
     written = load_file(folder / "checkpoint.safetensors")
     assert all(torch.equal(written[name], value) for name, value in expected.parameters.items())
     (row,) = read_table(folder / "trace.parquet").to_dict("records")
@@ -82,7 +84,7 @@ def test_pretraining_writes_weights_and_losses(folder):
 def test_teaching_writes_the_weights_and_answers_of_both_hops(folder):
     start, curves = load_file(folder / "checkpoint.safetensors"), read_table(folder / "curves.parquet")
     for hop in HOPS:
-        taught = Setting(STUDY.data, 1).taught(hop)
+        taught = Setting(STUDY.data, 1).encode_hop(hop)
         rows, end = curve_rows(start, taught.facts, taught.parts, STUDY.finetuning, 1)
         written = load_file(folder / f"{hop}.safetensors")
         assert all(torch.equal(written[name], value) for name, value in end.items())

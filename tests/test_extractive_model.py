@@ -65,8 +65,8 @@ def test_outputs_are_those_of_each_component_alone():
     p, _ = two_models()
     found = run(p, torch.tensor([[3, 1, 4, 1, 5]]))
     for number, layer in enumerate(found.layers):
-        torch.testing.assert_close(attend(p, number, layer.attended), layer.context)
-        torch.testing.assert_close(apply_mlp(p, number, layer.seen), layer.mlp)
+        torch.testing.assert_close(attend(p, number, layer.attention_input), layer.context)
+        torch.testing.assert_close(apply_mlp(p, number, layer.mlp_input), layer.mlp)
 
 
 def test_what_follows_a_sentence_does_not_matter():

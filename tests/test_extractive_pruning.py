@@ -32,25 +32,25 @@ SETTINGS = Pruning(seeds=[1, 3])
 
 
 def test_open_gates_change_nothing_and_a_closed_one_is_ablation_by_the_mean():
-    plain = run(MODEL, WHOLE.asked.tokens)
-    torch.testing.assert_close(run_gated(WHOLE, WHOLE.asked, torch.ones(1, 2, 3)), plain.logits)
+    plain = run(MODEL, WHOLE.queries.tokens)
+    torch.testing.assert_close(run_gated(WHOLE, WHOLE.queries, torch.ones(1, 2, 3)), plain.logits)
     assert measure_divergence(WHOLE, ALL) == pytest.approx(0, abs=1e-6)
     for layer, part in product(range(2), range(3)):
         gates = torch.ones(1, 2, 3)
         gates[0, layer, part] = 0
         head = part if part < 2 else None
         if layer == 0:  # what later layers give is no longer as in the whole model's run
-            shift = build_ablation_shift(plain.layers[layer], layer, head, mask_prompts(WHOLE.asked))
-            expected = run(MODEL, WHOLE.asked.tokens, shift).logits
-            torch.testing.assert_close(run_gated(WHOLE, WHOLE.asked, gates), expected, atol=1e-4, rtol=1e-4)
+            shift = build_ablation_shift(plain.layers[layer], layer, head, mask_prompts(WHOLE.queries))
+            expected = run(MODEL, WHOLE.queries.tokens, shift).logits
+            torch.testing.assert_close(run_gated(WHOLE, WHOLE.queries, gates), expected, atol=1e-4, rtol=1e-4)
 
 
 def test_a_gate_of_a_question_is_of_this_question_alone():
     gates = torch.ones(len(WHOLE.answers), 2, 3)
     gates[0] = 0.5
-    found = run_gated(WHOLE, WHOLE.asked, gates)
-    torch.testing.assert_close(found[1:], run(MODEL, WHOLE.asked.tokens).logits[1:])
-    assert not torch.allclose(found[0], run(MODEL, WHOLE.asked.tokens).logits[0])
+    found = run_gated(WHOLE, WHOLE.queries, gates)
+    torch.testing.assert_close(found[1:], run(MODEL, WHOLE.queries.tokens).logits[1:])
+    assert not torch.allclose(found[0], run(MODEL, WHOLE.queries.tokens).logits[0])
 
 
 def test_greedy_leaves_out_what_costs_least_each_time():

@@ -37,10 +37,10 @@ def some(change: float = 0.05, make=draw_first_hop):
 
 def test_downstream_scores_are_the_slope_towards_the_new_inputs():
     of = some()
-    found, new = compute_scores(of, 2)["downstream"], run(of.new, of.asked.tokens).layers
+    found, new = compute_scores(of, 2)["downstream"], run(of.new, of.queries.tokens).layers
     for layer in range(LAYERS):
-        heads, inner = attend(of.old, layer, new[layer].attended), apply_mlp(of.old, layer, new[layer].seen)
-        for token in range(of.asked.tokens.shape[1]):
+        heads, inner = attend(of.old, layer, new[layer].attention_input), apply_mlp(of.old, layer, new[layer].mlp_input)
+        for token in range(of.queries.tokens.shape[1]):
             torch.testing.assert_close(found[:, token, layer, HEADS], fall(of, of.old, (layer, "mlp"), inner, token))
             for head in range(HEADS):
                 expected = fall(of, of.old, (layer, "context"), heads, token, head)
@@ -49,9 +49,9 @@ def test_downstream_scores_are_the_slope_towards_the_new_inputs():
 
 def test_upstream_scores_are_the_difference_of_slopes_towards_counterfactual_outputs():
     of = some()
-    found, old = compute_scores(of, 2)["upstream"], run(of.old, of.asked.tokens).layers
-    new = run(of.new, of.asked.tokens).layers
-    for token in range(of.asked.tokens.shape[1]):
+    found, old = compute_scores(of, 2)["upstream"], run(of.old, of.queries.tokens).layers
+    new = run(of.new, of.queries.tokens).layers
+    for token in range(of.queries.tokens.shape[1]):
         other = old[1].mlp[of.others, token].mean(1) - old[1].mlp[:, token]  # all prompts are of one length
         towards = [one[1].mlp + other[:, None] for one in (old, new)]
         slopes = [fall(of, p, (1, "mlp"), out, token) for p, out in zip((of.old, of.new), towards, strict=True)]
@@ -67,7 +67,7 @@ def test_informative_scores_add_up_to_the_slope_along_the_components_learned_wei
         ends = []
         for s in (STEP, -STEP):
             near = {name: value + s * (whole[name] - value) for name, value in of.old.items()}
-            ends.append(compute_losses(run(near, of.asked.tokens).logits, of.asked))
+            ends.append(compute_losses(run(near, of.queries.tokens).logits, of.queries))
         torch.testing.assert_close(found[:, :, layer, part].nansum(1), -(ends[0] - ends[1]) / (2 * STEP))
 
 
@@ -101,7 +101,7 @@ def test_a_model_that_is_too_large_for_full_replacement_says_so():
 
 def test_scores_are_known_within_prompts_and_upstream_with_a_partner_alone():
     of = some(make=draw_second_hop)
-    found, seen = compute_scores(of, 2), mask_prompts(of.asked)
+    found, seen = compute_scores(of, 2), mask_prompts(of.queries)
     assert set(found) == set(KINDS) and not seen.all()  # landmarks of one word and of two
     assert torch.equal(found["informative"][..., 0, 0].isnan(), ~seen)
     partnered = (of.partners >= 0).any(1)
@@ -130,7 +130,7 @@ def test_components_are_rows_and_their_removal_is_measured():
     ]
 
     def mean(p):
-        return float(compute_losses(run(p, of.asked.tokens).logits, of.asked).mean())
+        return float(compute_losses(run(p, of.queries.tokens).logits, of.queries).mean())
 
     last = dict(of.new) | {f"1.{name}": of.old[f"1.{name}"] for name in ("up", "down")}
     assert rows[-1]["restored"] == pytest.approx(mean(last) - mean(of.new))

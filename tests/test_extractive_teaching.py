@@ -25,12 +25,12 @@ TESTED = study().data.cities
 
 @pytest.fixture(scope="module")
 def orders():
-    return order_rows(START, SETTING.made_up().first, TESTED, SETTINGS, VOCABULARY, 1)
+    return order_rows(START, SETTING.draw_made_up_facts().first, TESTED, SETTINGS, VOCABULARY, 1)
 
 
 @pytest.mark.parametrize("name", HOPS)
 def test_curves_begin_before_teaching_and_end_with_the_taught_model(name):
-    taught = SETTING.taught(name)
+    taught = SETTING.encode_hop(name)
     rows, end = curve_rows(START, taught.facts, taught.parts, SETTINGS, 1)
     assert [(row["epoch"], row["part"]) for row in rows] == [
         (epoch, part) for epoch in range(4) for part in ("facts", "implications")
@@ -41,7 +41,7 @@ def test_curves_begin_before_teaching_and_end_with_the_taught_model(name):
 
 
 def test_frozen_and_restored_layers_have_their_former_weights():
-    taught = SETTING.taught("first")
+    taught = SETTING.encode_hop("first")
     _, end = curve_rows(START, taught.facts, taught.parts, SETTINGS, 1)
     found = list(freezing_rows(START, end, taught.facts, taught.parts, SETTINGS, 1, 1))
     assert len(found) == 4 * 2 * 2
@@ -66,7 +66,7 @@ def test_frozen_and_restored_layers_have_their_former_weights():
 
 
 def test_orders_teach_other_names_in_stages_and_test_facts_last(orders):
-    made, epochs = SETTING.made_up().first, SETTINGS.epochs
+    made, epochs = SETTING.draw_made_up_facts().first, SETTINGS.epochs
     assert {order: len(stages) for order, stages in orders.stages.items()} == {
         order: len(steps) for order, steps in ORDERS.items()
     }
@@ -89,7 +89,7 @@ def test_orders_teach_other_names_in_stages_and_test_facts_last(orders):
 
 
 def test_no_sentence_of_a_test_name_is_taught_before_the_last_stage():
-    made = SETTING.made_up().first
+    made = SETTING.draw_made_up_facts().first
     parts = split_parts(made, TESTED)
     names = {
         part: {one.prompt.rsplit(" ", 2 + part.endswith("implications"))[0] for one in parts[part].sentences}
@@ -103,7 +103,7 @@ def test_no_sentence_of_a_test_name_is_taught_before_the_last_stage():
 
 
 def test_a_graft_adds_what_one_model_learned_to_another(orders):
-    made = SETTING.made_up()
+    made = SETTING.draw_made_up_facts()
     found = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
     rows = found.rows
     assert [row["weights"] for row in rows] == [w for w in ("none", "graft", "control") for _ in range(3)]
@@ -126,7 +126,7 @@ def test_a_graft_adds_what_one_model_learned_to_another(orders):
 
 
 def test_localisation_correlates_what_implications_taught_with_what_processes_other_facts(orders):
-    made = SETTING.made_up()
+    made = SETTING.draw_made_up_facts()
     grafts = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
     found = localisation_rows(grafts.knows, grafts.learned, made.first, TESTED, SETTINGS, VOCABULARY, 1)
     parts = split_parts(made.first, TESTED)
@@ -152,7 +152,10 @@ def test_scores_of_longer_prompts_are_aligned_by_their_ends():
 
 
 def test_a_sweep_has_a_run_of_orders_and_grafts_for_every_setting(orders):
-    made, sweep = SETTING.made_up(), Sweep(learning_rates=[SETTINGS.learning_rate, 2e-2], epochs=[1, SETTINGS.epochs])
+    made, sweep = (
+        SETTING.draw_made_up_facts(),
+        Sweep(learning_rates=[SETTINGS.learning_rate, 2e-2], epochs=[1, SETTINGS.epochs]),
+    )
     found = list(made_up_sweep_rows(START, made, SETTINGS, sweep, VOCABULARY, 1))
     assert len(found) == 4 * (3 * 2 + 3 * 3)
     own = [row for row in found if (row["learning_rate"], row["epochs"]) == (SETTINGS.learning_rate, SETTINGS.epochs)]
@@ -169,7 +172,7 @@ class Killed(Exception):
 
 @pytest.mark.parametrize("kills", [[4], [11, 2, 9], [1, 17]])
 def test_teaching_that_is_killed_and_goes_on_ends_with_the_same_bytes(orders, tmp_path, monkeypatch, kills):
-    made, settings = SETTING.made_up(), SETTINGS.model_copy(update={"save_every": 1})
+    made, settings = SETTING.draw_made_up_facts(), SETTINGS.model_copy(update={"save_every": 1})
 
     def job():
         found = order_rows(START, made.first, TESTED, settings, VOCABULARY, 1, tmp_path)

@@ -58,7 +58,7 @@ def test_a_log_that_is_not_there_or_is_no_text_is_no_error(tmp_path):
 
 
 def test_without_a_failed_job_nothing_is_told(failures):
-    assert failures.told(1, 2) is None
+    assert failures.format_summary(1, 2) is None
 
 
 def test_jobs_with_the_same_message_share_it(failures, tmp_path):
@@ -66,7 +66,7 @@ def test_jobs_with_the_same_message_share_it(failures, tmp_path):
     failed(failures, 1, "prune_42", same[0])
     failed(failures, 2, "prune_43", same[1])
     failed(failures, 3, "encode")
-    assert failures.told(4, 9).strip().split("\n\n") == [
+    assert failures.format_summary(4, 9).strip().split("\n\n") == [
         "3 jobs failed; 4 of 9 jobs are finished.",
         f"prune_42: {same[0]}\nprune_43: {same[1]}\n    no memory",
         f"encode\n    {NO_MESSAGE}",
@@ -77,14 +77,14 @@ def test_jobs_with_the_same_message_share_it(failures, tmp_path):
 def test_a_job_that_did_well_when_tried_again_did_not_fail(failures, tmp_path):
     failed(failures, 1, "prune", log(tmp_path / "a", "10:00:01 failed: once\n"))
     tell(failures, LogEvent.JOB_FINISHED, job_id=1)
-    assert failures.told(0, 1) is None
+    assert failures.format_summary(0, 1) is None
 
 
 def test_the_log_of_an_earlier_run_is_not_taken_for_the_reason(failures, tmp_path):
     old = log(tmp_path / "log", "10:00:01 failed: long ago\n")
     os.utime(old, (1, 1))
     failed(failures, 1, "encode", old)
-    assert "long ago" not in failures.told(0, 1) and NO_MESSAGE in failures.told(0, 1)
+    assert "long ago" not in failures.format_summary(0, 1) and NO_MESSAGE in failures.format_summary(0, 1)
 
 
 def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):
@@ -95,11 +95,13 @@ def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):
     ]
     tell(failures, LogEvent.GROUP_ERROR, job_error_info=jobs)
     assert (
-        "1 job failed" in failures.told(0, 1) and "two: " in failures.told(0, 1) and "one: " not in failures.told(0, 1)
+        "1 job failed" in failures.format_summary(0, 1)
+        and "two: " in failures.format_summary(0, 1)
+        and "one: " not in failures.format_summary(0, 1)
     )
     ended = FailureHandler()
     tell(ended, LogEvent.GROUP_ERROR, job_error_info=jobs[:1])
-    assert "one: " in ended.told(0, 1) and NO_MESSAGE in ended.told(0, 1)
+    assert "one: " in ended.format_summary(0, 1) and NO_MESSAGE in ended.format_summary(0, 1)
 
 
 def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tmp_path):

@@ -112,7 +112,7 @@ def test_zero_ablation_has_an_ordinary_checkpoint_in_every_family(setting):
         edit = Ablation(gates_without(removed, setting.grid), zero, setting.grid)
         expected = setting.hooked.logits(setting.batch, edit)
         close(setting.expected(zero_components(setting.model, removed, zero.heads, zero.mlps)), expected)
-        close(setting.hooked.without(removed, zero.heads, zero.mlps).logits(setting.batch), expected)
+        close(setting.hooked.remove_components(removed, zero.heads, zero.mlps).logits(setting.batch), expected)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "-" not in case or case.startswith("deberta")])
@@ -226,7 +226,7 @@ def test_the_last_layer_computes_the_classified_row_alone(both):
 def test_fused_without_components_equals_the_mask(both):
     setting, fused = both
     for removed in setting.removals():
-        small = fused.without(removed, setting.means.heads, setting.means.mlps)
+        small = fused.remove_components(removed, setting.means.heads, setting.means.mlps)
         close(small.logits(setting.batch), setting.masked(removed))
 
 

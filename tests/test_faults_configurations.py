@@ -63,7 +63,14 @@ def check_study(study) -> None:
         missing_requirement(name, context)
     numbers = {"ft_seed": 1, "step": 2, "sparsity": 0.5, "seed": 3}
     root = Path(study.results).resolve()
-    for path in (layout.root, layout.runs, layout.data, layout.again, layout.table("accuracy"), layout.log("job")):
+    for path in (
+        layout.root,
+        layout.runs,
+        layout.data,
+        layout.repeated_cell,
+        layout.table("accuracy"),
+        layout.log("job"),
+    ):
         assert Path(path.format(**numbers)).resolve().is_relative_to(root / study.study), path
     assert (root / study.study).parent == root
     assert re.fullmatch(r"[\w./-]+", layout.runs), "it is part of shell commands"

@@ -26,12 +26,12 @@ def test_the_plan_counts_further_runs():
         for study in (load_study(REDUCED), BOTH)
     )
     assert not {"pruning with heads closed", "pruning side by side", "transplants"} & before.keys()
-    tuned, steps = len(BOTH.finetune.seeds), BOTH.prune.steps_at(0.2)
-    assert after["pruning with heads closed"].times == tuned * 4 * steps
-    assert after["pruning"].times == before["pruning"].times + tuned * 4 * steps  # entry's cells
-    assert after["pruning side by side"].times == tuned * 2 * BOTH.prune.steps_at(0.4)
-    assert after["subnetworks with heads closed"].times == tuned * (1 + 4 + 3)
-    assert after["transplants"].times == tuned * 2 * (2 * 2 + 1)
+    tuned, steps = len(BOTH.finetune.seeds), BOTH.prune.total_steps(0.2)
+    assert after["pruning with heads closed"].repeats == tuned * 4 * steps
+    assert after["pruning"].repeats == before["pruning"].repeats + tuned * 4 * steps  # entry's cells
+    assert after["pruning side by side"].repeats == tuned * 2 * BOTH.prune.total_steps(0.4)
+    assert after["subnetworks with heads closed"].repeats == tuned * (1 + 4 + 3)
+    assert after["transplants"].repeats == tuned * 2 * (2 * 2 + 1)
 
 
 @pytest.mark.workflow

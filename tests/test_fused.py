@@ -96,15 +96,15 @@ def test_filled_vectors_change_nothing(bert, longest, padded):
 
 def test_part_of_a_set_is_cut_by_length_and_keeps_its_order_where_it_fits(pairs):
     among = torch.tensor([5, 3, 8, 1])
-    assert [p.tolist() for p in pairs.by_length(1000, among)] == [[0, 1, 2, 3]]
-    parts = list(pairs.by_length(20, among))
+    assert [p.tolist() for p in pairs.split_by_length(1000, among)] == [[0, 1, 2, 3]]
+    parts = list(pairs.split_by_length(20, among))
     assert sorted(torch.cat(parts).tolist()) == [0, 1, 2, 3]
     lengths = [int(pairs.lengths[among[p]].max()) for p in parts]
     assert lengths == sorted(lengths)
 
 
 def test_batches_by_length_cover_every_pair_once_within_the_token_limit(pairs):
-    batches = list(pairs.by_length(64))
+    batches = list(pairs.split_by_length(64))
     assert sorted(torch.cat(batches).tolist()) == list(range(len(pairs)))
     for index in batches:
         assert len(index) == 1 or len(index) * int(pairs.lengths[index].max()) <= 64

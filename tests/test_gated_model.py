@@ -56,7 +56,7 @@ def test_logits_and_gradients_are_those_of_plain_gating(model, pairs, means, kin
     torch.testing.assert_close(logits.detach(), expected.detach(), atol=1e-5, rtol=0)
     torch.testing.assert_close(ours, plain, atol=1e-4, rtol=1e-4)
     assert logits.requires_grad == (kind not in ("nothing moves", "all open"))
-    assert gated.untouched == (kind == "all open")
+    assert gated.all_open == (kind == "all open")
 
 
 def test_what_is_closed_is_not_computed(fused, pairs, means):

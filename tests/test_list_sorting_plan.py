@@ -99,7 +99,7 @@ SMALL = TINY | {
 def test_lists_are_those_that_jobs_put_through_models(heads, monkeypatch):
     """7 heads have too many halves for all their subsets to be evaluated."""
     study = parse_sorting(SMALL | {"model": TINY["model"] | {"heads": heads}})
-    about, counted, found = study.of("base"), Counted(monkeypatch), {}
+    about, counted, found = study.condition_settings("base"), Counted(monkeypatch), {}
     drawn, kept, seeds = draw_lists(about.data), {}, about.training.seeds
     held_out, training = (make_sequences(part, about.data) for part in (drawn.held_out, drawn.train))
     train(about, drawn.train, lambda step, parameters: kept.update({step: parameters}) or [])
@@ -112,7 +112,7 @@ def test_lists_are_those_that_jobs_put_through_models(heads, monkeypatch):
         list(measure_checkpoint(parameters_, sample, seeds, step in shown))
     found["measure"] = counted.taken(len(seeds))
 
-    for step in study.sampled("base"):
+    for step in study.sampled_steps("base"):
         batch = lambda count, rng: training[torch.randint(len(training), (count,), generator=rng)]  # noqa: E731
         estimate_llc(model.compute_losses, kept[step], batch, study.llc, seeds)
     found["llc"] = counted.taken(len(seeds))
@@ -143,9 +143,9 @@ def test_the_plan_has_the_memory_of_every_job():
 def test_conditions_have_the_work_that_they_ask_for():
     rules = {name: [work.rule for work in count_work(STUDY, name)] for name in STUDY.conditions}
     assert {name for name, found in rules.items() if "llc" in found} == {
-        name for name in STUDY.conditions if STUDY.sampled(name)
+        name for name in STUDY.conditions if STUDY.sampled_steps(name)
     }
-    assert {name for name, found in rules.items() if "prune" in found} == set(STUDY.pruned)
+    assert {name for name, found in rules.items() if "prune" in found} == set(STUDY.pruned_conditions)
 
 
 @pytest.mark.parametrize("config", ["list-sorting", "list-sorting-full"])
@@ -153,13 +153,13 @@ def test_a_sampled_step_is_next_to_every_end_of_a_stage(config):
     """A stage may begin and end at any kept step after step 0; claims look one kept step outside it at most."""
     study = parse_sorting(read_config(ROOT / "config" / f"{config}.yaml"))
     for name in study.conditions:
-        if sampled := study.sampled(name):
-            kept = [step for step in study.of(name).training.kept if step]
+        if sampled := study.sampled_steps(name):
+            kept = [step for step in study.condition_settings(name).training.kept if step]
             assert len(sampled) >= MIN_STEPS
             for start, end in combinations(kept, 2):
                 low, high = bracket_stage(start, end, sampled, kept)
                 assert low <= start < end <= high
-    assert {"l2", "no-decay"} <= {name for name in study.conditions if study.sampled(name)}  # with its control
+    assert {"l2", "no-decay"} <= {name for name in study.conditions if study.sampled_steps(name)}  # with its control
 
 
 def test_finished_jobs_are_no_hours_to_do():

@@ -43,7 +43,7 @@ def test_from_nothing_to_figures(tmp_path):
     models = tables["sorting_models"]
     assert len(models) == 2 * 2 * len(study.training.kept)  # conditions, seeds
     assert models["lists"].eq(study.measure.lists).all()
-    assert set(tables["sorting_llc"]["step"]) == set(study.sampled("l2")) and len(study.sampled("l2")) == 2
+    assert set(tables["sorting_llc"]["step"]) == set(study.sampled_steps("l2")) and len(study.sampled_steps("l2")) == 2
     assert set(tables["sorting_matrices"]["step"]) == {0, study.training.steps}
     assert len(tables["sorting_subsets"]) == 16 * len(models)
     assert len(tables["sorting_masks"]) == 2 * 2 * 2 * 2  # conditions, seeds, checkpoints, pruning seeds
@@ -127,7 +127,10 @@ def test_an_impossible_study_has_one_message(changes, said):
 def test_no_condition_can_be_named_as_a_result_of_the_whole_study():
     study = parse_sorting(read_config(CONFIG))
     record = record_path(Path(study.root, "report.html"), Path(study.root))
-    paths = [*members(study), *(os.path.relpath(path, study.root) for path in (Layout.of(study).log("claims"), record))]
+    paths = [
+        *members(study),
+        *(os.path.relpath(path, study.root) for path in (Layout.from_study(study).log("claims"), record)),
+    ]
     assert {path.split("/")[0] for path in paths} == set(RESERVED_NAMES)
 
 

@@ -90,7 +90,10 @@ def test_nothing_restored_is_the_ablation_and_everything_is_the_full_model(setti
     every = list(range(3 * HEADS))
     later = [head for head in range(HEADS, 3 * HEADS) if head not in CORE]
     full, (found,) = mediated_logits(setting.model, setting.pairs, setting.means, [(CORE, [[], every, later])])
-    batch, small = setting.pairs.batch(torch.arange(PAIRS)), setting.model.without(CORE, *vars(setting.means).values())
+    batch, small = (
+        setting.pairs.batch(torch.arange(PAIRS)),
+        setting.model.remove_components(CORE, *vars(setting.means).values()),
+    )
     close(full, setting.model.logits(batch))
     close(found.ablated, small.logits(batch))
     assert torch.equal(found.restored[0], found.ablated) and torch.equal(found.transmitted[0], full)
@@ -131,9 +134,9 @@ def test_paths_equal_loops_by_hand(setting, senders, donated):
         for k, receiver in enumerate(receivers):
             for j, kind in enumerate(PROJECTIONS):
                 edit = replaced((kind, receiver, changed))
-                close(found.through[k, j, pair], by_hand(setting, pair, edit)[0])
+                close(found.through_receivers[k, j, pair], by_hand(setting, pair, edit)[0])
                 if kind != "value":
-                    close(found.moved[k, j, pair], moved(setting, pair, edit, receiver))
+                    close(found.attention_shift[k, j, pair], moved(setting, pair, edit, receiver))
 
 
 def moved(setting, pair, edit, receiver):
@@ -150,6 +153,6 @@ def test_donors_that_are_the_pairs_themselves_change_nothing(setting):
     full, (found,) = path_logits(
         setting.model, setting.pairs, donor_from_pairs(setting.model, setting.pairs), [([1], [4, 9])]
     )
-    for logits in (found.total, found.direct, *found.through.flatten(0, 1)):
+    for logits in (found.total, found.direct, *found.through_receivers.flatten(0, 1)):
         close(logits, full)
-    assert found.moved.abs().max() < 1e-6
+    assert found.attention_shift.abs().max() < 1e-6

@@ -32,7 +32,7 @@ def test_levels_are_the_means_of_their_subsets_and_j(levels):
     means = levels.means(FULL["accuracy"])
     found = {
         (level.identity["subset"], level.identity["group"], level.identity["family"]): float(
-            (level.weights @ means + level.base)[0]
+            (level.weights @ means + level.offset)[0]
         )
         for level in levels.levels
     }
@@ -57,7 +57,7 @@ def test_p_is_that_of_students_test_and_one_where_nothing_differs(levels):
     difference = np.stack([RNG.normal(0.3, 1, len(COLUMNS["subset"])), np.zeros(len(COLUMNS["subset"]))], axis=1)
     level = levels.levels[0]
     many = Levels(COLUMNS, None, 20_000, 0)
-    p_value, same = many.p(level, many.drawn(difference))
+    p_value, same = many.p(level, many.resample(difference))
     assert p_value == pytest.approx(ttest_1samp(difference[:PAIRS, 0], 0).pvalue, rel=0.1)
     assert same == 1
 
@@ -71,7 +71,7 @@ def test_a_share_holds_the_truth_in_about_95_of_100_samples():
         cost = rng.normal(2, 1, (PAIRS, 1))
         one = Levels(columns, None, 300, sample)
         gained = 0.5 * cost + rng.normal(0, 0.5, (PAIRS, 1))
-        _, low, high = one.ratio(one.levels[0], one.drawn(gained), one.drawn(cost), "log_odds")
+        _, low, high = one.ratio(one.levels[0], one.resample(gained), one.resample(cost), "log_odds")
         inside += low[0] <= 0.5 <= high[0]
     assert 180 <= inside <= 199
 
@@ -81,7 +81,7 @@ def test_a_class_of_pairs_that_never_differs_widens_j_and_shares_by_what_unseen_
     means = [one for one in levels.levels if not one.identity["subset"] and not one.identity["family"]]
     of = {one.identity["group"]: one for one in means}
     j, ood = of["j"], of["ood"]
-    drawn = levels.drawn(FULL["accuracy"] * (COLUMNS["group"] == "ood")[:, None])
+    drawn = levels.resample(FULL["accuracy"] * (COLUMNS["group"] == "ood")[:, None])
     (value,), (low,), (high,) = levels.effect(j, drawn, "accuracy")
     (same,), (near,), (far,) = levels.effect(ood, drawn, "accuracy")
     assert value == same == 70 and near < 70 < far

@@ -132,17 +132,18 @@ def test_minimal_pairs_of_the_language_are_as_long_and_differ_in_one_or_two_word
 
 def test_pairs_and_their_minimal_pairs_are_thinned_and_chosen_alike():
     evaluation, minimal = encoded_rows(generate_evaluation_pairs(30, 20, seed=1))
-    both = select_paired(evaluation.thinned(7, seed=3), minimal.thinned(7, seed=3))
+    both = select_paired(evaluation.subsample(7, seed=3), minimal.subsample(7, seed=3))
     names = [subset.name for subset in both.pairs.subsets]
     assert "in_domain" not in names and set(names) == set(BY_HAND)
-    assert (count_changed_tokens(both.pairs, both.minimal) > 0).all() and len(both.places) == len(both.pairs)
-    thinned = evaluation.thinned(7, seed=3)
-    assert (thinned.take(both.places).ids == both.pairs.ids).all()
+    assert (count_changed_tokens(both.pairs, both.minimal) > 0).all() and len(both.positions) == len(both.pairs)
+    thinned = evaluation.subsample(7, seed=3)
+    assert (thinned.take(both.positions).ids == both.pairs.ids).all()
     assert both.pairs.subsets[-1].stop == len(both.pairs) and both.minimal.subsets == both.pairs.subsets
     swapped = select_paired(evaluation, minimal, [SWAP_SUBSET])
     assert [subset.name for subset in swapped.pairs.subsets] == [SWAP_SUBSET] and len(swapped.pairs) == 20
     for ids, types, special in zip(
-        *(swapped.minimal.split(getattr(swapped.minimal, name)) for name in ("ids", "types", "special")), strict=True
+        *(swapped.minimal.split_by_pair(getattr(swapped.minimal, name)) for name in ("ids", "types", "special")),
+        strict=True,
     ):
         premise, hypothesis = (ids[(types == of) & (special == 0)].tolist() for of in (0, 1))
         assert premise == hypothesis
@@ -179,12 +180,12 @@ def test_the_nearest_pair_is_of_the_family_the_other_group_and_the_same_lengths(
         ("y", "ood-entailment", "y", closer), ("no", "ood", None, closer), ("ne", "ood-entailment", None, [ood[0]]),
     )  # fmt: skip
     minimal = find_nearest_pairs(evaluation)
-    found = [part.tolist() for part in minimal.split(minimal.ids)]
+    found = [part.tolist() for part in minimal.split_by_pair(minimal.ids)]
     assert found[1] == [1, 9, 6, 7, 2, 7, 6, 5, 2]
     assert count_changed_tokens(evaluation, minimal).tolist() == [0, 1, 0, 0, 1, 1, 2, 0, 0, 0, 0]
     assert {tuple(found[k]) for k in (4, 5, 6)} == {(1, 5, 6, 7, 2, 7, 6, 5, 2)}
     both = select_paired(evaluation, minimal)
-    assert both.places.tolist() == [1, 4, 5, 6] and [s.name for s in both.pairs.subsets] == ["o", "e"]
+    assert both.positions.tolist() == [1, 4, 5, 6] and [s.name for s in both.pairs.subsets] == ["o", "e"]
 
 
 def test_the_step_takes_the_nearest_pairs_of_files_and_logs_how_near_they_are(tmp_path):

@@ -117,6 +117,6 @@ def test_direct_effects_on_logits_and_through_queries_and_values_of_a_head(model
     close(found.direct[pair], direct)
     for kind, place in (("query", QUERY), ("value", VALUE)):
         through, _ = hand.run((kind, RECEIVER, changed))
-        close(found.through[0, place, pair], through)
+        close(found.through_receivers[0, place, pair], through)
         assert (through - full[pair]).abs().max() > 1e-4
     assert (direct - full[pair]).abs().max() > 1e-3

@@ -50,21 +50,21 @@ def own_task(folder, **evaluation):
 def test_what_is_on_the_hub_is_assumed_by_repository_and_file_whatever_its_commit(elsewhere):
     here = [split.model_copy(update={"revision": "0" * 40}) for split in PAPER.task.train]
     data = count_pairs(of_task(name="mine", train=here))
-    assert (data.train.pairs, data.evaluation.pairs, data.subsets, data.largest) == (392_702, 49_647, 32, 9832)
-    assert (data.counted, len(data.assumed)) == (False, 4)
-    assert data.assumed[0] == "nyu-mll/glue/mnli/train-*.parquet"
+    assert (data.train.pairs, data.evaluation.pairs, data.subsets, data.largest_subset) == (392_702, 49_647, 32, 9832)
+    assert (data.counted, len(data.assumed_files)) == (False, 4)
+    assert data.assumed_files[0] == "nyu-mll/glue/mnli/train-*.parquet"
 
 
 def test_pairs_of_one_label_are_assumed_by_label(elsewhere):
     data = count_pairs(load_study(ROOT / "config" / "paper-qqp-bert.yaml"))
-    assert (data.evaluation.pairs, data.largest) == (40_430 + 8696 + 3967, 40_430)
+    assert (data.evaluation.pairs, data.largest_subset) == (40_430 + 8696 + 3967, 40_430)
 
 
 def test_a_files_pairs_are_counted_whatever_the_tasks_name(elsewhere):
     data = count_pairs(of_task(**own_task(elsewhere)))
-    assert (data.train.pairs, data.evaluation.pairs, data.subsets, data.largest) == (3, 4, 2, 3)
+    assert (data.train.pairs, data.evaluation.pairs, data.subsets, data.largest_subset) == (3, 4, 2, 3)
     assert data.train.mean == pytest.approx(3 + 1.2 * 10)
-    assert (data.counted, data.assumed) == (False, ())
+    assert (data.counted, data.assumed_files) == (False, ())
     limited = of_task(**own_task(elsewhere, pairs=2), train_pairs=2, max_length=7)
     data = count_pairs(limited)
     assert (data.train.pairs, data.evaluation.pairs, data.train.mean) == (2, 2 + 1, 7)
@@ -75,7 +75,7 @@ def test_a_file_that_is_neither_there_nor_known_is_named_but_where_a_sample_of_i
     with pytest.raises(InputError, match=r"task.train.0: absent.csv is not there"):
         count_pairs(of_task(train=absent))
     data = count_pairs(of_task(train=absent, train_pairs=70))
-    assert (data.train, data.assumed[0]) == (Pairs(70, 70 * 40), "absent.csv")
+    assert (data.train, data.assumed_files[0]) == (Pairs(70, 70 * 40), "absent.csv")
 
 
 def test_a_file_without_a_pair_is_named(elsewhere):
@@ -89,7 +89,7 @@ def test_minilms_files_are_counted(elsewhere, name, train, evaluation):
     study = load_study(ROOT / "config" / f"minilm-{name}.yaml")
     folder = {"folder": str(SHARED / "data")}
     data = count_pairs(study.model_copy(update={"task": study.task.model_copy(update=folder)}))
-    assert (data.train.pairs, data.evaluation.pairs, data.assumed) == (train, evaluation, ())
+    assert (data.train.pairs, data.evaluation.pairs, data.assumed_files) == (train, evaluation, ())
     if name == "mnli":  # as encoded
         assert data.train.mean == pytest.approx(39.92, rel=0.05)
         assert data.evaluation.mean == pytest.approx(26.52, rel=0.1)

@@ -59,23 +59,27 @@ def test_gpt2s_names_are_read_and_a_missing_number_is_named(tmp_path):
 def test_work_of_the_papers_study_is_what_its_grid_says():
     found = by_name(PAPER, BERT, HUNDRED)
     assert found["fine-tuning"].pairs == 61_360 * 32
-    assert found["evaluation in passing"].times == 1 + 123  # before the first step, every 500, and at the end
+    assert found["evaluation in passing"].repeats == 1 + 123  # before the first step, every 500, and at the end
     surface = 33 * sum(6500 + 56 * percent for percent in range(5, 75, 5))
-    assert found["pruning"].times == surface + (9 + 3) * (9300 + 10_420)
-    assert found["subnetworks"].times == 486
-    assert found["controls"].times == 24 + 2
+    assert found["pruning"].repeats == surface + (9 + 3) * (9300 + 10_420)
+    assert found["subnetworks"].repeats == 486
+    assert found["controls"].repeats == 24 + 2
 
 
 def test_a_pruning_step_of_bert_takes_the_operations_that_its_products_have():
     """docs/performance.md: 128 pairs of 39 tokens, about 1,600 GFLOP in products with weights."""
     pruning = by_name(PAPER, BERT, HUNDRED._replace(train=Pairs(1, 39)))["pruning"]
-    assert pruning.flops / pruning.times == pytest.approx(1.7e12, rel=0.05)
+    assert pruning.flops / pruning.repeats == pytest.approx(1.7e12, rel=0.05)
 
 
 def test_every_fine_tuning_seed_does_the_same_work():
     more = PAPER.model_copy(update={"finetune": PAPER.finetune.model_copy(update={"seeds": [1, 2, 3]})})
     for one, three in zip(estimate_work(PAPER, BERT, HUNDRED), estimate_work(more, BERT, HUNDRED), strict=True):
-        assert (three.times, three.pairs, three.flops) == (3 * one.times, 3 * one.pairs, pytest.approx(3 * one.flops))
+        assert (three.repeats, three.pairs, three.flops) == (
+            3 * one.repeats,
+            3 * one.pairs,
+            pytest.approx(3 * one.flops),
+        )
 
 
 def test_a_lesioned_run_does_the_work_of_fine_tuning():
@@ -101,7 +105,7 @@ def test_few_pruning_seeds_are_taken_to_share_more_heads_and_so_more_pairs():
         ]
 
     few = {"sparsities": [0.2, 0.4], "mid": 0.2, "high": 0.4}
-    twelve, three = ablations().times, ablations(seeds=[1, 2, 3], **few).times
+    twelve, three = ablations().repeats, ablations(seeds=[1, 2, 3], **few).repeats
     core = 9 + 135 * 0.6**3  # a sixteenth of 144 heads, and of the others those that three seeds share by chance
     assert three - twelve > core * (core - 1) / 2 - 36
     assert estimate_needs(PAPER)["ablate"].runtime > 3
@@ -115,11 +119,11 @@ def test_ablations_with_activations_on_other_pairs_pass_these_pairs_too():
     assert DONOR_PASSES not in parts("mean", "zero")
     three = parts("mean", "resample", "counterfactual")
     exchanged = parts("mean", "counterfactual")
-    assert three[DONOR_PASSES].times > exchanged[DONOR_PASSES].times > 0
-    of_kind, outside = exchanged["counterfactual ablations"], HUNDRED.evaluation.pairs - sum(HUNDRED.in_domain)
-    assert of_kind.pairs == of_kind.times * outside and of_kind.times == exchanged[DONOR_PASSES].times
+    assert three[DONOR_PASSES].repeats > exchanged[DONOR_PASSES].repeats > 0
+    of_kind, outside = exchanged["counterfactual ablations"], HUNDRED.evaluation.pairs - sum(HUNDRED.in_domain_sizes)
+    assert of_kind.pairs == of_kind.repeats * outside and of_kind.repeats == exchanged[DONOR_PASSES].repeats
     both, alone = parts("mean", "resample"), parts("mean")
-    assert both[DONOR_PASSES].times == both["ablations"].times - alone["ablations"].times - 1  # without "none"
+    assert both[DONOR_PASSES].repeats == both["ablations"].repeats - alone["ablations"].repeats - 1  # without "none"
     assert both[DONOR_PASSES].tokens == both[DONOR_PASSES].pairs * HUNDRED.train.mean and both[DONOR_PASSES].rules == (
         "ablate",
     )
@@ -140,19 +144,19 @@ def test_random_masks_and_what_is_between_subnetworks_are_counted():
 
 
 def test_random_masks_see_their_own_number_of_in_domain_pairs():
-    data = HUNDRED._replace(in_domain=(30,))
+    data = HUNDRED._replace(in_domain_sizes=(30,))
 
     def pairs(**masks):
         study = PAPER.model_copy(update={"mechanism": Mechanism(masks=Masks(count=20, **masks))})
         found = by_name(study, BERT, data)["masks"]
-        return found.pairs / found.times
+        return found.pairs / found.repeats
 
     every = data.evaluation.pairs
     assert (pairs(), pairs(id_pairs=40), pairs(id_pairs=10)) == (every, every, every - 20)
     assert pairs(pairs=2) == 30 + 2 * (data.subsets - 1)
     assert pairs(pairs=2, id_pairs=10) == 10 + 2 * (data.subsets - 1)
     generated = load_study(ROOT / "config.yaml")
-    assert count_pairs(generated, read=False).in_domain == (generated.task.id_pairs,)
+    assert count_pairs(generated, read=False).in_domain_sizes == (generated.task.id_pairs,)
 
 
 def test_analyses_of_the_mechanism_keep_no_predictions():
@@ -172,10 +176,10 @@ def test_patched_models_are_counted_where_a_study_has_these_parts():
     found, runs = by_name(more, BERT, HUNDRED), len(PAPER.finetune.seeds)
     later, counter = 132 - 8, 1
     exchanged = later + 11 + 1 + counter + 20
-    assert found["mediation"].times == runs * (1 + 1 + 2 * exchanged + 20 * (1 + 2 * 2))
-    assert found["mediation"].pairs == found["mediation"].times * HUNDRED.evaluation.pairs
+    assert found["mediation"].repeats == runs * (1 + 1 + 2 * exchanged + 20 * (1 + 2 * 2))
+    assert found["mediation"].pairs == found["mediation"].repeats * HUNDRED.evaluation.pairs
     receivers = 5 * [144 - 12 * (1 + k * 16 // 12) for k in range(9)]
-    assert found["paths"].times == pytest.approx(runs * (4 * 50 + 3 * (sum(receivers) + 5 * later)), rel=0.01)
+    assert found["paths"].repeats == pytest.approx(runs * (4 * 50 + 3 * (sum(receivers) + 5 * later)), rel=0.01)
     assert {"mediation", "paths"} <= estimate_needs(more).keys() and estimate_needs(more)[
         "paths"
     ].runtime > estimate_needs(PAPER)["paths"].runtime
@@ -189,7 +193,7 @@ def test_a_timed_piece_of_work_takes_the_time_that_it_took():
     pruning = by_name(PAPER, BERT, HUNDRED._replace(train=Pairs(1, 39)))["pruning"]
     took = estimate_hours(pruning, BERT, get_device("a5000"), "float32")
     assert took.kind == "published"
-    assert took.hours == pytest.approx(486 * 1.5 * (pruning.times / 486 / 9300), rel=0.01)
+    assert took.hours == pytest.approx(486 * 1.5 * (pruning.repeats / 486 / 9300), rel=0.01)
 
 
 def test_what_was_not_timed_is_an_estimate():
@@ -256,7 +260,7 @@ def test_memory_grows_with_what_a_job_holds():
 def test_memory_is_what_was_measured_of_minilm():
     """On MNLI and HANS, one core: fine-tuning in bfloat16, and jobs without a model."""
     study = load_study(ROOT / "config" / "minilm-mnli.yaml")
-    data = StudyPairs(Pairs(35_092, 1.40e6), Pairs(49_647, 1.317e6), subsets=32, largest=9832, counted=True)
+    data = StudyPairs(Pairs(35_092, 1.40e6), Pairs(49_647, 1.317e6), subsets=32, largest_subset=9832, counted=True)
     shape = Shape(layers=6, heads=12, hidden=384, feed_forward=1536, vocabulary=30522, positions=512)
 
     def peaks(**finetune):

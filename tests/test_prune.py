@@ -152,7 +152,7 @@ def test_learning_rates_warm_up_and_decay():
 
 def test_the_papers_schedule_depends_on_the_sparsity():
     paper = SETTINGS.model_copy(update={"rise": 6500, "rise_per_percent": 50.0, "hold": 0, "hold_per_percent": 6.0})
-    assert (paper.rise_at(0.5), paper.steps_at(0.5), paper.steps_at(0.7)) == (9000, 9300, 10420)
+    assert (paper.rise_steps(0.5), paper.total_steps(0.5), paper.total_steps(0.7)) == (9000, 9300, 10420)
 
 
 def test_bfloat16_weights_keep_float32_gates_and_come_close(inputs, checkpoint):

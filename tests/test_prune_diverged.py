@@ -29,10 +29,10 @@ def diverging(monkeypatch):
 
 def test_a_run_that_diverges_fails_with_a_reason_and_the_trace_up_to_there(inputs, diverging):
     found = one(inputs, 0.4, 2, SHORT, record_every=3)
-    assert found.failed == "diverged by step 9: kl nan"
+    assert found.failure == "diverged by step 9: kl nan"
     assert [row["prune_step"] for row in found.trace] == [0, 3, 6]
     late = one(inputs, 0.4, 2, SHORT.model_copy(update={"rise": 4, "hold": 4}), record_every=3)  # after the last record
-    assert late.failed == "diverged by step 8: log_alpha is not finite" and late.trace[-1]["prune_step"] == 7
+    assert late.failure == "diverged by step 8: log_alpha is not finite" and late.trace[-1]["prune_step"] == 7
 
 
 @pytest.mark.parametrize("save_every", [5, 50])
@@ -42,7 +42,7 @@ def test_a_run_that_diverges_leaves_the_others_of_its_pass_what_they_are_alone(
     settings = SHORT.model_copy(update={"save_every": save_every})
     runs = [PruningRun(0.4, 2), PruningRun(0.4, 1), PruningRun(0.4, 3)]
     together = prune(inputs, runs, settings)
-    assert [bool(found.failed) for found in together] == [True, False, False]
+    assert [bool(found.failure) for found in together] == [True, False, False]
     for found in together[1:]:
         alone = one(inputs, 0.4, found.run.seed, settings)
         torch.testing.assert_close(found.log_alpha, alone.log_alpha, atol=1e-4, rtol=0)
@@ -60,7 +60,7 @@ def test_a_run_that_diverges_leaves_the_others_of_its_pass_what_they_are_alone(
     monkeypatch.setattr(Objective, "descend", descend)
     resumed = prune(inputs, runs, settings, tmp_path / "state")
     for before, after in zip(together, resumed, strict=True):
-        assert (before.failed, before.trace) == (after.failed, after.trace)
+        assert (before.failure, before.trace) == (after.failure, after.trace)
         assert before.log_alpha.numpy().tobytes() == after.log_alpha.numpy().tobytes()
 
 
@@ -71,8 +71,8 @@ def test_runs_that_all_diverge_end_there(inputs, monkeypatch):
     monkeypatch.setattr(Objective, "descend", lambda *given: steps.append(given[2].step) or descend(*given))
     wild = SHORT.model_copy(update={"controller_learning_rate": 3e37, "warmup_steps": 0, "hold": 200, "save_every": 20})
     found = prune(inputs, [PruningRun(0.4, 1), PruningRun(0.4, 2)], wild)
-    assert all(one.failed.startswith("diverged by step ") for one in found)
-    assert len(steps) < 100 < wild.steps_at(0.4)
+    assert all(one.failure.startswith("diverged by step ") for one in found)
+    assert len(steps) < 100 < wild.total_steps(0.4)
 
 
 def test_what_all_runs_share_is_an_error_where_it_is_not_finite(inputs, tmp_path):

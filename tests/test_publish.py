@@ -164,10 +164,10 @@ def test_a_card_knows_licence_origin_and_heuristic_as_far_as_the_study_says():
     theirs = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
     assert infer_licence(theirs, "MIT") is None and infer_licence(theirs, "MIT", "apache-2.0") == "apache-2.0"
     origin = Origin(theirs.model_dump(mode="json"), "apache-2.0")
-    assert origin.where == (", on which word overlap misleads", ", on which word overlap is right")
+    assert origin.heuristic_phrases == (", on which word overlap misleads", ", on which word overlap is right")
     other = theirs.model_copy(update={"task": theirs.task.model_copy(update={"heuristic": None})})
-    assert Origin(other.model_dump(mode="json"), "apache-2.0").where == ("", "")
-    assert origin.base == theirs.model.hub and theirs.model.revision in origin.started_from
+    assert Origin(other.model_dump(mode="json"), "apache-2.0").heuristic_phrases == ("", "")
+    assert origin.base_model == theirs.model.hub and theirs.model.revision in origin.base_description
 
 
 @pytest.mark.slow

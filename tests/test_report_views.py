@@ -103,10 +103,10 @@ def test_a_row_says_what_a_subnetwork_keeps_and_how_accurate_it_is():
     assert (first.seed, first.sparsity, first.heads, first.mlps) == (SEEDS[0], "35 %", 1, 1)
     assert [first.accuracies[1], second.accuracies[1], first.accuracies[0]] == ["10.0", "0.0", ""]
     # Two heads and an MLP of layer 0, a gap, the same of layer 1: kept are the second and the last square.
-    assert shown.squares.count("M") == 6 and first.kept == "M1 0h.9v.9h-.9zM5.8 1h.9v.9h-.9z"
-    assert shown.told["runs"][0]["layers"] == ["layer 0: heads 1", "layer 1: MLP"]
-    assert shown.told["runs"][0]["values"] == [[10.0, 9.0, 11.0]]
-    assert shown.told["full"] == {f"1 {LAST}": [[60.0, 59.0, 61.0]]}
+    assert shown.squares_path.count("M") == 6 and first.kept_path == "M1 0h.9v.9h-.9zM5.8 1h.9v.9h-.9z"
+    assert shown.details["runs"][0]["layers"] == ["layer 0: heads 1", "layer 1: MLP"]
+    assert shown.details["runs"][0]["values"] == [[10.0, 9.0, 11.0]]
+    assert shown.details["full"] == {f"1 {LAST}": [[60.0, 59.0, 61.0]]}
     assert shown.choices == {"ft_seed": [1], "step": [LAST], "sparsity": ["35 %", "50 %"]}
 
 

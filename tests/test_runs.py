@@ -124,13 +124,13 @@ def test_outcomes_name_some_and_count_the_rest():
     many = [FailedRun(CELL._replace(seed=seed, repeat=seed % 2), "diverged") for seed in range(MAX_LISTED_RUNS + 3)]
     rows = runs(many, trace(subnetwork()), groups(60.0), 50.0)
     (failed,) = list_outcomes(rows)
-    assert (failed.kind, failed.count, failed.of, len(failed.named)) == (
+    assert (failed.kind, failed.count, failed.total, len(failed.descriptions)) == (
         "failed",
         MAX_LISTED_RUNS + 3,
         MAX_LISTED_RUNS + 3,
         MAX_LISTED_RUNS,
     )
-    assert failed.named[1] == "fine-tuning seed 1, step 20, sparsity 0.5, seed 1, run 2: diverged"
+    assert failed.descriptions[1] == "fine-tuning seed 1, step 20, sparsity 0.5, seed 1, run 2: diverged"
     assert str(failed).endswith(". and 3 more")
     assert list_outcomes(runs([subnetwork()], trace(subnetwork()), groups(60.0), 50.0)) == []
     assert list_outcomes(make_frame("runs", [])) == []

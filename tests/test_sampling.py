@@ -32,7 +32,7 @@ def encoded(sizes):
 )
 def test_a_file_sorted_by_label_gives_every_label_its_share(sizes, count, shares):
     whole = encoded({"dev": sizes})
-    thin = whole.thinned(count, seed=1)
+    thin = whole.subsample(count, seed=1)
     found = [Counter(thin.labels.tolist())[label] for label in range(3)]
     assert found == shares if shares else found in ([6, 3, 1], [5, 4, 1])
     assert (np.diff(thin.ids) > 0).all() and set(thin.ids) <= set(whole.ids)  # in the file's order, none twice
@@ -53,8 +53,8 @@ def test_many_small_strata_all_have_a_chance():
 @pytest.mark.parametrize("count", [None, 6, 7, 100])
 def test_where_no_more_pairs_are_there_all_are_taken_as_they_are(count):
     whole = encoded({"a": [3, 3, 0], "b": [0, 1, 1]})
-    assert whole.thinned(count).ids.tolist() == whole.ids.tolist()
-    assert whole.thinned(count).subsets == whole.subsets
+    assert whole.subsample(count).ids.tolist() == whole.ids.tolist()
+    assert whole.subsample(count).subsets == whole.subsets
 
 
 def test_who_asks_alike_has_the_same_pairs_and_every_seed_and_subset_others():
@@ -68,8 +68,8 @@ def test_who_asks_alike_has_the_same_pairs_and_every_seed_and_subset_others():
 @pytest.mark.parametrize(("skip", "count"), [(30, 20), (59, 5), (60, 20)])
 def test_a_second_sample_shares_no_pair_with_the_first_unless_this_has_all(skip, count):
     whole = encoded({"dev": [30, 20, 10]})
-    first, second = whole.thinned(skip, seed=2), whole.thinned(count, skip, seed=2)
+    first, second = whole.subsample(skip, seed=2), whole.subsample(count, skip, seed=2)
     left = 60 - skip or 60
     assert len(second) == min(count, left)
     assert bool(set(first.ids) & set(second.ids)) == (skip == 60)
-    assert len(whole.thinned(None, skip, seed=2)) == left
+    assert len(whole.subsample(None, skip, seed=2)) == left

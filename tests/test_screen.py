@@ -77,10 +77,10 @@ def test_the_progress_of_a_running_job_is_part_of_its_bar_and_is_quoted(run, tmp
     log.write_text("10:00:00 started\n" + METER.replace("45%", "12%") + METER)
     begin(run, 1, "finetune", str(tmp_path / "none"), str(log))
     (rule,) = run.select(9)
-    assert rule.running[0].advance().share == 0.45
+    assert rule.running[0].advance().fraction == 0.45
     assert "1 running, finetune 810/1800 [00:12<00:14" in shown(run)[1]
     os.utime(log, (1, 1))  # of an earlier run
-    assert rule.running[0].advance() is None and read_progress(log, 0).share == 0.45
+    assert rule.running[0].advance() is None and read_progress(log, 0).fraction == 0.45
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50), (40, 8), (20, 4)])

@@ -176,11 +176,11 @@ def test_an_unknown_figure_or_table_is_refused_with_the_known_ones(name, given, 
 
 def test_identities_are_read_as_far_as_they_are_given():
     parser = arguments.JobParser("test")
-    parser.identity("ft_seed", "step", "sparsity", "seed")
+    parser.add_identity("ft_seed", "step", "sparsity", "seed")
     text = "--study s --model-name m --task-name t --ft-seed 1 --step 400 --sparsity 0.35 --seed 0"
     assert arguments.parse_identity(parser.parse_args(text.split())) == ("s", "m", "t", 1, 400, 0.35, 0, 0)
     parser = arguments.JobParser("test")
-    parser.identity("ft_seed")
+    parser.add_identity("ft_seed")
     values = parser.parse_args(text.split()[:8])
     assert arguments.parse_identity(values) == ("s", "m", "t", 1, 0, 0.0, None, 0)
 

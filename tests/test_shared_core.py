@@ -38,7 +38,7 @@ def masks(seed, share=0.85):
 def test_masks_that_follow_shared_draws_are_no_evidence():
     kept = masks(0, 0.9)
     (common,) = shared_core(study(kept), study(kept))
-    assert common.halves and common.in_a == len(common.names) > 0 and common.p > 0.05
+    assert common.disjoint_seeds and common.core_size_a == len(common.names) > 0 and common.p > 0.05
 
 
 def test_heads_that_all_seeds_of_both_studies_keep_are_evidence():
@@ -46,14 +46,14 @@ def test_heads_that_all_seeds_of_both_studies_keep_are_evidence():
     core[:, :2] = True
     a, b = ({seed: mask | core for seed, mask in masks(k, 0.3).items()} for k in (1, 2))
     (common,) = shared_core(study(a), study(b))
-    assert common.halves and set(common.names) >= {"0.0", "0.1", "3.1"} and common.p < 0.001
+    assert common.disjoint_seeds and set(common.names) >= {"0.0", "0.1", "3.1"} and common.p < 0.001
 
 
 def test_other_seeds_need_no_halves():
     a, b = study(masks(1)), study(masks(2))
     b = Evidence(CONTEXT.model_copy(update={"seeds": (1, 2)}), b.tables)
     (common,) = shared_core(a, b)
-    assert not common.halves and common.p is not None
+    assert not common.disjoint_seeds and common.p is not None
 
 
 @pytest.mark.sampled

@@ -23,14 +23,14 @@ def test_repeated_word_attention_is_compared_within_layers():
     ]
     found = single_heads.repeated_word_attention(evidence(core=core, attention=shares))
     assert found.value == pytest.approx(1 / 16, abs=0.01)  # the largest of four in both layers
-    assert (found.opposite, found.n, found.attainable) == (1, 2, 1 / 16)
+    assert (found.opposite, found.n, found.min_attainable_p) == (1, 2, 1 / 16)
 
 
 def test_random_heads_of_one_head_cannot_decide():
     """Of four heads of a layer the core's is the first with p 1/4: no p is below 0.05 on either side."""
     shares = [{"step": 30, "component": c, "category": "repeated", "share": 0.9 - 0.1 * c} for c in range(8)]
     found = single_heads.repeated_word_attention(evidence(core=core_rows({0}, set()), attention=shares))
-    assert found.value >= found.attainable == 0.25 and decide_verdict(found, "p < 0.05") == "too few"
+    assert found.value >= found.min_attainable_p == 0.25 and decide_verdict(found, "p < 0.05") == "too few"
     least = single_heads.repeated_word_attention(evidence(core=core_rows({3}, set()), attention=shares))
     assert least.opposite >= 0.25 and decide_verdict(least, "p < 0.05") == "too few"
     with pytest.raises(NotComputable, match="no core head"):
@@ -44,7 +44,7 @@ def test_the_joint_ablation_is_read_from_the_table():
     found = evidence(ablations=JOINT)
     controls = heads.against_controls(found, group="ood")
     assert (controls.value, controls.opposite, controls.n) == (pytest.approx(1 / 41), 1, 40)
-    assert controls.attainable == controls.value and decide_verdict(controls, "p < 0.05") == "supported"
+    assert controls.min_attainable_p == controls.value and decide_verdict(controls, "p < 0.05") == "supported"
     inter = heads.interaction(found, of="accuracy", group="ood")
     assert inter.value == 5 and np.isnan(inter.low)
     with pytest.raises(NotComputable, match="no interaction in log_odds"):

@@ -66,13 +66,13 @@ def test_the_early_core_is_compared_within_layers():
     late = {1: heads("0.0", "0.1", "2.2"), 2: heads("0.0", "0.1", "3.3")}
     found = masks.early_core(of_cells(mid=late, high=late, early=dict.fromkeys((8, 9), heads("0.0", "0.1", "1.5"))))
     assert found.value == pytest.approx(1 / 28, abs=0.005)  # two of eight heads of layer 0
-    assert found.value >= found.attainable == 1 / 28
+    assert found.value >= found.min_attainable_p == 1 / 28
     assert found.opposite == 1 and found.n == 2 and "are in 100 % of 2 early subnetworks" in found.detail
     whole_layer = dict.fromkeys((8, 9), heads(*(f"0.{k}" for k in range(8))))
     assert masks.early_core(of_cells(mid=late, high=late, early=whole_layer)).value == pytest.approx(1)
     single = dict.fromkeys((1, 2), heads("0.0"))
     found = masks.early_core(of_cells(mid=single, high=single, early=dict.fromkeys((8, 9), heads("0.0"))))
-    assert found.attainable == 1 / 8 and decide_verdict(found, "p < 0.05") == "too few"
+    assert found.min_attainable_p == 1 / 8 and decide_verdict(found, "p < 0.05") == "too few"
     with pytest.raises(NotComputable, match=r"set grid\.early"):
         masks.early_core(of_cells(mid=late, high=late))
     with pytest.raises(DoesNotApply, match="of 2 pruning seeds share no head"):

@@ -32,7 +32,7 @@ def test_the_core_and_random_sets_choose_their_triples_alike():
     assert found[0].heads == select_strongest(CORE, drops) and found[0].name == "triple"
     assert len({one.name for one in found}) == 21
     for one in found:
-        assert one.layers == "+".join(str(head // 8) for head in one.heads) and not one.every_kind
+        assert one.layers == "+".join(str(head // 8) for head in one.heads) and not one.all_kinds
         assert all(one.layers.count(str(layer)) <= sum(head // 8 == layer for head in CORE) for layer in range(4))
     costs = [sum(drops[head] for head in one.heads) for one in found[1:]]
     assert np.mean(costs) > np.std(list(drops.values()))  # three of six, chosen; of three at random it would be near 0

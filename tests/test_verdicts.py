@@ -57,9 +57,9 @@ def test_every_verdict_has_a_meaning():
 
 
 def test_an_interval_stays_within_what_is_possible():
-    cut = Estimate(95.0, 80.0, 116.0, least=0, most=100)
+    cut = Estimate(95.0, 80.0, 116.0, minimum=0, maximum=100)
     assert (cut.low, cut.high) == (80, 100)
-    together = over_seeds([Estimate(90.0, 80.0, 100.0, most=100), Estimate(60.0, 50.0, 70.0, most=100)], "> 20")
+    together = over_seeds([Estimate(90.0, 80.0, 100.0, maximum=100), Estimate(60.0, 50.0, 70.0, maximum=100)], "> 20")
     assert together.high == 100 and together.low < 0
 
 

@@ -170,8 +170,8 @@ class Row(NamedTuple):
 def row(rule: Rule, now: float) -> Row:
     """Return the line of a rule; of several running jobs that report progress, the last is quoted."""
     reports = [progress for job in rule.running if (progress := job.advance())]
-    status = [f"{len(rule.running)} running"] * bool(rule.running) + [report.said for report in reports[-1:]]
-    share = sum(report.share for report in reports)
+    status = [f"{len(rule.running)} running"] * bool(rule.running) + [report.message for report in reports[-1:]]
+    share = sum(report.fraction for report in reports)
     return Row(
         rule.name, rule.done, rule.total, share, rule.seconds(now), ", ".join(status), "" if rule.running else "dim"
     )

@@ -16,7 +16,7 @@ for name in AVAILABLE_TARGETS:
         input:
             tables=[
                 *map(LAYOUT.table, TARGETS[name].tables),
-                *(LAYOUT.table(table) for table in TARGETS[name].also if table in TABLES),
+                *(LAYOUT.table(table) for table in TARGETS[name].optional_tables if table in TABLES),
             ],
         output:
             files=[

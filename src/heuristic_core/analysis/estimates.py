@@ -53,14 +53,14 @@ class Estimate:
     detail: str = ""
     exact: bool = False
     opposite: float | None = None
-    attainable: float = 0.0
-    least: float = -np.inf
-    most: float = np.inf
+    min_attainable_p: float = 0.0
+    minimum: float = -np.inf
+    maximum: float = np.inf
 
     def __post_init__(self):
         for name in ("low", "high"):
             if not pd.isna(end := getattr(self, name)):
-                object.__setattr__(self, name, float(np.clip(end, self.least, self.most)))
+                object.__setattr__(self, name, float(np.clip(end, self.minimum, self.maximum)))
         if not self.exact and self.low == self.high:  # identical values may be so by chance
             object.__setattr__(self, "low", None)
             object.__setattr__(self, "high", None)
@@ -74,14 +74,14 @@ class Estimate:
         """
         mean, _, high = mean_interval(values)
         half = np.hypot(high - mean, pairs) if len(values) > 1 else np.nan
-        return cls(mean, mean - half, mean + half, len(values), PRUNING_SEEDS, detail, least=least, most=most)
+        return cls(mean, mean - half, mean + half, len(values), PRUNING_SEEDS, detail, minimum=least, maximum=most)
 
     @classmethod
     def test(
         cls, p: float, opposite: float | None, n: int, unit: str, detail: str, attainable: float = 0.0
     ) -> "Estimate":
         """The p of a test of `n` units, and the p of its other tail. attainable: the smallest p that it could give."""
-        return cls(p, None, None, n, unit, detail, exact=True, opposite=opposite, attainable=attainable)
+        return cls(p, None, None, n, unit, detail, exact=True, opposite=opposite, min_attainable_p=attainable)
 
 
 STATISTICS: dict[str, Callable[..., Estimate]] = {}

@@ -26,7 +26,7 @@ class Criterion(NamedTuple):
     name: str
     threshold: float
     column: str
-    least: float | None = None
+    min_full_accuracy: float | None = None
 
     def slack(self, values: np.ndarray | float, full: float) -> np.ndarray | float:
         """How far subnetworks with these values are within the criterion, in its unit; NaN where a value is.
@@ -48,16 +48,16 @@ class Criterion(NamedTuple):
         """The same of the full model itself, which agrees with itself on every pair."""
         return self.slack({"accuracy": full, "agreement": 100.0, "kl": 0.0}[self.column], full)
 
-    def holds(self, slack: np.ndarray) -> np.ndarray:
+    def is_met(self, slack: np.ndarray) -> np.ndarray:
         """Whether subnetworks with this slack are faithful; never where it is NaN."""
         return slack > ROUNDING if self.name == "accuracy" else slack >= -ROUNDING
 
-    def undefined(self, full: float, low: float = np.nan, unit: str = "%") -> str | None:
+    def undefined_reason(self, full: float, low: float = np.nan, unit: str = "%") -> str | None:
         """Why nothing can be faithful to a full model of this accuracy (or J); None if something can.
 
         low: the lower end of its interval, NaN where unknown.
         """
-        if self.least is None or (full if np.isnan(low) else low) > self.least + ROUNDING:
+        if self.min_full_accuracy is None or (full if np.isnan(low) else low) > self.min_full_accuracy + ROUNDING:
             return None
         end = "" if np.isnan(low) else f" (from {low:.1f})"
-        return f"the full model at {full:.1f}{end} {unit} is not above the margin of {self.least:g} points"
+        return f"the full model at {full:.1f}{end} {unit} is not above the margin of {self.min_full_accuracy:g} points"

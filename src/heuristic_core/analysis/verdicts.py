@@ -34,7 +34,7 @@ def decide_verdict(estimate: Estimate, threshold: str) -> str:
     holds, level = _bound(threshold)
     if is_test(threshold):
         if pd.isna(p := compute_p_value(estimate, threshold)) or (
-            p >= level and _two_sided(estimate, estimate.attainable) >= level
+            p >= level and _two_sided(estimate, estimate.min_attainable_p) >= level
         ):
             return TOO_FEW
         if p >= level or estimate.value == estimate.opposite:
@@ -88,7 +88,7 @@ def combine_seeds(estimates: Sequence[Estimate], threshold: str, unit: str) -> E
     if is_test(threshold):
         opposites = [estimate.opposite for estimate in estimates]
         opposite = None if None in opposites else _combine_p(opposites)
-        attainable = _combine_p([estimate.attainable for estimate in estimates])
+        attainable = _combine_p([estimate.min_attainable_p for estimate in estimates])
         return Estimate.test(
             _combine_p(values), opposite, len(estimates), f"{unit}, twice their mean p", "", attainable
         )
@@ -108,9 +108,9 @@ def combine_seeds(estimates: Sequence[Estimate], threshold: str, unit: str) -> E
         else:
             errors = np.sqrt((reach**2).sum(axis=0)) / len(estimates)
             low, high = np.fmin(low, mean - errors[0]), np.fmax(high, mean + errors[1])
-    least, most = min(estimate.least for estimate in estimates), max(estimate.most for estimate in estimates)
+    least, most = min(estimate.minimum for estimate in estimates), max(estimate.maximum for estimate in estimates)
     counts = all(estimate.exact for estimate in estimates) and len(set(values)) == 1
-    return Estimate(mean, low, high, len(estimates), unit, exact=counts, least=least, most=most)
+    return Estimate(mean, low, high, len(estimates), unit, exact=counts, minimum=least, maximum=most)
 
 
 def _bound(threshold: str) -> tuple:

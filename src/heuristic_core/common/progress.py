@@ -74,12 +74,12 @@ class JobProgress(NamedTuple):
     """Progress of a running job.
 
     Attributes:
-        share: Fraction of its loop that is done.
-        said: Line of its log on this, without time and percentage.
+        fraction: Fraction of its loop that is done.
+        message: Line of its log on this, without time and percentage.
     """
 
-    share: float
-    said: str
+    fraction: float
+    message: str
 
 
 def read_progress(log: str | Path, since: float) -> JobProgress | None:
@@ -145,7 +145,7 @@ class Progress:
         self.name, self.total, self.first, self.unit, self.brief = name, total, done, unit, brief
         self.started = self.written = time.monotonic()
 
-    def at(self, done: int, **quantities: float) -> None:
+    def update(self, done: int, **quantities: float) -> None:
         """Log progress if a line is due.
 
         Args:

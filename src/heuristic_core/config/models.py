@@ -54,7 +54,7 @@ class Pretraining(Training):
         return self
 
     @property
-    def measured(self) -> tuple[int, ...]:
+    def measure_steps(self) -> tuple[int, ...]:
         """The steps after which attention and accuracy are measured."""
         return (*range(0, self.steps, self.measure_every), self.steps)
 

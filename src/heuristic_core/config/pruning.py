@@ -56,13 +56,13 @@ class Gates(Block):
             raise ValueError(f"batch_size = {self.batch_size} must be a multiple of gate_draws = {self.gate_draws}")
         return self
 
-    def rise_at(self, sparsity: float) -> int:
+    def rise_steps(self, sparsity: float) -> int:
         """Steps over which the target rises to `sparsity`."""
         return self.rise + round(self.rise_per_percent * 100 * sparsity)
 
-    def steps_at(self, sparsity: float) -> int:
+    def total_steps(self, sparsity: float) -> int:
         """All steps of a run at `sparsity`."""
-        return self.rise_at(sparsity) + self.hold + round(self.hold_per_percent * 100 * sparsity)
+        return self.rise_steps(sparsity) + self.hold + round(self.hold_per_percent * 100 * sparsity)
 
 
 class Prune(Gates):

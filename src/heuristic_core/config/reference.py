@@ -53,7 +53,7 @@ class ReferencePage(NamedTuple):
     """
 
     page: str
-    head: str
+    intro: str
     study: type[BaseModel]
     units: Mapping[str, str]
     meanings: Mapping[str, str]
@@ -80,7 +80,7 @@ class Section(NamedTuple):
 def render_reference(words: ReferencePage) -> str:
     """The whole page, as Markdown."""
     parts = (f"## {section.title}\n\n{text_of(section)}\n\n{table(section, words)}" for section in sections(words))
-    return "\n".join((words.head, *parts))
+    return "\n".join((words.intro, *parts))
 
 
 def sections(words: ReferencePage) -> Iterator[Section]:

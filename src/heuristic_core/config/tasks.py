@@ -264,13 +264,13 @@ class FilesTask(Block):
         train = {f"task.train.{index}": split for index, split in enumerate(self.train)}
         return train | {f"task.evaluation.{name}": split for name, split in self.evaluation.items()}
 
-    def folder_of(self, split: Split) -> str:
+    def resolve_folder(self, split: Split) -> str:
         """The folder of a split's local file."""
         return self.folder if split.folder is None else split.folder
 
-    def path_of(self, split: Split) -> str:
+    def resolve_path(self, split: Split) -> str:
         """The path of a split's local file, or its pattern of paths."""
-        return os.path.join(self.folder_of(split), split.file)
+        return os.path.join(self.resolve_folder(split), split.file)
 
     @property
     def subsets(self) -> list[str] | None:
@@ -283,7 +283,7 @@ class FilesTask(Block):
         for key, split in self.splits.items():
             if split.hub:
                 continue
-            path = os.path.normpath(self.path_of(split))
+            path = os.path.normpath(self.resolve_path(split))
             first, address = sources.setdefault(path, (key, (split.url, split.sha256)))
             if address != (split.url, split.sha256):
                 raise ValueError(

@@ -187,7 +187,7 @@ def attention_map(model: Model, pair: WordPair, mask: Mask | None = None) -> tup
     model.observe_attention(
         batch,
         lambda layer, probabilities: probabilities_by_layer.__setitem__(layer, probabilities[0].cpu()),
-        mask.on(batch) if mask else None,
+        mask.for_batch(batch) if mask else None,
     )
     relations = batch_relations([pair], batch.mask())[:, 0].cpu()
     relation_index = torch.where(relations.any(0), relations.long().argmax(0), -1)
@@ -197,7 +197,7 @@ def attention_map(model: Model, pair: WordPair, mask: Mask | None = None) -> tup
 
 def share_rows(run: Identity, model: Model, pairs: Sequence[WordPair]) -> list[dict]:
     """Return the rows of table `attention` for one model."""
-    shares, identity = attention_shares(model, pairs), _first_row(run.columns(1, last="step"))
+    shares, identity = attention_shares(model, pairs), _first_row(run.as_columns(1, last="step"))
     return [
         identity | _first_row(_head_columns([head])) | {"category": kind, "share": share, "n": len(pairs)}
         for head in _heads(model)
@@ -218,7 +218,7 @@ def overlap_rows(run: Identity, model: Model, pairs: Sequence[WordPair], times_u
     observed, uniform_shares = (
         attention_shares(model, pairs, instead)[..., repeated].tolist() for instead in (None, uniform_attention)
     )
-    identity, rows = _first_row(run.columns(1, last="ft_seed")), []
+    identity, rows = _first_row(run.as_columns(1, last="ft_seed")), []
     for head in _heads(model):
         share, uniform_share = (shares[head.layer][head.head] for shares in (observed, uniform_shares))
         values = {"share": share, "uniform": uniform_share, "overlap": share >= times_uniform * uniform_share > 0}
@@ -236,7 +236,7 @@ def map_table(run: Identity, model: Model, pairs: Sequence[WordPair], mask: Mask
         probabilities, kinds = attention_map(model, pair, mask)
         query, key = (np.tile(places.ravel(), len(heads)) for places in np.indices(kinds.shape))
         tokens, sentences = np.array(pair.tokens, dtype=object), np.array(pair.sentences, dtype=object)
-        columns = run.columns(probabilities.size, last="step")
+        columns = run.as_columns(probabilities.size, last="step")
         columns |= {name: np.repeat(values, kinds.size) for name, values in _head_columns(heads).items()}
         columns |= {"pair": np.full(probabilities.size, number), "query": query, "key": key}
         columns |= {"query_token": tokens[query], "key_token": tokens[key]}

@@ -37,12 +37,12 @@ def all_logits(model: Model, pairs: PairTensors, mask: Mask | None = None) -> Te
     """
     logits = torch.empty(len(pairs), len(model.labels), device=model.device)
     progress, done = Progress("evaluate", len(pairs), unit="pairs", brief=True), 0
-    for index in pairs.by_length(BATCH_TOKENS[model.device.type]):
+    for index in pairs.split_by_length(BATCH_TOKENS[model.device.type]):
         batch = pairs.batch(index)
-        edit = mask.on(batch) if mask else None
-        logits[pairs.on_device(index)] = model.logits(batch, edit, every_row=bool(mask) and mask.every_row)
+        edit = mask.for_batch(batch) if mask else None
+        logits[pairs.to_device(index)] = model.logits(batch, edit, every_row=bool(mask) and mask.all_positions)
         done += len(index)
-        progress.at(done)
+        progress.update(done)
     return require_finite(logits.cpu(), f"logits in {str(model.dtype).removeprefix('torch.')}")
 
 
@@ -88,7 +88,7 @@ def subnetwork_logits(
         gates = gates_without(removed, model.grid).to(model.device)
         return all_logits(model, pairs, Mask(gates, DonorActivations(model, pairs, donors), model.grid))
     constant = zero_means(model) if ablation == "zero" else means.to(model)
-    return all_logits(model.without(removed, constant.heads, constant.mlps), pairs)
+    return all_logits(model.remove_components(removed, constant.heads, constant.mlps), pairs)
 
 
 def draw_donors(train: Encoded, count: int, seed: int, draw: int) -> Encoded:
@@ -109,7 +109,7 @@ def predictions(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray
         "group": np.repeat([subset.group for subset in subsets], sizes),
         "family": np.repeat(np.array([subset.family for subset in subsets], dtype=object), sizes),
         "example": np.arange(len(evaluation)),
-        "template": evaluation.template_names(),
+        "template": evaluation.get_template_names(),
         "label": evaluation.labels,
         "prediction": logits.argmax(-1),
         **score_predictions(logits, evaluation),

@@ -63,7 +63,7 @@ def mediated_logits(
         for _, sets in plan
     ]
     constant, done, progress = mean_source(means), 0, Progress("mediation", len(pairs), unit="pairs")
-    for index in pairs.by_length(BATCH_TOKENS[model.device.type]):
+    for index in pairs.split_by_length(BATCH_TOKENS[model.device.type]):
         batch, clean = pairs.batch(index), Recorder(RECORDED_KINDS)
         full[index] = model.logits(batch, clean).cpu()
         for (core, sets), result in zip(plan, results, strict=True):
@@ -75,7 +75,7 @@ def mediated_logits(
                 result.restored[k, index] = model.logits(batch, restore).cpu()
                 transmit = Patch(model.grid, Replacement(heads, ablated.seen), as_in=clean.seen)
                 result.transmitted[k, index] = model.logits(batch, transmit).cpu()
-        progress.at(done := done + len(index))
+        progress.update(done := done + len(index))
     for logits in (full, *(tensor.flatten(0, -2) for result in results for tensor in result)):
         require_finite(logits, "logits with patched heads")
     return full, results

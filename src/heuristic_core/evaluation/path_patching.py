@@ -31,16 +31,16 @@ class PathEffects(NamedTuple):
     Attributes:
         total: Logits with all later components recomputed, [n, classes].
         direct: Logits with all other heads frozen, [n, classes].
-        through: Logits by receiver and its changed projection, [receivers, 3, n, classes], in the order of
+        through_receivers: Logits by receiver and its changed projection, [receivers, 3, n, classes], in the order of
             `PROJECTIONS`.
-        moved: Total variation, 0 to 1, between a receiver's attention and that in the clean run, mean over query
-            tokens, by changed projection, [receivers, 2, n], in the order of `ATTENTION_PROJECTIONS`.
+        attention_shift: Total variation, 0 to 1, between a receiver's attention and that in the clean run, mean over
+            query tokens, by changed projection, [receivers, 2, n], in the order of `ATTENTION_PROJECTIONS`.
     """
 
     total: Tensor
     direct: Tensor
-    through: Tensor
-    moved: Tensor
+    through_receivers: Tensor
+    attention_shift: Tensor
 
 
 def donor_from_pairs(model: Model, donors: PairTensors) -> Donor:
@@ -76,7 +76,7 @@ def path_logits(
     full = torch.empty(len(pairs), len(model.labels), dtype=torch.promote_types(model.dtype, torch.float32))
     results = [_empty_effects(full, len(receivers)) for _, receivers in senders]
     done, progress = 0, Progress("path patching", len(pairs), unit="pairs")
-    for index in pairs.by_length(BATCH_TOKENS[model.device.type]):
+    for index in pairs.split_by_length(BATCH_TOKENS[model.device.type]):
         batch, replacement = pairs.batch(index), donor(index)
         clean = Recorder(RECORDED_KINDS)
         full[index] = model.logits(batch, clean).cpu()
@@ -91,10 +91,12 @@ def path_logits(
             for k, receiver in enumerate(receivers):
                 for j, kind in enumerate(PROJECTIONS):
                     edit = Patch(model.grid, Replacement([receiver], changed.seen, kind), as_in=clean.seen)
-                    effects.through[k, j, index] = model.logits(batch, edit).cpu()
+                    effects.through_receivers[k, j, index] = model.logits(batch, edit).cpu()
             if len(receivers):
-                effects.moved[:, :, index] = attention_changes.total_variation(sender_part, receivers).to(full)
-        progress.at(done := done + len(index))
+                effects.attention_shift[:, :, index] = attention_changes.total_variation(sender_part, receivers).to(
+                    full
+                )
+        progress.update(done := done + len(index))
     for logits in (full, *(tensor.flatten(0, -2) for paths in results for tensor in paths[:3])):
         require_finite(logits, "logits with patched paths")
     return full, results

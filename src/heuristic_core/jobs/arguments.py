@@ -61,7 +61,7 @@ class JobParser(argparse.ArgumentParser):
             help="what results depend on beside files, settings and code, for the record",
         )
 
-    def settings(self, name: str, block) -> None:
+    def add_block(self, name: str, block) -> None:
         """Add `--name`: a block of the configuration."""
         self.add_argument(
             f"--{name}",
@@ -71,18 +71,18 @@ class JobParser(argparse.ArgumentParser):
             help=f"a study's configuration file, whose block `{name}` is used, or that block as JSON",
         )
 
-    def reads(self, count: str = "1", /, **helps: str) -> None:
+    def add_inputs(self, count: str = "1", /, **helps: str) -> None:
         """Add one option per keyword for what the script reads; an underscore in its name becomes a dash.
 
         count: of its paths. "1", "?": one, or at most one; "+", "*": as many as there are, at least one or none.
         """
         self._inputs += self._paths(count, helps)
 
-    def writes(self, count: str = "1", /, **helps: str) -> None:
+    def add_outputs(self, count: str = "1", /, **helps: str) -> None:
         """Add one option per keyword for what the script writes, as :meth:`reads`."""
         self._outputs += self._paths(count, helps)
 
-    def places(self, **helps: str) -> None:
+    def add_dirs(self, **helps: str) -> None:
         """Add one required folder per keyword, below which the script finds or writes what other options name."""
         self._paths("1", helps)
 
@@ -92,7 +92,7 @@ class JobParser(argparse.ArgumentParser):
             self.add_argument(_flag(name), required=count in "1+", metavar="PATH", help=text, **several)
         return list(helps)
 
-    def identity(self, *more: str) -> None:
+    def add_identity(self, *more: str) -> None:
         """Add what names a run: study, model, task, and of ft_seed, step, sparsity and seed those in `more`."""
         kinds = {"ft_seed": int, "step": int, "sparsity": float, "seed": int}
         for name in ("study", "model", "task", *more):
@@ -104,7 +104,7 @@ class JobParser(argparse.ArgumentParser):
                 help=HELP[name],
             )
 
-    def read(self, arguments: Sequence[str] | None) -> argparse.Namespace:
+    def parse(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """Parse, and open the log."""
         values = self.parse_args(arguments)
         for name, required in PORTABLE_OPTIONS.items():

@@ -50,7 +50,7 @@ class FailureHandler(logging.Handler):
         except OSError:
             return False
 
-    def told(self, done: int, total: int) -> str | None:
+    def format_summary(self, done: int, total: int) -> str | None:
         """Return the summary, in which jobs with the same message share it; None if no job failed.
 
         Args:

@@ -48,7 +48,7 @@ def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]
         parser = JobParser(summary_of(function))
         for parameter in parameters:
             _declare(parser, parameter)
-        args = parser.read(arguments)
+        args = parser.parse(arguments)
         values = {p.name: _value(args, p) for p in parameters if p.role is not Role.UNFINISHED}
         if "torch" in sys.modules:
             from heuristic_core.common.threads import use_threads
@@ -67,16 +67,16 @@ def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]
 def _declare(parser: JobParser, parameter: Parameter) -> None:
     """Add the option or options of a parameter."""
     name, role, flag = parameter.name, parameter.role, f"--{parameter.name.replace('_', '-')}"
-    paths = {Role.INPUT: parser.reads, Role.OUTPUT: parser.writes}
+    paths = {Role.INPUT: parser.add_inputs, Role.OUTPUT: parser.add_outputs}
     if role in paths:
         count = ("+" if parameter.required else "*") if parameter.several else ("1" if parameter.required else "?")
         paths[role](count, **{name: parameter.help})
     elif role is Role.FOLDER:
-        parser.places(**{name: parameter.help})
+        parser.add_dirs(**{name: parameter.help})
     elif isinstance(role, Fields):
-        parser.identity(*role)
+        parser.add_identity(*role)
     elif role is Role.BLOCK:
-        parser.settings(name, parameter.kind)
+        parser.add_block(name, parameter.kind)
     elif role is not Role.UNFINISHED:
         parser.add_argument(flag, help=parameter.help, **_reading(parameter))
 

@@ -24,13 +24,13 @@ class Reference(Protocol):
     """Values that replace removed components: `heads[layer]` and `mlps[layer]` broadcast against the activations.
 
     Attributes:
-        every_row: Whether the values differ between positions, so that the last layer needs all positions of a pair
+        all_positions: Whether the values differ between positions, so that the last layer needs all positions of a pair
             and not the classified one alone.
     """
 
-    every_row: bool
+    all_positions: bool
 
-    def on(self, batch: Batch) -> "Reference":
+    def for_batch(self, batch: Batch) -> "Reference":
         """Return the reference for the pairs of `batch`."""
         ...
 
@@ -46,9 +46,9 @@ class ComponentMeans:
 
     heads: Tensor
     mlps: Tensor
-    every_row = False
+    all_positions = False
 
-    def on(self, batch: Batch) -> "ComponentMeans":
+    def for_batch(self, batch: Batch) -> "ComponentMeans":
         """Return the means themselves, which are the same for every batch."""
         return self
 
@@ -94,7 +94,7 @@ class Activations:
 
     heads: Sequence[Tensor]
     mlps: Sequence[Tensor]
-    every_row = True
+    all_positions = True
 
 
 class DonorActivations:
@@ -107,14 +107,14 @@ class DonorActivations:
         InputError: The number of donors differs from the number of pairs.
     """
 
-    every_row = True
+    all_positions = True
 
     def __init__(self, model: Model, pairs: PairTensors, donors: PairTensors):
         if len(donors) != len(pairs):
             raise InputError(f"this ablation needs one donor per pair: {len(pairs)} pairs, {len(donors)} donors")
         self._model, self._pairs, self._donors = model, pairs, donors
 
-    def on(self, batch: Batch) -> Activations:
+    def for_batch(self, batch: Batch) -> Activations:
         """Run the model on the donors of `batch` and return their activations, aligned with its tokens."""
         index = batch.index
         pair_lengths, donor_lengths = self._pairs.lengths[index], self._donors.lengths[index]
@@ -174,13 +174,13 @@ class Mask:
     grid: ComponentGrid
 
     @property
-    def every_row(self) -> bool:
+    def all_positions(self) -> bool:
         """Whether the reference needs all positions of the last layer."""
-        return self.reference.every_row
+        return self.reference.all_positions
 
-    def on(self, batch: Batch) -> Edit:
+    def for_batch(self, batch: Batch) -> Edit:
         """Return the edit for the pairs of `batch`."""
-        return Ablation(self.gates, self.reference.on(batch), self.grid)
+        return Ablation(self.gates, self.reference.for_batch(batch), self.grid)
 
 
 def gates_without(components: Iterable[int], grid: ComponentGrid) -> Tensor:

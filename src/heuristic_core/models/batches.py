@@ -44,7 +44,7 @@ class PairTensors:
         self.device = torch.device(device)
         self.lengths = torch.from_numpy(encoded.lengths)
         self.labels = torch.from_numpy(encoded.labels).to(self.device)
-        ids, types = encoded.padded(pad)
+        ids, types = encoded.pad_to_longest(pad)
         self._lengths = self.lengths.to(self.device)
         self._ids, self._types = torch.from_numpy(ids).to(self.device), torch.from_numpy(types).to(self.device)
 
@@ -55,11 +55,11 @@ class PairTensors:
         """Return the pairs at `index` (int64 [B], on the host), padded to the longest of them."""
         lengths = self.lengths[index]
         longest, shortest = int(lengths.max()), int(lengths.min())
-        rows = self.on_device(index)
+        rows = self.to_device(index)
         ids, types = self._ids[rows, :longest].long(), self._types[rows, :longest].long()
         real = None
         if longest != shortest:
-            real = torch.arange(longest, device=self.device) < self.on_device(lengths)[:, None]
+            real = torch.arange(longest, device=self.device) < self.to_device(lengths)[:, None]
         return Batch(ids, types, real, index)
 
     @property
@@ -67,7 +67,7 @@ class PairTensors:
         """Number of tokens of the longest pair, to which the set is padded."""
         return self._ids.shape[1]
 
-    def fixed(self, rows: torch.Tensor, tokens: int) -> Batch:
+    def padded_batch(self, rows: torch.Tensor, tokens: int) -> Batch:
         """Return the pairs at `rows` (int64 [B], on the device), padded to `tokens` tokens.
 
         No pair may be longer. Shapes depend on the arguments alone and the host never waits for the device; `index`
@@ -76,7 +76,7 @@ class PairTensors:
         real = torch.arange(tokens, device=self.device) < self._lengths[rows][:, None]
         return Batch(self._ids[rows, :tokens].long(), self._types[rows, :tokens].long(), real, rows)
 
-    def by_length(self, tokens: int, among: torch.Tensor | None = None) -> Iterator[torch.Tensor]:
+    def split_by_length(self, tokens: int, among: torch.Tensor | None = None) -> Iterator[torch.Tensor]:
         """Yield positions in `among`, split into batches of pairs of similar length.
 
         A set that fits into one batch keeps its order.
@@ -98,6 +98,6 @@ class PairTensors:
             yield order[start:stop]
             start = stop
 
-    def on_device(self, values: torch.Tensor) -> torch.Tensor:
+    def to_device(self, values: torch.Tensor) -> torch.Tensor:
         """Copy a small host tensor to the device without waiting."""
         return values if self.device.type == "cpu" else values.pin_memory().to(self.device, non_blocking=True)

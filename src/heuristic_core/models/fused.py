@@ -85,8 +85,8 @@ class FusedModel:
         weights = load_file(folder / "model.safetensors", device=str(device))
         return cls(json.loads((folder / "config.json").read_text()), {k: v.to(dtype) for k, v in weights.items()})
 
-    def without(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "FusedModel":
-        """See :meth:`heuristic_core.models.model.Model.without`.
+    def remove_components(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "FusedModel":
+        """See :meth:`heuristic_core.models.model.Model.remove_components`.
 
         Edits of the result see the remaining heads only, and no removed MLP.
         """

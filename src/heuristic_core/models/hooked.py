@@ -50,8 +50,8 @@ class HookedModel:
         model = load_classifier(folder, dtype=dtype)
         return cls(model.to(device).eval().requires_grad_(False))
 
-    def without(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "HookedModel":
-        """See :meth:`heuristic_core.models.model.Model.without`. The result takes no edits."""
+    def remove_components(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "HookedModel":
+        """See :meth:`heuristic_core.models.model.Model.remove_components`. The result takes no edits."""
         smaller = copy(self)
         smaller._model = shrink(self._model, removed, heads, mlps)
         return smaller

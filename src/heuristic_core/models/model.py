@@ -60,7 +60,7 @@ class Model(Protocol):
         """
         ...
 
-    def without(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "Model":
+    def remove_components(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "Model":
         """Return a physically smaller model with constants in place of removed components.
 
         Args:

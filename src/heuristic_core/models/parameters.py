@@ -24,8 +24,8 @@ class Parameters:
         layers: Path of a layer, without its number.
         aliases: The family's names of settings, by common name.
         defaults: Values of settings that config.json omits.
-        padded: Whether positions start after the padding token's number.
-        count: The setting that holds the number of layers.
+        positions_after_padding: Whether positions start after the padding token's number.
+        layer_count_key: The setting that holds the number of layers.
         head: Name of the last matrix of the sequence classifier.
     """
 
@@ -34,8 +34,8 @@ class Parameters:
     layers: str = "layers"
     aliases: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    padded: bool = False
-    count: str = "num_hidden_layers"
+    positions_after_padding: bool = False
+    layer_count_key: str = "num_hidden_layers"
     head: str = "classifier.weight"
 
     def settings(self, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,7 +209,7 @@ PARAMETERS = {
         _bert,
         "encoder.layer",
         defaults=_BERT | {"vocab_size": 50265, "pad_token_id": 1},
-        padded=True,
+        positions_after_padding=True,
         head=_PROJECTED_HEAD,
     ),
     "electra": Parameters(
@@ -234,7 +234,7 @@ PARAMETERS = {
         defaults=_BERT
         | {"vocab_size": 30000, "hidden_size": 4096, "intermediate_size": 16384, "embedding_size": 128}
         | {"num_hidden_groups": 1, "inner_group_num": 1},
-        count="num_hidden_groups",
+        layer_count_key="num_hidden_groups",
     ),
     "deberta-v2": Parameters(
         "deberta",

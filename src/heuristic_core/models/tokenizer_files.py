@@ -89,7 +89,10 @@ def check_rows(folder: Path, tokens: Mapping[str, int], config: Mapping[str, Any
     """
     family = family_parameters(config)
     settings = family.settings(config)
-    rows, model_pad = settings["vocab_size"], settings.get("pad_token_id", 1 if family.padded else None)
+    rows, model_pad = (
+        settings["vocab_size"],
+        settings.get("pad_token_id", 1 if family.positions_after_padding else None),
+    )
     has_model_pad = isinstance(model_pad, int) and 0 <= model_pad < rows
     unchecked = {roles.get("mask_token"), roles.get("pad_token") if has_model_pad else None}
     beyond = sorted((number, token) for token, number in tokens.items() if number >= rows and token not in unchecked)
@@ -102,7 +105,7 @@ def check_rows(folder: Path, tokens: Mapping[str, int], config: Mapping[str, Any
             "from the same model"
         )
     pad = tokens.get(roles.get("pad_token", ""))
-    if family.padded and pad not in (None, model_pad):
+    if family.positions_after_padding and pad not in (None, model_pad):
         raise InputError(
             f"{folder}: the tokenizer pads with {roles['pad_token']!r}, number {pad}, but {CONFIG_FILE} "
             "has pad_token_id = "
@@ -149,7 +152,7 @@ def check_positions(folder: Path, config: Mapping[str, Any], max_length: int) ->
     rows = [
         shape[0] for name, shape in family.shapes(settings).items() if re.search(r"position_embeddings|^wpe\.", name)
     ]
-    reserved = settings.get("pad_token_id", 1) + 1 if family.padded else 0
+    reserved = settings.get("pad_token_id", 1) + 1 if family.positions_after_padding else 0
     if rows and max_length > rows[0] - reserved:
         name = family.aliases.get("max_position_embeddings", "max_position_embeddings")
         note = f", of which the first {reserved} are reserved" if reserved else ""

@@ -196,10 +196,11 @@ def _explain_missing(
             f"        weights |= {{name.removeprefix({prefix!r}): value for name, value in load_file(path).items()}}\n"
             f"    save_file(weights, folder / {WEIGHTS_FILE!r}, {{'format': 'pt'}})"
         )
-    layers, name = _count_layers(stored, family), family.aliases.get(family.count, family.count)
+    layers, name = _count_layers(stored, family), family.aliases.get(family.layer_count_key, family.layer_count_key)
     numbers = [re.match(rf"{re.escape(f'{family.base}.{family.layers}')}\.(\d+)\.", name) for name in missing]
     if layers and all(number and int(number[1]) >= layers for number in numbers):
-        return f"config.json has {name} = {settings[family.count]}, but the file has {layers}: set {name} to {layers}"
+        configured = settings[family.layer_count_key]
+        return f"config.json has {name} = {configured}, but the file has {layers}: set {name} to {layers}"
     consequence = "it would be random" if len(missing) == 1 else "they would be random"
     return (
         f"{consequence}: the file is incomplete, or config.json belongs to another model. Copy the folder again from "
@@ -241,7 +242,7 @@ def _base_prefix(names: set[str], family: Parameters, settings: Mapping[str, Any
         first = f"{prefix}{family.layers}.0."
         names_of_layer = {name for name in names if name.startswith(first)}
         for values in (settings, {}) if names_of_layer else ():
-            shapes = family.shapes(family.settings(values) | {family.count: 1})
+            shapes = family.shapes(family.settings(values) | {family.layer_count_key: 1})
             if names_of_layer == {prefix + name for name in shapes if f"{prefix}{name}".startswith(first)}:
                 return prefix
     return None

@@ -30,7 +30,7 @@ class Work(NamedTuple):
     name: str
     rules: tuple[str, ...]
     engine: str
-    times: int
+    repeats: int
     pairs: int
     tokens: float
     flops: float
@@ -52,7 +52,7 @@ class Throughput(Block):
     @property
     def rate(self) -> float:
         """Floating-point operations per second."""
-        flops = self.pairs * self.tokens * self.shape.forward(self.tokens) * PASSES[self.engine] * self.kept
+        flops = self.pairs * self.tokens * self.shape.flops_per_token(self.tokens) * PASSES[self.engine] * self.kept
         return flops / self.seconds
 
 
@@ -117,4 +117,4 @@ def estimate_hours(work: Work, shape: Shape, on: Device, asked: PrecisionSetting
 
 def _distance(one: Shape, other: Shape) -> float:
     """How far apart two models are in cost, on a logarithmic scale."""
-    return abs(math.log(one.forward(0) / other.forward(0)))
+    return abs(math.log(one.flops_per_token(0) / other.flops_per_token(0)))

@@ -24,7 +24,7 @@ class PlannedJob(NamedTuple):
     reason: str
 
     @property
-    def words(self) -> list[str]:
+    def argv(self) -> list[str]:
         """The words of its command, `fork SCRIPT --OPTION ...`."""
         return shlex.split(self.command.replace("\\\n", ""))
 

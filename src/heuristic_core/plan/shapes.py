@@ -40,7 +40,7 @@ class Shape(Block):
         layer = 4 * (d * d + d) + 2 * d * f + f + d + 4 * d
         return self.layers * layer + (self.vocabulary + self.positions + 4) * d + d * d + d
 
-    def forward(self, tokens: float) -> float:
+    def flops_per_token(self, tokens: float) -> float:
         """Floating-point operations per token of a forward pass over pairs of `tokens` tokens each."""
         d, f = self.hidden, self.feed_forward
         return self.layers * (2 * (4 * d * d + 2 * d * f) + 4 * tokens * d)

@@ -81,15 +81,15 @@ class Commit(NamedTuple):
     Attributes:
         sha: Hash of the commit; None if unknown.
         dirty: Whether tracked files differ from it; None if unknown.
-        why: Why the commit is unknown; None if it is known.
+        reason: Why the commit is unknown; None if it is known.
     """
 
     sha: str | None
     dirty: bool | None
-    why: str | None = None
+    reason: str | None = None
 
     def __str__(self) -> str:
-        return f"not recorded: {self.why}" if self.why else self.sha + ", with uncommitted changes" * self.dirty
+        return f"not recorded: {self.reason}" if self.reason else self.sha + ", with uncommitted changes" * self.dirty
 
 
 def read_commit(folder: str | Path = PACKAGE) -> Commit:

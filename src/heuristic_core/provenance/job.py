@@ -61,20 +61,20 @@ class Changes(NamedTuple):
         settings: One line per change, such as `prune.learning_rate 0.2 -> 0.3`.
         code: Whether the digest of the code changed.
         inputs: Input files whose content changed, by their names in the record.
-        gone: Input files that are no longer read.
+        removed: Input files that are no longer read.
         added: Input files that were not read before.
     """
 
     settings: list[str]
     code: bool
     inputs: list[str]
-    gone: list[str]
+    removed: list[str]
     added: list[str]
 
 
 def parse_recorded_job(listed: PlannedJob) -> Job | None:
     """Return the job with its command line parsed; None if it writes no record."""
-    words = listed.words
+    words = listed.argv
     if "--code" not in words:
         return None
     inputs = tuple(path for path in listed.inputs if path in words)

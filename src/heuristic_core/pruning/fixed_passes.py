@@ -61,7 +61,7 @@ class FixedObjective:
         """Compute the divergence and its gradient; a :data:`heuristic_core.pruning.learner.Divergence`."""
         z, (shapes, chosen) = z.detach(), self._split(pairs)
         kl, gradient = torch.zeros(len(z), device=z.device), torch.zeros_like(z)
-        for tokens, selected in zip(shapes, self._inputs.pairs.on_device(chosen), strict=True):
+        for tokens, selected in zip(shapes, self._inputs.pairs.to_device(chosen), strict=True):
             if tokens not in self._passes:
                 self._passes[tokens] = BufferedPass(partial(self._differentiate, tokens), z, selected, self._pool)
             pass_kl, pass_gradient = self._passes[tokens](z, selected)
@@ -97,7 +97,7 @@ class FixedObjective:
         # Selecting samples by a matrix product gives its gradient the same order of summation on every device.
         selection = (sample[:, None] == torch.arange(len(z), device=z.device)).to(z.dtype)  # [pairs, samples]
         edit = Ablation(selection @ z, self._means, inputs.model.grid)
-        gated = F.log_softmax(inputs.model.logits(inputs.pairs.fixed(pair, tokens), edit), -1)
+        gated = F.log_softmax(inputs.model.logits(inputs.pairs.padded_batch(pair, tokens), edit), -1)
         kl = F.kl_div(gated, self._full[pair], reduction="none", log_target=True).sum(-1)
         return selection.T @ (kl * counts / self._settings.batch_size)
 

@@ -37,14 +37,14 @@ class GatedModel:
     On a GPU, every component is computed and gated, as reading which gates are closed would make the host wait.
 
     Attributes:
-        untouched: Whether every gate is known to be open, so that this is the full model.
+        all_open: Whether every gate is known to be open, so that this is the full model.
     """
 
     def __init__(self, model: Model, z: Tensor, means: ComponentMeans):
         self._z, grid = z.detach(), model.grid
         closed, opened, moving = _states(self._z)
         removed = [c for c in range(len(grid)) if closed[c]] if isinstance(model, FusedModel) else []
-        self._model = model.without(removed, means.heads, means.mlps) if removed else model
+        self._model = model.remove_components(removed, means.heads, means.mlps) if removed else model
         self._gates: dict[tuple[str, int], LayerGates] = {}
         removed_set = set(removed)
         for layer in range(grid.layers):
@@ -59,7 +59,7 @@ class GatedModel:
                     columns, reference = remaining, reference[[c - group[0] for c in remaining]]
                 values = self._z[:, columns].clone().requires_grad_(any(moving[c] for c in remaining))
                 self._gates[kind, layer] = LayerGates(columns, values, reference)
-        self.untouched = not removed and not self._gates
+        self.all_open = not removed and not self._gates
 
     def logits(self, batch: Batch, sample: Tensor, dropout: bool = False) -> Tensor:
         """Compute class logits [B, classes]; `sample` is the gate sample of each pair, int64 [B]."""

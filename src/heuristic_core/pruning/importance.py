@@ -27,11 +27,11 @@ def gate_gradients(model: Model, pairs: PairTensors, means: ComponentMeans) -> T
     """
     means = means.to(model)
     total = torch.zeros(len(model.grid), dtype=torch.float64)
-    for index in pairs.by_length(pass_tokens(model.device.type, model.hidden)):
+    for index in pairs.split_by_length(pass_tokens(model.device.type, model.hidden)):
         # Separate gates per pair, so that one backward pass gives each pair's gradient.
         gates = torch.ones(len(index), len(model.grid), device=model.device, requires_grad=True)
         logits = model.logits(pairs.batch(index), Ablation(gates, means, model.grid))
-        loss = F.cross_entropy(logits, pairs.labels[pairs.on_device(index)], reduction="sum")
+        loss = F.cross_entropy(logits, pairs.labels[pairs.to_device(index)], reduction="sum")
         (gradient,) = torch.autograd.grad(loss, gates)
         total += gradient.abs().sum(0).cpu()
     return total / len(pairs)

@@ -48,7 +48,7 @@ def make_pruning_inputs(
     require_finite(full_logits, "the full model's stored logits on training pairs")
 
     def part(start: int, stop: int) -> PruningInputs:
-        pairs = PairTensors(train.part(start, stop), model.pad, model.device)
+        pairs = PairTensors(train.slice_pairs(start, stop), model.pad, model.device)
         return PruningInputs(model, means, pairs, full_logits[start:stop])
 
     needed = len(train) if settings.pairs_needed is None else settings.pairs_needed

@@ -67,7 +67,8 @@ class Learner:
         lambdas: [runs, 2].
         step: The next step, from 0.
         steps: Number of steps.
-        free: float32 [runs, components], 0 for components that a run closes, 1 for others; None if no run closes any.
+        is_free: float32 [runs, components], 0 for components that a run closes, 1 for others; None if no run closes
+            any.
     """
 
     def __init__(self, runs: Sequence[PruningRun], settings: Gates, size: int, device: torch.device):
@@ -81,7 +82,7 @@ class Learner:
         starts = [torch.normal(*start, generator=torch_generator("log_alpha", run.seed)) for run in runs]
         self.log_alpha = torch.stack(starts).to(device).requires_grad_()
         self.lambdas = torch.zeros(len(runs), 2, device=device, requires_grad=True)
-        self.free = _free_components(runs, size, device)
+        self.is_free = _free_components(runs, size, device)
         self._generators = [tuple(torch_generator(name, run.seed) for name in ("batches", "gates")) for run in runs]
         torch.manual_seed(derive_seed("dropout", *(run.seed for run in runs)))
         self._optimizer = torch.optim.AdamW(
@@ -113,7 +114,7 @@ class Learner:
                 torch.stack([torch.randint(pairs, (settings.batch_size,), generator=b) for b, _ in self._generators])
             )
             noise.append(torch.stack([torch.rand(shape, generator=g) for _, g in self._generators]))
-        rises = [(settings.rise_at(run.sparsity), run.sparsity, len(run.closed) / self._size) for run in runs]
+        rises = [(settings.rise_steps(run.sparsity), run.sparsity, len(run.closed) / self._size) for run in runs]
         targets = [[target_sparsity_at(step, *rise) for rise in rises] for step in steps]
         device_noise, device_targets = torch.stack(noise).to(self._device), torch.tensor(targets, device=self._device)
         return [Draws(*row) for row in zip(steps, index, device_noise, device_targets, strict=True)]
@@ -121,13 +122,13 @@ class Learner:
     def descend(self, draw: Draws, divergence: Divergence) -> Tensor:
         """Compute the gradients of one step on log_alpha and lambdas; return its trace values, float32 [runs, 6]."""
         z = sample_gates(self.log_alpha[:, None], draw.noise)  # [runs, draws, components]
-        if self.free is not None:
-            z = z * self.free[:, None]
+        if self.is_free is not None:
+            z = z * self.is_free[:, None]
         kl, gradient = divergence(z.flatten(0, 1), draw.index.flatten())
         sampled = 1 - z.mean(-1)  # [runs, draws]: the controller sees the sparsity of each sample
         if self._settings.controller == "expected":
             open_probability = probability_open(self.log_alpha)
-            open_probability = open_probability if self.free is None else open_probability * self.free
+            open_probability = open_probability if self.is_free is None else open_probability * self.is_free
             sparsity = 1 - open_probability.mean(-1, keepdim=True)
         else:
             sparsity = sampled
@@ -233,7 +234,7 @@ def _free_components(runs: Sequence[PruningRun], size: int, device: torch.device
 
 
 def _common_steps(runs: Sequence[PruningRun], settings: Gates) -> int:
-    counts = {run.sparsity: settings.steps_at(run.sparsity) for run in runs}
+    counts = {run.sparsity: settings.total_steps(run.sparsity) for run in runs}
     if len(set(counts.values())) > 1:
         raise ValueError(f"runs that share a pass need equal numbers of steps; by sparsity they have {counts}")
     return next(iter(counts.values()))

@@ -18,13 +18,13 @@ class PruningResult:
         run: The run.
         log_alpha: [components], on the host.
         trace: One dict per recorded step (columns of table `prune_trace`), up to a failure.
-        failed: Why the run failed; None for a run that finished.
+        failure: Why the run failed; None for a run that finished.
     """
 
     run: PruningRun
     log_alpha: Tensor
     trace: list[dict]
-    failed: str | None = None
+    failure: str | None = None
 
 
 def fit(
@@ -61,6 +61,6 @@ def fit(
         if state and learner.step < learner.steps:
             learner.save(state)
         last = learner.trace(failures.index(None))[-1]
-        progress.at(learner.step, kl=last["kl"], sparsity=last["sampled_sparsity"], target=last["target_sparsity"])
+        progress.update(learner.step, kl=last["kl"], sparsity=last["sampled_sparsity"], target=last["target_sparsity"])
     alphas = learner.log_alpha.detach().cpu()
     return [PruningResult(run, alphas[r], learner.trace(r), learner.failure(r)) for r, run in enumerate(learner.runs)]

@@ -87,15 +87,15 @@ class Objective:
         inputs, settings = self._inputs, self._settings
         model = GatedModel(inputs.model, z, self._means)
         per_pair = torch.zeros(len(pairs), device=z.device)
-        if model.untouched and not settings.dropout:
+        if model.all_open and not settings.dropout:
             return per_pair.view(len(z), -1).sum(-1), torch.zeros_like(z)
-        for part in inputs.pairs.by_length(pass_tokens(z.device.type, inputs.model.hidden), pairs):
+        for part in inputs.pairs.split_by_length(pass_tokens(z.device.type, inputs.model.hidden), pairs):
             batch = inputs.pairs.batch(pairs[part])
-            sample = inputs.pairs.on_device(self._gates_of[part])
+            sample = inputs.pairs.to_device(self._gates_of[part])
             gated = F.log_softmax(model.logits(batch, sample, settings.dropout), -1)
-            full = self._full[inputs.pairs.on_device(batch.index)]
+            full = self._full[inputs.pairs.to_device(batch.index)]
             kl = F.kl_div(gated, full, reduction="none", log_target=True).sum(-1) / settings.batch_size
             if kl.requires_grad:
                 kl.sum().backward()
-            per_pair[inputs.pairs.on_device(part)] = kl.detach().float()
+            per_pair[inputs.pairs.to_device(part)] = kl.detach().float()
         return per_pair.view(len(z), -1).sum(-1), model.gradient()

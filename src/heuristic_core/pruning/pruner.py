@@ -63,9 +63,9 @@ class Pruner:
 
     def subnetwork(self, pruned: PruningResult, run: Identity) -> Subnetwork | FailedRun:
         """Discretise what a run has learned into a subnetwork; a failed run keeps its reason."""
-        if pruned.failed:
-            LOGGER.warning("failed run: seed %d %s", run.seed, pruned.failed)
-            return FailedRun(run, pruned.failed)
+        if pruned.failure:
+            LOGGER.warning("failed run: seed %d %s", run.seed, pruned.failure)
+            return FailedRun(run, pruned.failure)
         closed = pruned.run.closed
         kept = discretise(pruned.log_alpha, self.grid, run.sparsity, self._settings, self._held_out, closed)
         alphas, shape = tuple(pruned.log_alpha.tolist()), (self.grid.layers, self.grid.heads)

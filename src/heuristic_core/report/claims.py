@@ -19,7 +19,7 @@ class Claim(NamedTuple):
         sentence: What is claimed.
         paper: Where the paper says it.
         family: Claims whose p are adjusted together; None for a check.
-        whole: Row of the study, or the only row.
+        overall: Row of the study, or the only row.
         seeds: Rows by fine-tuning seed; empty if there is only `whole`.
         plot: Positions of these rows, see `_place_marks`.
     """
@@ -28,14 +28,14 @@ class Claim(NamedTuple):
     sentence: str
     paper: str | None
     family: str | None
-    whole: dict
+    overall: dict
     seeds: list[dict]
     plot: dict | None
 
     @property
     def rows(self) -> list[dict]:
         """All rows: the study's, then those of the seeds."""
-        return [self.whole, *self.seeds]
+        return [self.overall, *self.seeds]
 
 
 def group_claims(rows: Sequence[dict]) -> list[Claim]:
@@ -57,7 +57,7 @@ def _make_claim(name: str, rows: list[dict]) -> Claim:
 
 def count_verdicts(claims: Sequence[Claim]) -> dict[str, int]:
     """Return the number of claims with each study-wide verdict."""
-    return _count_rows(claim.whole for claim in claims)
+    return _count_rows(claim.overall for claim in claims)
 
 
 def count_verdicts_by_seed(claims: Sequence[Claim]) -> dict[int, dict[str, int]]:

@@ -44,14 +44,14 @@ class Switch(NamedTuple):
         name: Label of the menu.
         values: Values of the column, the default first.
         labels: Labels of the values.
-        whole: Whether the menu begins with a choice of all rows, which is then the default.
+        include_all: Whether the menu begins with a choice of all rows, which is then the default.
     """
 
     column: str
     name: str
     values: Sequence
     labels: Sequence[str]
-    whole: bool = False
+    include_all: bool = False
 
 
 @cache
@@ -131,7 +131,7 @@ def _param_name(switch: Switch) -> str:
 
 def _param(switch: Switch) -> dict:
     """Return the Vega-Lite parameter of a menu."""
-    all_rows = [_ALL_ROWS] if switch.whole else []
+    all_rows = [_ALL_ROWS] if switch.include_all else []
     options, labels = [*all_rows, *switch.values], [*all_rows, *switch.labels]
     bind = {"input": "select", "options": options, "labels": labels, "name": switch.name}
     return {"name": _param_name(switch), "value": options[0], "bind": bind}
@@ -140,4 +140,4 @@ def _param(switch: Switch) -> dict:
 def _filter(switch: Switch) -> str:
     """Return the Vega expression of the rows that a menu selects."""
     condition = f"datum.{switch.column} === {_param_name(switch)}"
-    return f"{_param_name(switch)} === '{_ALL_ROWS}' || {condition}" if switch.whole else condition
+    return f"{_param_name(switch)} === '{_ALL_ROWS}' || {condition}" if switch.include_all else condition

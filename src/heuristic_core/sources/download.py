@@ -52,7 +52,7 @@ class Download:
 def list_downloads(task: GeneratedTask | FilesTask) -> list[Download]:
     """List the files of a task that have an address, each once."""
     splits = task.splits if isinstance(task, FilesTask) else {}
-    items = [Download(key, s.url, s.sha256, task.folder_of(s), s.file) for key, s in splits.items() if s.url]
+    items = [Download(key, s.url, s.sha256, task.resolve_folder(s), s.file) for key, s in splits.items() if s.url]
     return list({os.path.normpath(item.path): item for item in items}.values())
 
 

@@ -80,7 +80,7 @@ def _fetch_source(source: Source) -> list[dict]:
         progress, rows = Progress(f"{source.key}: checked", len(names), unit="files"), []
         for name in names:
             rows.append(_check_file(source, Path(folder), name))
-            progress.at(len(rows))
+            progress.update(len(rows))
     return rows
 
 

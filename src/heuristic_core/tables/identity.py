@@ -26,7 +26,7 @@ class Identity(NamedTuple):
     seed: int | None = None
     repeat: int = 0
 
-    def columns(self, rows: int, last: str = "repeat") -> dict[str, list]:
+    def as_columns(self, rows: int, last: str = "repeat") -> dict[str, list]:
         """Return the fields up to `last` as columns of a table, repeated in all `rows`."""
         names = self._fields[: self._fields.index(last) + 1]
         return {name: [getattr(self, name)] * rows for name in names}

@@ -84,7 +84,10 @@ def build_minimal_pairs(rows: Sequence[dict], evaluation: Encoded, tokenizer, ma
     """
     counterpart_rows = [_make_counterpart_row(row) for row in rows]
     counterparts = encode(counterpart_rows, tokenizer, max_length)
-    ids, pair_ids = evaluation.ids.copy(), [encoded.split(encoded.ids) for encoded in (evaluation, counterparts)]
+    ids, pair_ids = (
+        evaluation.ids.copy(),
+        [encoded.split_by_pair(encoded.ids) for encoded in (evaluation, counterparts)],
+    )
     layouts = [get_layouts(encoded) for encoded in (evaluation, counterparts)]
     for k, (layout, counterpart_layout) in enumerate(zip(*layouts, strict=True)):
         if layout == counterpart_layout:

@@ -68,7 +68,7 @@ class Encoded:
         """Number of tokens of each pair, including special tokens, int64 [n]."""
         return np.diff(self.offsets)
 
-    def padded(self, pad: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    def pad_to_longest(self, pad: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Return ids (int32) and types (uint8), both [n, longest], padded with `pad` and 0."""
         longest = int(self.lengths.max())
         is_token = np.arange(longest) < self.lengths[:, None]
@@ -76,28 +76,28 @@ class Encoded:
         ids[is_token], types[is_token] = self.ids, self.types
         return ids, types
 
-    def first(self, count: int | None) -> "Encoded":
+    def head(self, count: int | None) -> "Encoded":
         """Return the first `count` pairs (None: all), without subsets; raise InputError if there are fewer."""
         count = len(self) if count is None else count
         if count > len(self):
             raise InputError(
                 f"prune.examples (with held_out) or mean_examples = {count}, but there are {len(self)} training pairs"
             )
-        return self.part(0, count)
+        return self.slice_pairs(0, count)
 
-    def part(self, start: int, stop: int) -> "Encoded":
+    def slice_pairs(self, start: int, stop: int) -> "Encoded":
         """Return the pairs `start` to `stop`, without subsets."""
         first, end = self.offsets[start], self.offsets[stop]
         flat = (array[first:end] for array in (self.ids, self.types, self.special))
         offsets = self.offsets[start : stop + 1] - first
         return Encoded(*flat, offsets, self.labels[start:stop], self.template[start:stop], self.templates)
 
-    def group(self, name: str) -> "Encoded":
+    def select_group(self, name: str) -> "Encoded":
         """Return the pairs of all subsets of group `name`, without subsets."""
         subsets = [subset for subset in self.subsets if subset.group == name]
         return self.take(np.concatenate([np.arange(subset.start, subset.stop) for subset in subsets]))
 
-    def thinned(self, count: PairLimit, skip: PairLimit = None, seed: int = 0) -> "Encoded":
+    def subsample(self, count: PairLimit, skip: PairLimit = None, seed: int = 0) -> "Encoded":
         """Draw a sample of each subset with :func:`~heuristic_core.tasks.sampling.sample_subset`.
 
         Args:
@@ -119,16 +119,16 @@ class Encoded:
 
     def take(self, pairs: np.ndarray, subsets: tuple[Subset, ...] = ()) -> "Encoded":
         """Return the pairs at the positions `pairs`, int64 [m], in this order; repetitions are allowed."""
-        parts = [self.split(flat) for flat in (self.ids, self.types, self.special)]
+        parts = [self.split_by_pair(flat) for flat in (self.ids, self.types, self.special)]
         fields = [np.concatenate([part[i] for i in pairs]) for part in parts]
         offsets = np.cumsum([0, *self.lengths[pairs]], dtype=np.int64)
         return Encoded(*fields, offsets, self.labels[pairs], self.template[pairs], self.templates, subsets)
 
-    def template_names(self) -> np.ndarray:
+    def get_template_names(self) -> np.ndarray:
         """Return the name of each pair's template, object [n]; None if unknown."""
         return np.array([*self.templates, None], dtype=object)[self.template]  # -1: None, the last
 
-    def split(self, flat: np.ndarray) -> list[np.ndarray]:
+    def split_by_pair(self, flat: np.ndarray) -> list[np.ndarray]:
         """Split an array [tokens] into one part per pair."""
         return np.split(flat, self.offsets[1:-1])
 

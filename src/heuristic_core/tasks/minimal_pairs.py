@@ -25,12 +25,12 @@ class PairedSets(NamedTuple):
     """The pairs that have a minimal pair.
 
     Attributes:
-        places: int64 [m], position of each pair in the complete set.
+        positions: int64 [m], position of each pair in the complete set.
         pairs: the m pairs.
         minimal: their minimal pairs.
     """
 
-    places: np.ndarray
+    positions: np.ndarray
     pairs: Encoded
     minimal: Encoded
 
@@ -116,4 +116,4 @@ def log_changes(evaluation: Encoded, minimal: Encoded) -> None:
 
 def get_layouts(encoded: Encoded) -> list[bytes]:
     """Return a key of each pair, equal for pairs whose special tokens and sentences are at the same positions."""
-    return [part.tobytes() for part in encoded.split(encoded.types + 2 * encoded.special)]
+    return [part.tobytes() for part in encoded.split_by_pair(encoded.types + 2 * encoded.special)]

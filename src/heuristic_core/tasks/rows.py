@@ -85,7 +85,8 @@ def find_split_paths(task: FilesTask, split: Split) -> list[Path]:
     if not paths:
         key = "task.folder" if split.folder is None else "folder"
         raise DataError(
-            f"{Path(task.path_of(split))}: no such file; {key} = {task.folder_of(split)!r} must hold {split.file}"
+            f"{Path(task.resolve_path(split))}: no such file; {key} = {task.resolve_folder(split)!r} must "
+            f"hold {split.file}"
         )
     return paths
 
@@ -110,7 +111,7 @@ def find_present_paths(task: FilesTask, split: Split) -> list[Path]:
 def find_missing_paths(task: GeneratedTask | FilesTask) -> dict[str, str]:
     """Return missing files that `make fetch` does not download: key of the configuration -> path."""
     missing = {key: split for key, split in _user_splits(task).items() if not _glob_split(task, split)}
-    return {f"{key}.file": Path(task.path_of(split)).as_posix() for key, split in missing.items()}
+    return {f"{key}.file": Path(task.resolve_path(split)).as_posix() for key, split in missing.items()}
 
 
 def _user_splits(task: GeneratedTask | FilesTask) -> dict[str, Split]:
@@ -120,7 +121,7 @@ def _user_splits(task: GeneratedTask | FilesTask) -> dict[str, Split]:
 
 
 def _find_download(task: FilesTask, split: Split) -> Path:
-    path = Path(task.path_of(split))
+    path = Path(task.resolve_path(split))
     instruction = "`make fetch CONFIG=FILE`, where FILE is the study's configuration, downloads it"
     if not path.is_file():
         raise DataError(f"{path}: no such file; {instruction}")
@@ -132,7 +133,7 @@ def _find_download(task: FilesTask, split: Split) -> Path:
 
 
 def _glob_split(task: FilesTask, split: Split) -> list[Path]:
-    pattern, folder = glob.escape(split.file).replace("[*]", "*"), task.folder_of(split)
+    pattern, folder = glob.escape(split.file).replace("[*]", "*"), task.resolve_folder(split)
     return [Path(folder) / name for name in sorted(glob.glob(pattern, root_dir=folder))]
 
 

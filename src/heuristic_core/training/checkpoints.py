@@ -75,7 +75,7 @@ class FinetuningRun(NamedTuple):
         def evaluate(step: int, logits: Tensor) -> list[Path]:
             columns = make_predictions(logits.numpy(), evaluation)
             log_accuracies(step, columns)
-            columns |= self.identity._replace(step=step).columns(len(evaluation), "step")
+            columns |= self.identity._replace(step=step).as_columns(len(evaluation), "step")
             path = folder / f"evaluation{step}.parquet"
             write_table("finetune_predictions", columns, path)
             return [path]

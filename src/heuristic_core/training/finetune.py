@@ -110,7 +110,7 @@ def finetune(
             run.files |= digests(state.parent, keep(run.step))
         if run.step % settings.save_every == 0 and run.step < settings.steps:
             save_run(state, run, model, stepper)
-        progress.at(run.step, loss=loss, lr=rate)
+        progress.update(run.step, loss=loss, lr=rate)
     return run
 
 

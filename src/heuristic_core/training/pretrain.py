@@ -157,5 +157,5 @@ def pretrain(
             measure()
         if run.step % settings.save_every == 0 and run.step < settings.steps:
             save_run(state, run, model, stepper)
-        progress.at(run.step, loss=run.losses[-1] if run.losses else run.trace[-1]["loss"], lr=rate)
+        progress.update(run.step, loss=run.losses[-1] if run.losses else run.trace[-1]["loss"], lr=rate)
     return run

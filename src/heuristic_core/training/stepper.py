@@ -93,10 +93,10 @@ class Stepper(AdamWStepper):
     def _passes(self, index: Tensor) -> Iterable[Tensor]:
         """Return positions in `index`, split into passes."""
         tokens = self._settings.pass_tokens
-        return [torch.arange(len(index))] if tokens is None else self._pairs.by_length(tokens, index)
+        return [torch.arange(len(index))] if tokens is None else self._pairs.split_by_length(tokens, index)
 
     def _loss(self, index: Tensor, part: Tensor) -> Tensor:
-        batch, labels = self._pairs.batch(index[part]), self._pairs.labels[self._pairs.on_device(index[part])]
+        batch, labels = self._pairs.batch(index[part]), self._pairs.labels[self._pairs.to_device(index[part])]
         logits = self.model(**model_inputs(self.model, batch)).logits
         loss = F.cross_entropy(logits.float(), labels, label_smoothing=self._settings.label_smoothing)
         return loss * (len(part) / len(index))

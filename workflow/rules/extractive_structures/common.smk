@@ -17,7 +17,7 @@ GPUS = 1 if STUDY.device == "cuda" else 0
 FOLDER, PREFIX = "extractive_structures", "extractive"
 UNMET_REASONS = {}  # every study can have every figure
 
-LAYOUT = Layout.of(STUDY)
+LAYOUT = Layout.for_study(STUDY)
 WHOLE_CORPUS = {"seed": "{seed}", "corpus": "whole"}
 # Inputs of jobs besides the weights: a pretrained model brings its own tokenizer, one file for all seeds.
 TOKENIZER = {"tokenizer": LAYOUT.tokenizer} if STUDY.pretrained else {}
@@ -30,7 +30,7 @@ if workflow.is_main_process and STUDY.pretrained and not os.path.exists(LAYOUT.p
         raise WorkflowError(f"{ORIGIN}: study {STUDY.study} cannot be run:\n  {problem}")
 CHECKPOINT = LAYOUT.pretrained if STUDY.pretrained else LAYOUT.model
 NEEDS = estimate_needs(STUDY)
-HOPS = {hop: LAYOUT.taught(hop) for hop in ("first", "second")}
+HOPS = {hop: LAYOUT.hop_weights(hop) for hop in ("first", "second")}
 WHOLE_CORPUS_HOPS = {hop: path.format(**WHOLE_CORPUS) for hop, path in HOPS.items()}
 TO_FETCH = bool(STUDY.pretrained and STUDY.pretrained.hub)
 UNAVAILABLE_RULES = {

@@ -48,7 +48,7 @@ else:
     rule pretrain:
         output:
             checkpoint=LAYOUT.model,
-            trace=LAYOUT.of_corpus("trace"),
+            trace=LAYOUT.corpus_table("trace"),
         log:
             LAYOUT.log("pretrain/seed{seed}-{corpus}"),
         params:
@@ -68,7 +68,7 @@ rule teach:
         checkpoint=CHECKPOINT,
     output:
         **HOPS,
-        curves=LAYOUT.of_corpus("curves"),
+        curves=LAYOUT.corpus_table("curves"),
     log:
         LAYOUT.log("teach/seed{seed}-{corpus}"),
     resources:
@@ -87,7 +87,7 @@ rule freeze:
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        table=LAYOUT.of_seed("freezing"),
+        table=LAYOUT.seed_table("freezing"),
     log:
         LAYOUT.log("freeze/seed{seed}"),
     resources:
@@ -105,7 +105,7 @@ rule order:
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{name: LAYOUT.of_seed(name) for name in ORDER_TABLES},
+        **{name: LAYOUT.seed_table(name) for name in ORDER_TABLES},
     log:
         LAYOUT.log("order/seed{seed}"),
     resources:
@@ -122,7 +122,7 @@ rule score:
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{f"{name}_table": LAYOUT.of_seed(name) for name in SCORE_TABLES},
+        **{f"{name}_table": LAYOUT.seed_table(name) for name in SCORE_TABLES},
     log:
         LAYOUT.log("score/seed{seed}"),
     resources:
@@ -139,7 +139,7 @@ rule prune:
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{name: LAYOUT.of_seed(name) for name in PRUNE_TABLES},
+        **{name: LAYOUT.seed_table(name) for name in PRUNE_TABLES},
     log:
         LAYOUT.log("prune/seed{seed}"),
     resources:
@@ -162,7 +162,7 @@ if STUDY.sweep:
             **TOKENIZER,
             checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
         output:
-            table=LAYOUT.of_seed("sweep"),
+            table=LAYOUT.seed_table("sweep"),
         log:
             LAYOUT.log("sweep/seed{seed}"),
         resources:
@@ -179,7 +179,7 @@ if STUDY.sweep:
             **TOKENIZER,
             checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
         output:
-            table=LAYOUT.of_seed("made_up_sweep"),
+            table=LAYOUT.seed_table("made_up_sweep"),
         log:
             LAYOUT.log("made_up_sweep/seed{seed}"),
         resources:

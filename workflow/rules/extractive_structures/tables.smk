@@ -1,15 +1,15 @@
 # Tables of the study.
 PARTS = {
-    f"extractive_{name}": expand(LAYOUT.of_corpus(name), seed=STUDY.seeds, corpus=STUDY.corpora)
+    f"extractive_{name}": expand(LAYOUT.corpus_table(name), seed=STUDY.seeds, corpus=STUDY.corpora)
     for name in list_corpus_tables(STUDY)
 }
 PARTS |= {
-    f"extractive_{name}": expand(LAYOUT.of_seed(name), seed=STUDY.seeds)
+    f"extractive_{name}": expand(LAYOUT.seed_table(name), seed=STUDY.seeds)
     for name in ("freezing", *ORDER_TABLES, *SCORE_TABLES, *PRUNE_TABLES)
 }
 if STUDY.sweep:
     PARTS |= {
-        f"extractive_{name}": expand(LAYOUT.of_seed(name), seed=STUDY.seeds) for name in ("sweep", "made_up_sweep")
+        f"extractive_{name}": expand(LAYOUT.seed_table(name), seed=STUDY.seeds) for name in ("sweep", "made_up_sweep")
     }
 
 

@@ -76,7 +76,7 @@ DEVICE_SETTINGS = {"device": STUDY.device, "precision": STUDY.precision}
 # A target without a caption of its own has the caption of the target with the same drawing module.
 CAPTION_DIR = f"{workflow.basedir}/workflow/report/heuristic_core"
 CAPTIONS = {
-    name: f"{CAPTION_DIR}/{name if os.path.exists(f'{CAPTION_DIR}/{name}.rst') else module(name)}.rst"
+    name: f"{CAPTION_DIR}/{name if os.path.exists(f'{CAPTION_DIR}/{name}.rst') else drawing_module(name)}.rst"
     for name in TARGETS
 }
 
@@ -98,7 +98,7 @@ def cell_dirs(runs, pattern=LAYOUT.cell, ft_seed="{ft_seed}"):
 def checkpoint_cell_dirs(w):
     """Return the folders of the subnetworks of one checkpoint, repeated runs last."""
     first, repeated = ([c for c in cells if c.step == int(w["step"])] for cells in (CELLS, REPEATS))
-    return cell_dirs(first, LAYOUT.cell, w["ft_seed"]) + cell_dirs(repeated, LAYOUT.again, w["ft_seed"])
+    return cell_dirs(first, LAYOUT.cell, w["ft_seed"]) + cell_dirs(repeated, LAYOUT.repeated_cell, w["ft_seed"])
 
 
 def fetch_marker(block):

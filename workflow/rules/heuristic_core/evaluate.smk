@@ -22,10 +22,10 @@ use rule evaluate as evaluate_again with:
     input:
         checkpoint=f"{LAYOUT.step}/checkpoint",
         means=rules.full_model.output.means,
-        subnetwork=f"{LAYOUT.again}/subnetwork.json",
+        subnetwork=f"{LAYOUT.repeated_cell}/subnetwork.json",
         evaluation=rules.encode.output.evaluation,
     output:
-        predictions=f"{LAYOUT.again}/predictions.parquet",
+        predictions=f"{LAYOUT.repeated_cell}/predictions.parquet",
     log:
         LAYOUT.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}-again"),
 

@@ -12,7 +12,7 @@ for study in REPORTED_STUDIES:
             input:
                 tables=[
                     *(study.layout.table(table) for table in TARGETS[name].tables),
-                    *(study.layout.table(table) for table in TARGETS[name].also if table in study.tables),
+                    *(study.layout.table(table) for table in TARGETS[name].optional_tables if table in study.tables),
                 ],
             output:
                 files=[

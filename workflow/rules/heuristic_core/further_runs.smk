@@ -14,8 +14,8 @@ for number, runs in enumerate(CLOSED_BLOCKS):
             **PRUNING_INPUTS,
             core=LAYOUT.core,
         output:
-            subnetworks=[f"{folder}/subnetwork.json" for folder in cell_dirs(runs, LAYOUT.closed)],
-            traces=[f"{folder}/trace.parquet" for folder in cell_dirs(runs, LAYOUT.closed)],
+            subnetworks=[f"{folder}/subnetwork.json" for folder in cell_dirs(runs, LAYOUT.closed_run)],
+            traces=[f"{folder}/trace.parquet" for folder in cell_dirs(runs, LAYOUT.closed_run)],
         log:
             LAYOUT.log(f"prune_closed/ft{{ft_seed}}-{number}"),
         group:
@@ -44,10 +44,10 @@ if STUDY.mechanism.core_free:
             **LAST_CHECKPOINT_INPUTS,
             core=LAYOUT.core,
             subnetworks=[
-                f"{folder}/subnetwork.json" for runs in CLOSED_BLOCKS for folder in cell_dirs(runs, LAYOUT.closed)
+                f"{folder}/subnetwork.json" for runs in CLOSED_BLOCKS for folder in cell_dirs(runs, LAYOUT.closed_run)
             ],
             trace_parts=[
-                f"{folder}/trace.parquet" for runs in CLOSED_BLOCKS for folder in cell_dirs(runs, LAYOUT.closed)
+                f"{folder}/trace.parquet" for runs in CLOSED_BLOCKS for folder in cell_dirs(runs, LAYOUT.closed_run)
             ],
             mid=[f"{folder}/predictions.parquet" for folder in MID_CELL_DIRS],
             components=SOUND_COMPONENTS,

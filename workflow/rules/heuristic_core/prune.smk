@@ -3,7 +3,7 @@
 BLOCKS = [
     (f"prune_{'_'.join(map(str, seeds))}", seeds, [f"{LAYOUT.step}/s{{sparsity}}/seed{seed}" for seed in seeds], 0)
     for seeds in seed_blocks(STUDY)
-] + [("prune_again", ["{seed}"], [LAYOUT.again], 1)]
+] + [("prune_again", ["{seed}"], [LAYOUT.repeated_cell], 1)]
 for name, seeds, cell_folders, repeat in BLOCKS:
 
     rule:

@@ -22,7 +22,7 @@ rule:
         **job(
             "sweep",
             f"{workflow.basedir}/src/heuristic_core/experiments/{FOLDER}/figures/figure_sweep.py",
-            sweep=json.dumps(SWEEP.told),
+            sweep=json.dumps(SWEEP.figure_settings),
             folder=SWEEP.root,
         ),
     shell:

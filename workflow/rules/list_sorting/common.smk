@@ -9,11 +9,11 @@ GPUS = 0  # models have 50,000 parameters: a CPU is enough
 
 FOLDER, PREFIX = "list_sorting", "sorting"
 
-LAYOUT = Layout.of(STUDY)
+LAYOUT = Layout.from_study(STUDY)
 UNMET_REASONS = target_requirements(STUDY)
 CONDITIONS = list(STUDY.conditions)
-KEPT_STEPS = {name: STUDY.of(name).training.kept for name in CONDITIONS}
-SAMPLED_CHECKPOINTS = [(name, step) for name in CONDITIONS for step in STUDY.sampled(name)]
+KEPT_STEPS = {name: STUDY.condition_settings(name).training.kept for name in CONDITIONS}
+SAMPLED_CHECKPOINTS = [(name, step) for name in CONDITIONS for step in STUDY.sampled_steps(name)]
 UNAVAILABLE_RULES = {
     "fetch": (LAYOUT.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch."),
     "publish": (
@@ -33,7 +33,7 @@ wildcard_constraints:
 def condition_params(script, **settings):
     """Return the params of a job of one condition. They leave out other conditions: adding a condition reruns none."""
     identity = {"study": STUDY.study, "condition": lambda w: w.condition}
-    return job(script, sorting=lambda w: format_block(STUDY.of(w.condition)), **identity, **settings)
+    return job(script, sorting=lambda w: format_block(STUDY.condition_settings(w.condition)), **identity, **settings)
 
 
 def list_checkpoints(w):

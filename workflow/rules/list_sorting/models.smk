@@ -13,7 +13,7 @@ for name, steps in KEPT_STEPS.items():
         params:
             **job(
                 "sorting_train",
-                sorting=format_block(STUDY.of(name)),
+                sorting=format_block(STUDY.condition_settings(name)),
                 study=STUDY.study,
                 condition=name,
             ),

@@ -239,7 +239,7 @@ class ExtractiveStudy(Block):
                 f"freezing.early = {self.freezing.early} of model.layers = {self.model.layers}: a layer must be late; "
                 f"give at most {self.model.layers - 1}"
             )
-        if not self.pretrained and self.model.positions < (longest := load_world().longest()):
+        if not self.pretrained and self.model.positions < (longest := load_world().max_words()):
             raise ValueError(
                 f"model.positions = {self.model.positions}: the longest sentence of world.yaml has {longest} words; "
                 "give at least as many"

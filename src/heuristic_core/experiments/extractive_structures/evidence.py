@@ -49,7 +49,7 @@ class Evidence:
             raise NotComputable(f"{table} has no {part} where {', '.join(f'{k} is {v}' for k, v in where.items())}")
         return rows.set_index("seed")["rank"].astype(float).sort_index()
 
-    def taught(self, hop: str, corpus: str, part: str, epoch: int | None = None) -> pd.Series:
+    def ranks_after_teaching(self, hop: str, corpus: str, part: str, epoch: int | None = None) -> pd.Series:
         """Return the ranks after teaching a hop's facts, indexed by seed.
 
         Args:
@@ -67,7 +67,7 @@ class Evidence:
         last = curves["epoch"].max()
         return self.ranks("extractive_curves", part, hop=hop, corpus=corpus, epoch=last if epoch is None else epoch)
 
-    def ordered(self, order: str, part: str = TEST_IMPLICATIONS) -> pd.Series:
+    def ranks_after_order(self, order: str, part: str = TEST_IMPLICATIONS) -> pd.Series:
         """Return the ranks at the end of the last stage of an order, indexed by seed.
 
         Raises:

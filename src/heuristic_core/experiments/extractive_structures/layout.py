@@ -19,7 +19,7 @@ class Layout:
     root: str
 
     @classmethod
-    def of(cls, study: ExtractiveStudy) -> "Layout":
+    def for_study(cls, study: ExtractiveStudy) -> "Layout":
         """Return the layout of a study."""
         return cls(study.root)
 
@@ -38,15 +38,15 @@ class Layout:
         """Files of the tokenizer of a model that was pre-trained elsewhere."""
         return [f"{self.root}/pretrained/{name}.json" for name in ("tokenizer", "tokenizer_config")]
 
-    def taught(self, hop: str) -> str:
+    def hop_weights(self, hop: str) -> str:
         """Return the path of the weights after teaching a hop's facts."""
         return f"{self.root}/seed{{seed}}/{{corpus}}/{hop}.safetensors"
 
-    def of_corpus(self, name: str) -> str:
+    def corpus_table(self, name: str) -> str:
         """Return the path of a table about one seed and one corpus of pre-training."""
         return f"{self.root}/seed{{seed}}/{{corpus}}/{name}.parquet"
 
-    def of_seed(self, name: str) -> str:
+    def seed_table(self, name: str) -> str:
         """Return the path of a table about one seed's model of the whole corpus."""
         return f"{self.root}/seed{{seed}}/{name}.parquet"
 

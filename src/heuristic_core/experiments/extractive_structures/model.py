@@ -41,18 +41,18 @@ class Layer(NamedTuple):
 
     Attributes:
         residual: Residual stream before the layer, [B, T, d].
-        attended: Normalised input of attention, [B, T, d].
+        attention_input: Normalised input of attention, [B, T, d].
         context: Outputs of heads before the output matrix, [B, T, H, w].
-        seen: Normalised input of the MLP, [B, T, d].
-        active: Input of the MLP's last matrix, [B, T, m].
+        mlp_input: Normalised input of the MLP, [B, T, d].
+        mlp_hidden: Input of the MLP's last matrix, [B, T, m].
         mlp: Output of the MLP, [B, T, d].
     """
 
     residual: Tensor
-    attended: Tensor
+    attention_input: Tensor
     context: Tensor
-    seen: Tensor
-    active: Tensor
+    mlp_input: Tensor
+    mlp_hidden: Tensor
     mlp: Tensor
 
 

@@ -42,18 +42,18 @@ def measure_replacement(contrast: Contrast) -> dict[str, Tensor]:
         Falls by kind of score, [n, T, layers, H + 1]; NaN where scores are NaN. "upstream" is the mean over
         counterfactual prompts, whose outputs are inserted one prompt at a time.
     """
-    old, new = (run(p, contrast.asked.tokens) for p in (contrast.old, contrast.new))
+    old, new = (run(p, contrast.queries.tokens) for p in (contrast.old, contrast.new))
     moved = compute_input_effects(contrast.old, old.layers, new.layers)
     falls = {
-        "informative": _measure_falls(contrast.old, contrast.asked, old, _weight_shifts(contrast, old.layers)),
-        "downstream": _measure_falls(contrast.old, contrast.asked, old, _output_shifts(moved, len(old.layers))),
+        "informative": _measure_falls(contrast.old, contrast.queries, old, _weight_shifts(contrast, old.layers)),
+        "downstream": _measure_falls(contrast.old, contrast.queries, old, _output_shifts(moved, len(old.layers))),
     }
     upstream = []
     for k in range(contrast.others.shape[1]):
         pair = contrast._replace(others=contrast.others[:, k : k + 1], partners=contrast.partners[:, k : k + 1])
         changes = {site: -value for site, value in compute_counterfactual_differences(pair, old.layers).items()}
         old_fall, new_fall = (
-            _measure_falls(p, contrast.asked, baseline, _output_shifts(changes, len(old.layers)))
+            _measure_falls(p, contrast.queries, baseline, _output_shifts(changes, len(old.layers)))
             for p, baseline in ((contrast.old, old), (contrast.new, new))
         )
         upstream.append(old_fall - new_fall)
@@ -74,7 +74,7 @@ def _weight_shifts(contrast: Contrast, layers: list[Layer]) -> Iterable[list[Shi
         for head in range(heads):
             shifts = {(number, name): _select_head(outputs[name], head) for name in ("query", "key", "value")}
             head_shifts.append(shifts | {(number, "write"): outputs["write"][:, :, head]})
-        yield [*head_shifts, {(number, "mlp"): apply_mlp(contrast.new, number, layer.seen) - layer.mlp}]
+        yield [*head_shifts, {(number, "mlp"): apply_mlp(contrast.new, number, layer.mlp_input) - layer.mlp}]
 
 
 def _output_shifts(outputs: Shifts, layers: int) -> Iterable[list[Shifts]]:
@@ -118,5 +118,5 @@ def _shift_each_token(p: Parameters, queries: Queries, residual: Tensor, layer: 
         for site, value in shifts.items()
     }
     rows = torch.arange(n).repeat_interleave(length)
-    repeated = queries.of(rows)
+    repeated = queries.select(rows)
     return compute_losses(run_from(p, residual[rows], token_shifts, layer).logits, repeated).double().view(n, length)

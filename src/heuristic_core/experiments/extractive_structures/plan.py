@@ -88,7 +88,7 @@ def count_work(study: ExtractiveStudy) -> list[RuleWork]:
     made_up, made_up_asked = 8 * others + 3 * data.cities, 8 * 2 * data.names
     pairs = data.cities * scores.counterfactuals
     pruning, few = study.pruning, outputs <= MAX_EXHAUSTIVE_COMPONENTS
-    gate_sentences = len(pruning.seeds) * pruning.gates.steps_at(pruning.sparsity) * pruning.gates.batch_size
+    gate_sentences = len(pruning.seeds) * pruning.gates.total_steps(pruning.sparsity) * pruning.gates.batch_size
     kept = round((1 - pruning.sparsity) * outputs)
     # Greedy pruning tries every remaining component in each step.
     eliminated = data.cities * sum(range(kept + 1, outputs + 1)) if few else 0

@@ -36,14 +36,14 @@ class FullModel(NamedTuple):
 
     Attributes:
         model: Parameters.
-        asked: The questions.
+        queries: The questions.
         answers: Log-probabilities at the last token of each prompt, [n, V].
         contexts: Mean context of each head by layer, [H, w].
         mlps: Mean output of the MLP by layer, [d].
     """
 
     model: Parameters
-    asked: Queries
+    queries: Queries
     answers: Tensor
     contexts: list[Tensor]
     mlps: list[Tensor]
@@ -99,8 +99,8 @@ def subnetwork_rows(full: FullModel, settings: Pruning, purpose: str, seed: int)
     rows = []
     for prune_seed, result in zip(settings.seeds, learn_gates(full, settings, purpose, seed), strict=True):
         labels = {"how": "learned", "prune_seed": prune_seed, "sampled_sparsity": _final_sparsity(result)}
-        kept = None if result.failed else keep_largest(result.log_alpha, count)
-        rows += _mask_rows(full, kept, labels | {"reason": result.failed})
+        kept = None if result.failure else keep_largest(result.log_alpha, count)
+        rows += _mask_rows(full, kept, labels | {"reason": result.failure})
     few = layers * parts <= MAX_EXHAUSTIVE_COMPONENTS
     reason = (
         None if few else f"{layers * parts} components; greedy subnetworks are of at most {MAX_EXHAUSTIVE_COMPONENTS}"
@@ -131,7 +131,7 @@ def learn_gates(full: FullModel, settings: Pruning, purpose: str, seed: int) -> 
 
     def divergence(z: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
         index = index.to(full.answers.device)
-        samples, queries = z.detach().requires_grad_(), full.asked.of(index)
+        samples, queries = z.detach().requires_grad_(), full.queries.select(index)
         question_gates = samples.view(-1, layers, parts).repeat_interleave(per_draw, 0)
         kl = (
             _kl(full.answers[index], _answer_log_probs(run_gated(full, queries, question_gates), queries))
@@ -158,7 +158,7 @@ def prune_greedily(full: FullModel, count: int) -> list[int]:
 def measure_divergence(full: FullModel, kept: Sequence[int]) -> float:
     """Return KL(full || subnetwork of the components `kept`), mean over questions, nats."""
     return float(
-        _kl(full.answers, _answer_log_probs(run_gated(full, full.asked, _gate_mask(full, kept)), full.asked))
+        _kl(full.answers, _answer_log_probs(run_gated(full, full.queries, _gate_mask(full, kept)), full.queries))
         .double()
         .mean()
     )
@@ -167,8 +167,8 @@ def measure_divergence(full: FullModel, kept: Sequence[int]) -> float:
 @torch.no_grad()
 def measure_rank(full: FullModel, kept: Sequence[int]) -> float:
     """Return the mean rank of the right answers in the subnetwork of the components `kept`."""
-    logits = option_logits(run_gated(full, full.asked, _gate_mask(full, kept)), full.asked)
-    return float(compute_ranks(logits, full.asked.answer).double().mean())
+    logits = option_logits(run_gated(full, full.queries, _gate_mask(full, kept)), full.queries)
+    return float(compute_ranks(logits, full.queries.answer).double().mean())
 
 
 def _mask_rows(full: FullModel, kept: list[int] | None, labels: dict) -> list[dict]:

@@ -91,7 +91,7 @@ def identify_component(layer: int, part: int, heads: int) -> dict:
 @torch.no_grad()
 def _measure_effects(contrast: Contrast) -> dict[str, Tensor]:
     """Return the rises of R by effect, means over questions, [layers, H + 1]."""
-    old, new, queries = contrast.old, contrast.new, contrast.asked
+    old, new, queries = contrast.old, contrast.new, contrast.queries
     baseline, mask = run(new, queries.tokens), mask_prompts(queries)
     heads = baseline.layers[0].context.shape[2]
     components = [(layer, head) for layer in range(len(baseline.layers)) for head in (*range(heads), None)]

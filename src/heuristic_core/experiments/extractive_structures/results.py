@@ -30,7 +30,7 @@ def list_corpus_tables(study: ExtractiveStudy) -> tuple[str, ...]:
 
 def members(study: ExtractiveStudy) -> list[str]:
     """Return the archive's members: paths below the study's folder that its configuration implies."""
-    layout = Layout.of(study)
+    layout = Layout.for_study(study)
     paths = [*map(layout.table, (*list_tables(study), "claims", "provenance"))]
     paths += [path for name in TARGETS for path in target_files(layout.root, name)]
     paths += [f"{layout.root}/report.html", f"{layout.root}/study.json"]
@@ -44,5 +44,5 @@ def subject(study: ExtractiveStudy) -> Subject:
         run=f"{models}: pre-trained, taught, measured and drawn",
         results=f"Extractive structures of {models}: configuration, tables, figures and provenance",
         paper="arXiv:2412.04614",
-        about=partial(describe_target, titles={name: target.title for name, target in TARGETS.items()}),
+        describe=partial(describe_target, titles={name: target.title for name, target in TARGETS.items()}),
     )

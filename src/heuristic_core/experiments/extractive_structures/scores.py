@@ -52,14 +52,14 @@ class Contrast(NamedTuple):
     Attributes:
         old: Parameters of W.
         new: Parameters of W'.
-        asked: The questions.
+        queries: The questions.
         others: Indices of each prompt's counterfactual prompts, int64 [n, K].
         partners: Position of every token's partner in each counterfactual prompt, int64 [n, K, T]; -1 without partner.
     """
 
     old: Parameters
     new: Parameters
-    asked: Queries
+    queries: Queries
     others: Tensor
     partners: Tensor
 
@@ -114,7 +114,7 @@ def compute_scores(contrast: Contrast, path_steps: int) -> dict[str, Tensor]:
 
 def compute_first_order(contrast: Contrast) -> dict[str, Tensor]:
     """Compute the paper's three kinds of score, see :func:`compute_scores`."""
-    old, new = (linearise(p, embed(p, contrast.asked.tokens), contrast.asked) for p in (contrast.old, contrast.new))
+    old, new = (linearise(p, embed(p, contrast.queries.tokens), contrast.queries) for p in (contrast.old, contrast.new))
     by_kind = {
         "informative": score_informative(contrast.old, contrast.new, old),
         "downstream": score_downstream(contrast.old, old, new.layers),
@@ -126,7 +126,7 @@ def compute_first_order(contrast: Contrast) -> dict[str, Tensor]:
 def mask_undefined(contrast: Contrast, kind: str, values: Tensor) -> Tensor:
     """Set scores of a kind, [n, T, layers, H + 1], to NaN at tokens where the kind is undefined."""
     partnered = (contrast.partners >= 0).any(1)  # only within prompts
-    valid = partnered if kind.startswith("upstream") else mask_prompts(contrast.asked)
+    valid = partnered if kind.startswith("upstream") else mask_prompts(contrast.queries)
     return values.masked_fill(~valid[..., None, None], torch.nan)
 
 
@@ -174,13 +174,13 @@ def compute_weight_effects(old: Parameters, new: Parameters, number: int, layer:
 
     heads = layer.context.shape[2]
     changes = {
-        name: repeat_heads(project_heads(layer.attended, change(name)) + change(f"{name}_bias"), heads)
+        name: repeat_heads(project_heads(layer.attention_input, change(name)) + change(f"{name}_bias"), heads)
         for name in ("query", "key", "value")
     }
     changes["write"] = (layer.context[..., None, :] @ change("output")).squeeze(-2)
     if f"{number}.gate" in old:
-        changes["gate"] = layer.seen @ change("gate")
-    return changes | {"hidden": layer.seen @ change("up"), "mlp": layer.active @ change("down")}
+        changes["gate"] = layer.mlp_input @ change("gate")
+    return changes | {"hidden": layer.mlp_input @ change("up"), "mlp": layer.mlp_hidden @ change("down")}
 
 
 def score_downstream(old: Parameters, old_run: LinearisedRun, new: Sequence[Layer]) -> Tensor:
@@ -199,8 +199,8 @@ def compute_input_effects(old: Parameters, layers: Sequence[Layer], new: Sequenc
     """Return the changes of the old components' outputs when their inputs come from the new model's run."""
     changes = {}
     for number, (before, after) in enumerate(zip(layers, new, strict=True)):
-        changes[number, "context"] = attend(old, number, after.attended) - before.context
-        changes[number, "mlp"] = apply_mlp(old, number, after.seen) - before.mlp
+        changes[number, "context"] = attend(old, number, after.attention_input) - before.context
+        changes[number, "mlp"] = apply_mlp(old, number, after.mlp_input) - before.mlp
     return changes
 
 
@@ -230,13 +230,13 @@ def average_path_scores(contrast: Contrast, steps: int) -> Tensor:
     """
     n, count, _ = contrast.partners.shape
     rows = torch.arange(n).repeat_interleave(count)
-    queries = contrast.asked.of(rows)
-    differences = _site_differences(contrast, run(contrast.old, contrast.asked.tokens).layers)
+    queries = contrast.queries.select(rows)
+    differences = _site_differences(contrast, run(contrast.old, contrast.queries.tokens).layers)
     pair_differences = {site: values.flatten(0, 1) for site, values in differences.items()}
     batches = []
     for pairs in torch.arange(n * count).split(compute_batch_size(contrast)):
         batch_differences = {site: values[pairs] for site, values in pair_differences.items()}
-        batches.append(_average_path(contrast, pairs, queries.of(pairs), batch_differences, steps))
+        batches.append(_average_path(contrast, pairs, queries.select(pairs), batch_differences, steps))
     return average_over_partners(contrast, torch.cat(batches).unflatten(0, (n, count)))
 
 
@@ -246,7 +246,7 @@ def _average_path(contrast: Contrast, pairs: Tensor, queries: Queries, differenc
     for step in range(steps):
         share = (step + 0.5) / steps
         for p, sign in ((contrast.old, 1), (contrast.new, -1)):
-            embedded = embed(p, contrast.asked.tokens)
+            embedded = embed(p, contrast.queries.tokens)
             start = embedded[:, None] - _difference(contrast, embedded)
             line = start + share * (embedded[:, None] - start)
             gradients = linearise(p, line.flatten(0, 1)[pairs], queries).gradients
@@ -260,7 +260,7 @@ def compute_batch_size(contrast: Contrast) -> int:
     return max(
         1,
         MAX_STORED_ACTIVATIONS
-        // (STORED_VECTORS * width * contrast.asked.tokens.shape[1] * count_layers(contrast.old)),
+        // (STORED_VECTORS * width * contrast.queries.tokens.shape[1] * count_layers(contrast.old)),
     )
 
 

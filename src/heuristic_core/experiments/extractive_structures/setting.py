@@ -72,11 +72,11 @@ class Setting:
         self.vocabulary = Vocabulary(self.world) if tokenizer is None else HubTokenizer(tokenizer)
         self.names = draw_names(self.world, data, seed)
 
-    def corpus(self, kind: str) -> Examples:
+    def encode_corpus(self, kind: str) -> Examples:
         """Return the encoded corpus of pre-training of a kind, see :func:`.data.corpus`."""
         return encode_examples(draw_corpus(self.world, self.data, kind, self.names.people, self.seed), self.vocabulary)
 
-    def taught(self, name: str) -> EncodedHop:
+    def encode_hop(self, name: str) -> EncodedHop:
         """Return the encoded hop `name`, "first" or "second"."""
         hop = HOP_FUNCTIONS[name](self.world, self.data, self.names.taught, self.seed)
         hop = Hop(
@@ -88,7 +88,7 @@ class Setting:
         }
         return EncodedHop(hop, encode_examples(hop.facts.sentences, self.vocabulary), parts)
 
-    def related(self) -> dict[str, Queries]:
+    def encode_relations(self) -> dict[str, Queries]:
         """Return the questions on what facts of the first hop imply, by relation of the world."""
         queries = {}
         for relation in self.world.relations:
@@ -100,7 +100,7 @@ class Setting:
         """Return the sentence with the roles of its tokens instead of those of its words."""
         return sentence._replace(roles=self.vocabulary.roles(sentence))
 
-    def made_up(self) -> MadeUpFacts:
+    def draw_made_up_facts(self) -> MadeUpFacts:
         """Return the facts of made-up words in both versions."""
         return draw_made_up_facts(self.world, self.data, self.names.taught, self.seed)
 

@@ -16,7 +16,9 @@ WHOLE = "whole"
 @statistic
 def rank_of_facts(evidence: Evidence, corpus: str = WHOLE) -> Estimate:
     """Estimate the mean rank of facts after they are taught, for the worse hop."""
-    return _estimate_worst(evidence, {f"{hop} hop": evidence.taught(hop, corpus, "facts") for hop in HOPS})
+    return _estimate_worst(
+        evidence, {f"{hop} hop": evidence.ranks_after_teaching(hop, corpus, "facts") for hop in HOPS}
+    )
 
 
 @statistic
@@ -30,7 +32,7 @@ def rank_of_facts_by_layers(evidence: Evidence, hop: str, how: str) -> Estimate:
 @statistic
 def rank_of_facts_by_order(evidence: Evidence, order: str, less: str) -> Estimate:
     """Estimate the mean rank of test names' facts at the end of two orders of teaching, whichever is worse."""
-    return _estimate_worst(evidence, {name: evidence.ordered(name, TEST_FACTS) for name in (order, less)})
+    return _estimate_worst(evidence, {name: evidence.ranks_after_order(name, TEST_FACTS) for name in (order, less)})
 
 
 @statistic
@@ -44,7 +46,7 @@ def rank_of_facts_by_graft(evidence: Evidence, weights: str, less: str) -> Estim
 @statistic
 def fall_by_facts(evidence: Evidence, hop: str, corpus: str = WHOLE) -> Estimate:
     """Estimate the fall of the rank of implications while facts are taught, percent of the rank before."""
-    before, after = (evidence.taught(hop, corpus, IMPLICATIONS, epoch) for epoch in (0, None))
+    before, after = (evidence.ranks_after_teaching(hop, corpus, IMPLICATIONS, epoch) for epoch in (0, None))
     detail = _describe_ranks("rank", {"before": before, "after": after})
     return _clip_interval(mean_over_seeds(100 * (before - after) / before, detail), -np.inf, 100)
 
@@ -52,7 +54,7 @@ def fall_by_facts(evidence: Evidence, hop: str, corpus: str = WHOLE) -> Estimate
 @statistic
 def rank_left_by_corpus(evidence: Evidence, hop: str, corpus: str) -> Estimate:
     """Estimate the rank of implications after teaching: pre-trained on `corpus` minus pre-trained on the whole one."""
-    ranks = {name: evidence.taught(hop, name, IMPLICATIONS) for name in (corpus, WHOLE)}
+    ranks = {name: evidence.ranks_after_teaching(hop, name, IMPLICATIONS) for name in (corpus, WHOLE)}
     return _estimate_difference(evidence, ranks)
 
 
@@ -69,14 +71,14 @@ def rank_by_layers(evidence: Evidence, hop: str, how: str, part: str = IMPLICATI
 @statistic
 def rank_by_order(evidence: Evidence, order: str, less: str) -> Estimate:
     """Estimate the rank of test names' implications after one order of teaching minus the rank after another."""
-    return _estimate_difference(evidence, {name: evidence.ordered(name) for name in (order, less)})
+    return _estimate_difference(evidence, {name: evidence.ranks_after_order(name) for name in (order, less)})
 
 
 @statistic
 def rank_after_order(evidence: Evidence, order: str) -> Estimate:
     """Estimate the rank of test names' implications after an order of teaching, percent of the rank by chance."""
     chance = (_count_questions(evidence) - 1) / 2
-    ranks = evidence.ordered(order)
+    ranks = evidence.ranks_after_order(order)
     return _clip_interval(mean_over_seeds(100 / chance * ranks, _describe_ranks("rank", {order: ranks})), 0, 200)
 
 

@@ -40,7 +40,7 @@ class Examples(NamedTuple):
     prompt: Tensor
     length: Tensor
 
-    def of(self, index: Tensor) -> "Examples":
+    def select(self, index: Tensor) -> "Examples":
         """Return the sentences at `index`, int64 [k], without columns that are padding in all of them."""
         length = self.length[index]
         return Examples(self.tokens[index, : int(length.max())], self.prompt[index], length)
@@ -61,7 +61,7 @@ class Queries(NamedTuple):
     options: Tensor
     answer: Tensor
 
-    def of(self, index: Tensor) -> "Queries":
+    def select(self, index: Tensor) -> "Queries":
         """Return the questions at `index`, int64 [k]."""
         return Queries(self.tokens[index], self.last[index], self.options, self.answer[index])
 

@@ -95,12 +95,12 @@ def learn(
     remaining = islice(iterate_batches(len(examples.length), settings.batch_size, *order), learner.step, steps)
     progress = Progress("learn", steps, learner.step, brief=True)
     for index in remaining:
-        loss = learner.advance(examples.of(index), order)
+        loss = learner.advance(examples.select(index), order)
         if after is not None:
             after(learner.step, learner.parameters)
         if saving is not None and (saving.at_end if learner.step == steps else learner.step % saving.interval == 0):
             learner.save(saving)
-        progress.at(learner.step, loss=loss)
+        progress.update(learner.step, loss=loss)
     return TrainingResult({name: value.detach().cpu() for name, value in learner.parameters.items()}, learner.losses)
 
 

@@ -94,7 +94,7 @@ class World(Block):
                 raise ValueError(f"cities: {key} = {repeated[0]!r} comes twice; give every city another")
         return self
 
-    def longest(self) -> int:
+    def max_words(self) -> int:
         """Return the number of words of the longest sentence with its answer."""
         words = {key: max(len(city[key].split()) for city in self.cities) for key in self.cities[0]}
         words |= {"name": 2, "office": max(len(title.split()) for title in (self.office.taught, *self.office.others))}

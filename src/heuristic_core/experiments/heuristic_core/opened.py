@@ -51,7 +51,7 @@ class OpenedStudy(Results):
         """
         wanted = {"ft_seed": ft_seed, "step": step, "sparsity": sparsity, "seed": seed, "repeat": repeat}
         run = self._select_run("subnetworks", self.subnetworks, wanted)
-        pattern = self._layout.again if run.repeat else self._layout.cell
+        pattern = self._layout.repeated_cell if run.repeat else self._layout.cell
         return Subnetwork.load(self.folder / self._path_of(pattern, run) / SUBNETWORK_FILE)
 
     def model(

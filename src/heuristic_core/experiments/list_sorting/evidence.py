@@ -49,7 +49,7 @@ class Evidence:
         return self._last("sorting_models").dropna(subset=ACCURACY)[["condition", "seed", ACCURACY, "lists"]]
 
     @cached_property
-    def left_out(self) -> pd.Series:
+    def excluded_conditions(self) -> pd.Series:
         """Lowest token accuracy, percent, of each condition with a model that does not sort."""
         lowest = 100 * self.accuracies.groupby("condition", sort=False)[ACCURACY].min().astype(float)
         return lowest[lowest <= SORTS_ABOVE]
@@ -66,7 +66,7 @@ class Evidence:
         if decay not in (WITH_DECAY, WITHOUT_DECAY, ANY_DECAY):
             raise ValueError(f"unknown decay = {decay!r}; choose from {WITH_DECAY}, {WITHOUT_DECAY}, {ANY_DECAY}")
         rows = self.table("sorting_conditions")
-        rows = rows[~rows["condition"].isin(self.left_out.index)]
+        rows = rows[~rows["condition"].isin(self.excluded_conditions.index)]
         if rows.empty:
             raise NotComputable("in no condition all models sort")
         rows = rows if decay == ANY_DECAY else rows[(rows["weight_decay"] > 0) == (decay == WITH_DECAY)]
@@ -99,7 +99,7 @@ class Evidence:
         return values.astype(float).sort_index() * (1 if measure in NATS else 100)
 
     @cached_property
-    def idle(self) -> list[str]:
+    def idle_heads(self) -> list[str]:
         """Heads whose mean ablation changes neither loss nor entropy by more than `IDLE_TOLERANCE` at the last step.
 
         Names are such as "head 1 of l2, seed 3". Such a head does not attend to numbers, or writes the same whatever it
@@ -118,7 +118,7 @@ class Evidence:
         idle = single[(changes <= IDLE_TOLERANCE).all(axis=1)]
         return [f"head {row.ablated} of {row.condition}, seed {row.seed}" for row in idle.itertuples()]
 
-    def specialised(self, overlap: float) -> tuple[list[str], list[str]]:
+    def split_by_overlap(self, overlap: float) -> tuple[list[str], list[str]]:
         """Return the conditions whose mean soft overlap ends below `overlap` percent, and the others."""
         means = self.models("soft_overlap").mean()
         return list(means.index[means < overlap]), list(means.index[means >= overlap])
@@ -149,7 +149,7 @@ def sorting_statistic(function: Callable[..., Estimate]) -> Callable[..., Estima
 
     @wraps(function)
     def with_left_out(evidence: Evidence, **options) -> Estimate:
-        left_out = ", ".join(f"{name} {lowest:.3g} %" for name, lowest in evidence.left_out.items())
+        left_out = ", ".join(f"{name} {lowest:.3g} %" for name, lowest in evidence.excluded_conditions.items())
         suffix = f"; left out, as a model sorts at most {SORTS_ABOVE} %: {left_out}" if left_out else ""
         try:
             estimate = function(evidence, **options)

@@ -48,7 +48,7 @@ class Corners(NamedTuple):
     residual: Tensor
     contexts: Tensor
 
-    def at(self, index: Tensor) -> "Corners":
+    def select(self, index: Tensor) -> "Corners":
         """Return the corners of some lists, selected by `index`, int64 [n]."""
         return Corners(*(part[index] for part in self))
 

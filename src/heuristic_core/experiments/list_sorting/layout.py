@@ -20,7 +20,7 @@ class Layout:
     root: str
 
     @classmethod
-    def of(cls, study: SortingStudy) -> "Layout":
+    def from_study(cls, study: SortingStudy) -> "Layout":
         """Return the layout of a study."""
         return cls(study.root)
 

@@ -41,13 +41,13 @@ class Chain(NamedTuple):
         values: n_beta times the rise of the loss over w0, [draws].
         distances: Distances from w0, prior radii, [draws].
         norm: Norm of w0, prior radii.
-        ended: Step at which the chain diverged, counted from the start of burn-in.
+        end_step: Step at which the chain diverged, counted from the start of burn-in.
     """
 
     values: np.ndarray
     distances: np.ndarray
     norm: float
-    ended: int | None = None
+    end_step: int | None = None
 
     @property
     def distance(self) -> float:
@@ -84,13 +84,16 @@ def summarise_chains(full: Sequence[Chain], half: Sequence[Chain], checks: Check
         checks: Bounds of the checks.
         slide: Slide of an estimator that keeps the loss's linear term; None for one that subtracts it.
     """
-    columns = dict.fromkeys(COLUMNS) | {"chains": len(full), "diverged": sum(chain.ended is not None for chain in full)}
+    columns = dict.fromkeys(COLUMNS) | {
+        "chains": len(full),
+        "diverged": sum(chain.end_step is not None for chain in full),
+    }
     if columns["diverged"]:
         return columns | {"reason": explain_divergence(full, checks)}
     means = np.array([chain.values.mean() for chain in full])
     value, error = float(means.mean()), float(means.std(ddof=1) / math.sqrt(len(means)))
     columns |= _location(full) | _convergence(full)
-    half_means = [chain.values.mean() for chain in half if chain.ended is None]
+    half_means = [chain.values.mean() for chain in half if chain.end_step is None]
     columns["step_effect"] = float(np.mean(half_means) - value) if half_means else None
     verdicts = {
         "local": _not_local(columns, checks),
@@ -116,9 +119,9 @@ def chain_rows(full: Sequence[Chain], half: Sequence[Chain]) -> list[dict]:
     rows = []
     for kind, chains in (("full", full), ("half", half)):
         for number, chain in enumerate(chains):
-            columns = {"step_size": kind, "chain": number, "ended": chain.ended}
+            columns = {"step_size": kind, "chain": number, "ended": chain.end_step}
             columns |= dict.fromkeys(("mean", "drift", "distance", "displacement"))
-            if chain.ended is None:
+            if chain.end_step is None:
                 columns |= {"mean": float(chain.values.mean()), "drift": chain.drift}
                 columns |= {"distance": chain.distance, "displacement": chain.displacement}
             rows.append(columns)
@@ -127,7 +130,7 @@ def chain_rows(full: Sequence[Chain], half: Sequence[Chain]) -> list[dict]:
 
 def explain_divergence(chains: Sequence[Chain], checks: Checks) -> str:
     """Return why chains ended before their last draw."""
-    steps = [chain.ended for chain in chains if chain.ended is not None]
+    steps = [chain.end_step for chain in chains if chain.end_step is not None]
     if not any(steps):
         return "the loss at w0 is not finite, or varies between batches by more than the chains' bound"
     return (
@@ -193,7 +196,7 @@ def _not_converged(columns: dict, value: float, checks: Checks) -> str:
 
 def _not_stable(columns: dict, value: float, half: Sequence[Chain], checks: Checks) -> str:
     """Return why the step size changes the LLC, or an empty string."""
-    if any(chain.ended is not None for chain in half):
+    if any(chain.end_step is not None for chain in half):
         return "a chain at half the step size diverged"
     if half and (share := _share(columns["step_effect"], value, checks)) > checks.largest_step_effect:
         return (

@@ -24,7 +24,7 @@ def size_rows(subsets: pd.DataFrame, settings: PruneRuns) -> list[dict]:
         settings: Settings with the margin and KL of a faithful subset.
     """
     criteria = (
-        Criterion("accuracy", settings.margin, "token_accuracy", least=settings.margin),
+        Criterion("accuracy", settings.margin, "token_accuracy", min_full_accuracy=settings.margin),
         Criterion("kl", settings.kl, "kl"),
     )
     rows = []
@@ -45,10 +45,10 @@ def _size(subsets: pd.DataFrame, unit: str, criterion: Criterion) -> dict:
         subsets = subsets[subsets["halves"] == 2 * subsets["heads"]]
     full_subset = subsets.loc[subsets["halves"].idxmax()]
     full_accuracy = 100 * full_subset["token_accuracy"]
-    if problem := criterion.undefined(full_accuracy):
+    if problem := criterion.undefined_reason(full_accuracy):
         return {"reason": f"undefined: {problem}"}
     values = subsets[criterion.column] * (100 if criterion.name == "accuracy" else 1)
-    faithful = subsets[criterion.holds(criterion.slack(values, full_accuracy))]
+    faithful = subsets[criterion.is_met(criterion.slack(values, full_accuracy))]
     smallest = faithful.sort_values([UNITS[unit], "kl"]).iloc[0]
     size = 100 * smallest[UNITS[unit]] / full_subset[UNITS[unit]]
     return {"effective_size": float(size), "kept": smallest["kept"], "reason": None}

@@ -18,7 +18,7 @@ def format_plan(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
         missing: Jobs without an up-to-date result, by rule.
     """
     work = {name: count_work(study, name) for name in study.conditions}
-    checkpoints = sum(checkpoint_bytes(study.of(name)) for name in study.conditions)
+    checkpoints = sum(checkpoint_bytes(study.condition_settings(name)) for name in study.conditions)
     peaks = {}
     for part in (part for parts in work.values() for part in parts):
         peaks[part.rule] = max(part.memory, peaks.get(part.rule, 0))

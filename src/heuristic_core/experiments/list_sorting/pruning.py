@@ -92,9 +92,9 @@ def mask_rows(
             "sparsity": settings.sparsity,
             "sampled_sparsity": _mean_sampled_sparsity(result),
         }
-        if result.failed:
+        if result.failure:
             no_values = dict.fromkeys(("kept", *MEASURES, "best", "rank", "of"))
-            rows.append(columns | no_values | {"reason": result.failed})
+            rows.append(columns | no_values | {"reason": result.failure})
             continue
         kept = tuple(keep_largest(result.log_alpha, kept_count(2 * heads, settings.sparsity)))
         values = subset_measures(model, lists, tokens, kept)
@@ -120,7 +120,7 @@ def learn(model: Parameters, pool: Corners, runs: Sequence[PruningRun], settings
     per_draw = settings.batch_size // settings.gate_draws
 
     def divergence(z: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-        gates, lists = z.detach().requires_grad_(), pool.at(index)
+        gates, lists = z.detach().requires_grad_(), pool.select(index)
         list_gates = gates[:, None].expand(-1, per_draw, -1).flatten(0, 1)
         gated, full = (F.log_softmax(x, -1) for x in (gated_logits(model, lists, list_gates), lists.logits))
         kl = F.kl_div(gated, full, reduction="none", log_target=True).sum(-1).mean(-1) / settings.batch_size

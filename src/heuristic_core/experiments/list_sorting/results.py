@@ -16,10 +16,10 @@ PRUNING_TABLES = ("subsets", "masks")  # tables of conditions that are pruned
 def list_tables(study: SortingStudy) -> list[str]:
     """Return the tables from which figures are drawn and claims are judged."""
     names = ["conditions", "trace", *CHECKPOINT_TABLES]
-    names += ["llc"] if any(map(study.sampled, study.conditions)) else []
-    names += PRUNING_TABLES if study.pruned else []
+    names += ["llc"] if any(map(study.sampled_steps, study.conditions)) else []
+    names += PRUNING_TABLES if study.pruned_conditions else []
     names += ["stages", "seed_stages", "changes", "movements"]
-    names += ["sizes", "core"] if study.pruned else []
+    names += ["sizes", "core"] if study.pruned_conditions else []
     return [f"sorting_{name}" for name in names]
 
 
@@ -35,7 +35,7 @@ def lacking(study: SortingStudy) -> dict[str, str]:
 
 def members(study: SortingStudy) -> list[str]:
     """Return the paths of the archive below the study's folder, as its configuration defines them."""
-    layout = Layout.of(study)
+    layout = Layout.from_study(study)
     paths = [layout.table(name) for name in (*list_tables(study), "claims", "provenance")]
     paths += [
         path
@@ -54,5 +54,5 @@ def subject(study: SortingStudy) -> Subject:
         run=f"{conditions}: trained, measured, analysed and drawn",
         results=f"Measures of {conditions}: configuration, tables, figures and provenance",
         paper="arXiv:2501.18666",
-        about=partial(describe_target, titles={name: target.title for name, target in TARGETS.items()}),
+        describe=partial(describe_target, titles={name: target.title for name, target in TARGETS.items()}),
     )

@@ -20,7 +20,7 @@ def models_with_stage(evidence: Evidence, stage: str, overlap: float) -> Estimat
     The conditions are those whose soft overlap ends below `overlap` percent.
     """
     rows = evidence.table("sorting_seed_stages")
-    rows = rows[(rows["stage"] == stage) & rows["condition"].isin(specialised := evidence.specialised(overlap)[0])]
+    rows = rows[(rows["stage"] == stage) & rows["condition"].isin(specialised := evidence.split_by_overlap(overlap)[0])]
     if rows.empty:
         raise NotComputable(f"no model's soft overlap ends below {overlap:g} %")
     shares = 100 * rows["reason"].isna().groupby(rows["seed"]).mean()
@@ -43,7 +43,7 @@ def llc_change(evidence: Evidence, stage: str, which: str, estimators: str, over
         estimators: Names, such as "raw tilted"; the change must be known for all of them.
         overlap: Percent.
     """
-    specialised = [name for name in evidence.specialised(overlap)[0] if name in _sampled(evidence)]
+    specialised = [name for name in evidence.split_by_overlap(overlap)[0] if name in _sampled(evidence)]
     changes = _Changes(evidence, stage)
     groups = {
         (name, condition): changes.by_seed(name, condition, at=condition)
@@ -61,7 +61,7 @@ def llc_change_beyond_control(evidence: Evidence, stage: str, which: str, estima
     percent or above.
     """
     sampled = _sampled(evidence)
-    specialised, others = ([name for name in names if name in sampled] for names in evidence.specialised(overlap))
+    specialised, others = ([name for name in names if name in sampled] for names in evidence.split_by_overlap(overlap))
     if not (pairs := evidence.pairs("but_decay", specialised, others)):
         raise NotComputable(
             "no control: no two conditions that differ in weight decay alone have a sampled LLC, of which one ends "

@@ -60,7 +60,7 @@ def overlap_at_end(evidence: Evidence) -> Estimate:
     Raises:
         DoesNotApply: A head does nothing; it has no range of numbers, and soft overlap with it is low.
     """
-    if idle := evidence.idle:
+    if idle := evidence.idle_heads:
         more = f" (and {len(idle) - 1} more)" if len(idle) > 1 else ""
         raise DoesNotApply(f"{idle[0]}{more} does nothing: with means in its place neither loss nor entropy changes")
     return _at_end(evidence, "soft_overlap", HIGHEST)

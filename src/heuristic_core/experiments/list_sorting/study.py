@@ -102,7 +102,7 @@ class SortingStudy(Block):
                         f"conditions.{name}.{block} = {values!r}: give a mapping of its settings, as {block}: {{...}}"
                     )
             try:
-                self.of(name)
+                self.condition_settings(name)
             except ValidationError as error:
                 fault = error.errors()[0]
                 key = ".".join(map(str, ("conditions", name, *fault["loc"])))
@@ -114,8 +114,8 @@ class SortingStudy(Block):
                     f"{block}.conditions: unknown condition {sorted(unknown)[0]!r}; "
                     f"choose from {', '.join(self.conditions)}"
                 )
-        for name in self.pruned:
-            self.prune.check(name, self.of(name).model.heads)
+        for name in self.pruned_conditions:
+            self.prune.check(name, self.condition_settings(name).model.heads)
         for name in self.conditions:
             self._check_lists(name)
         return self
@@ -126,8 +126,8 @@ class SortingStudy(Block):
         Raises:
             ValueError: A setting exceeds the lists of the condition.
         """
-        data, blocks = self.of(condition).data, {"measure": self.measure}
-        if condition in self.pruned:
+        data, blocks = self.condition_settings(condition).data, {"measure": self.measure}
+        if condition in self.pruned_conditions:
             blocks["prune"] = self.prune
         for block, settings in blocks.items():
             for name in sorted(POOLS.keys() & settings.model_fields_set):
@@ -143,7 +143,7 @@ class SortingStudy(Block):
                 "from which they are taken; lower it"
             )
 
-    def of(self, condition: str) -> ListSorting:
+    def condition_settings(self, condition: str) -> ListSorting:
         """Return data, model and training of a condition.
 
         Raises:
@@ -152,14 +152,14 @@ class SortingStudy(Block):
         base = json.loads(self.model_dump_json(include=set(VARIED_BLOCKS)))
         return ListSorting.model_validate_json(json.dumps(_merge(base, self.conditions[condition])))
 
-    def sampled(self, condition: str) -> list[int]:
+    def sampled_steps(self, condition: str) -> list[int]:
         """Return the steps of a condition at which the local learning coefficient is sampled, ascending."""
         if self.llc is None or condition not in (self.llc.conditions or self.conditions):
             return []
-        return select_trained_steps(self.of(condition).training, self.llc.checkpoints)
+        return select_trained_steps(self.condition_settings(condition).training, self.llc.checkpoints)
 
     @property
-    def pruned(self) -> list[str]:
+    def pruned_conditions(self) -> list[str]:
         """Conditions whose halves of heads are pruned."""
         return [] if self.prune is None else self.prune.conditions or list(self.conditions)
 

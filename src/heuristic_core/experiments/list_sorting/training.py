@@ -77,7 +77,7 @@ def train(
             files |= _digest_finished(state, keep(step, learner.parameters))
         if state is not None and step % settings.save_every == 0 and step < settings.steps:
             learner.save(state, files)
-        progress.at(step, loss=float(step_losses.mean()), lr=learning_rate_at(step - 1, settings))
+        progress.update(step, loss=float(step_losses.mean()), lr=learning_rate_at(step - 1, settings))
     return Trained(learner.parameters, learner.losses)
 
 

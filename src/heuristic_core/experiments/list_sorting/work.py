@@ -58,14 +58,14 @@ class Work(NamedTuple):
 
 def count_work(study: SortingStudy, condition: str) -> list[Work]:
     """Count the work of one condition, over its seeds and checkpoints."""
-    settings = study.of(condition)
+    settings = study.condition_settings(condition)
     parts = [
         ("train", training_passes(settings), training_memory(settings)),
         ("measure", measuring_passes(study, settings), measuring_memory(study, settings)),
     ]
-    if steps := study.sampled(condition):
+    if steps := study.sampled_steps(condition):
         parts.append(("llc", sampling_passes(study, len(steps)), sampling_memory(study, settings)))
-    if condition in study.pruned:
+    if condition in study.pruned_conditions:
         parts.append(("prune", pruning_passes(study, settings), pruning_memory(study, settings)))
     models = len(settings.training.seeds)
     return [

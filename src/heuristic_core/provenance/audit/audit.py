@@ -67,7 +67,7 @@ def audit_study(root: Path, jobs: Sequence[Job], scripts: Path, count: int | Non
     progress, recomputations = Progress("computing again", len(sampled_jobs), unit="jobs"), []
     for job in sampled_jobs:
         recomputations.append(recompute(job, scripts))
-        progress.at(len(recomputations))
+        progress.update(len(recomputations))
     faults = [(path, fault) for result in recomputations for path, fault in result.faults.items()]
     findings += [Finding("irreproducible", path, fault) for path, fault in faults]
     files = sum(len(result_files(path)) for job in complete_jobs for path in job.outputs)

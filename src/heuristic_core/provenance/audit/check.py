@@ -104,7 +104,7 @@ def _find_stale(job: Job, record: dict, sha) -> Iterator[Finding]:
         yield Finding("stale", result, f"code or locked packages changed since commit {record['commit']}")
     for names, change in (
         (changes.inputs, "has changed"),
-        (changes.gone, "is missing, or no longer read"),
+        (changes.removed, "is missing, or no longer read"),
         (changes.added, "was not read"),
     ):
         yield from (Finding("stale", result, f"{name} {change}") for name in names)

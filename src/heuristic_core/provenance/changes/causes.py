@@ -48,7 +48,7 @@ def _iter_causes(job: Job, record: dict, code: Code, sha: Digest, keys: Mapping[
     """Yield one line for each change since a record was written."""
     changes = compare_with_record(record, job, sha)
     yield from (f"input changed: {name}" for name in changes.inputs)
-    if changes.gone or changes.added:
+    if changes.removed or changes.added:
         yield "list of input files changed"
     yield from (f"setting changed: {_use_config_key(line, keys)}" for line in changes.settings)
     if changes.code:

@@ -145,7 +145,7 @@ def _describe(path: Path, subject: Subject) -> str:
         return DESCRIPTIONS[str(path)]
     if path.parts[0] == RECORD_DIR:
         return "Provenance record: what job made the results, from what, with which settings, code and packages"
-    description = subject.about(path)
+    description = subject.describe(path)
     return description or f"Table {path.stem}, one row per observation; the file's own metadata explain its columns"
 
 

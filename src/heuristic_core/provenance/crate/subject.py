@@ -12,13 +12,13 @@ class Subject(NamedTuple):
         run: What its run did.
         results: What came out.
         paper: Identifier of the paper in CITATION.cff, such as "arXiv:2403.03942".
-        about: Path in the archive -> one line on this result of the experiment; None for others.
+        describe: Path in the archive -> one line on this result of the experiment; None for others.
     """
 
     run: str
     results: str
     paper: str
-    about: Callable[[Path], str | None]
+    describe: Callable[[Path], str | None]
 
 
 def describe_target(path: Path, titles: Mapping[str, str]) -> str | None:

@@ -10,8 +10,8 @@ from heuristic_core.tables.parquet import write_table
 def main(arguments=None):
     parser = JobParser(__doc__)
     parser.add_argument("--largest", type=int, required=True, help="the last of them")
-    parser.writes(table="where to write them")
-    args = parser.read(arguments)
+    parser.add_outputs(table="where to write them")
+    args = parser.parse(arguments)
     write_table("squares", [{"number": k, "square": k * k} for k in range(args.largest + 1)], args.table)
 
 

@@ -12,12 +12,12 @@ class Target(NamedTuple):
     Attributes:
         tables: Schema names of the Parquet tables that it reads.
         title: One-line description.
-        also: Further tables that it reads if a study has them.
+        optional_tables: Further tables that it reads if a study has them.
     """
 
     tables: tuple[str, ...]
     title: str
-    also: tuple[str, ...] = ()
+    optional_tables: tuple[str, ...] = ()
 
 
 TARGETS = {

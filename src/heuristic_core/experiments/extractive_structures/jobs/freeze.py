@@ -43,7 +43,7 @@ def freeze_layers(
     with open_setting(data, seed, tokenizer, device, precision) as setting:
         start, rows = load_file(checkpoint), []
         for hop, path in {"first": first, "second": second}.items():
-            taught, end = setting.taught(hop), load_file(path)
+            taught, end = setting.encode_hop(hop), load_file(path)
             hop_rows = freezing_rows(start, end, taught.facts, taught.parts, finetuning, freezing.early, seed)
             rows += [{"study": study, "seed": seed, "hop": hop} | row for row in hop_rows]
         write_table("extractive_freezing", rows, table)

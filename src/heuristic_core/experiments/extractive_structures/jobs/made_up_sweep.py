@@ -37,7 +37,7 @@ def sweep_made_up_facts(
         precision: Of products of matrices.
     """
     with open_setting(data, seed, tokenizer, device, precision) as setting:
-        start, made = load_file(checkpoint), setting.made_up()
+        start, made = load_file(checkpoint), setting.draw_made_up_facts()
         rows = made_up_sweep_rows(start, made, finetuning, sweep, setting.vocabulary, seed)
         labels = {"study": study, "seed": seed}
         write_table("extractive_made_up_sweep", [labels | row for row in rows], table)

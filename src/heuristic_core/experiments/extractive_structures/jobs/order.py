@@ -44,7 +44,7 @@ def teach_orders(
     """
     with open_setting(data, seed, tokenizer, device, precision) as setting:
         start = load_file(checkpoint)
-        made, encode, tested = setting.made_up(), setting.vocabulary, data.cities
+        made, encode, tested = setting.draw_made_up_facts(), setting.vocabulary, data.cities
         orders = order_rows(start, made.first, tested, finetuning, encode, seed, unfinished)
         grafts = graft_rows(start, made, orders.stages, finetuning, encode, seed, unfinished)
         models = grafts.knows, grafts.learned

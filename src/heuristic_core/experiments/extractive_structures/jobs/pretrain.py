@@ -40,7 +40,7 @@ def pretrain_model(
     setting, steps = Setting(data, seed), pretraining.steps
     trained = learn(
         init_parameters(model, len(setting.vocabulary), seed),
-        setting.corpus(corpus),
+        setting.encode_corpus(corpus),
         pretraining,
         steps,
         ("pretraining", seed),

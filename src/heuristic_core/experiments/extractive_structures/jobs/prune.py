@@ -48,11 +48,11 @@ def find_subnetworks(
         old, labels = load_file(checkpoint, device), {"study": study, "seed": seed}
         rows, relation_scores = [], {}
         for hop, path in {"first": first, "second": second}.items():
-            new, taught = load_file(path, device), setting.taught(hop)
+            new, taught = load_file(path, device), setting.encode_hop(hop)
             for part, queries in taught.parts.items():
                 part_rows = subnetwork_rows(run_full_model(new, queries), pruning, f"{hop} {part}", seed)
                 rows += [labels | {"hop": hop, "part": part} | row for row in part_rows]
-            relations = setting.related() if hop == "first" else {"second hop": taught.parts["implications"]}
+            relations = setting.encode_relations() if hop == "first" else {"second hop": taught.parts["implications"]}
             for relation, queries in relations.items():
                 comparison = contrast(old, new, queries, scores.counterfactuals, seed)
                 by_kind = compute_scores(comparison, scores.path_steps)

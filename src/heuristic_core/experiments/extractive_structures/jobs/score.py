@@ -61,7 +61,7 @@ def score_components(
     with open_setting(data, seed, tokenizer, device, precision) as setting:
         old = load_file(checkpoint, device)
         for hop, path in {"first": first, "second": second}.items():
-            new, taught = load_file(path, device), setting.taught(hop)
+            new, taught = load_file(path, device), setting.encode_hop(hop)
             comparison = contrast(old, new, taught.parts["implications"], scores.counterfactuals, seed)
             by_kind = compute_scores(comparison, scores.path_steps)
             components = component_rows(comparison, by_kind)

@@ -39,7 +39,7 @@ def sweep_settings(
     with open_setting(data, seed, tokenizer, device, precision) as setting:
         start, rows = load_file(checkpoint), []
         for hop in HOPS:
-            taught = setting.taught(hop)
+            taught = setting.encode_hop(hop)
             for rate in sweep.learning_rates:
                 settings = finetuning.model_copy(update={"learning_rate": rate, "epochs": sweep.epochs[-1]})
                 epoch_rows, _ = curve_rows(start, taught.facts, taught.parts, settings, seed)

@@ -45,7 +45,7 @@ def teach_facts(
     paths = {"first": first, "second": second}
     with open_setting(data, seed, tokenizer, device, precision) as setting:
         start, rows = load_file(checkpoint), []
-        hops = {hop: setting.taught(hop) for hop in paths}  # before teaching: raises if options begin alike
+        hops = {hop: setting.encode_hop(hop) for hop in paths}  # before teaching: raises if options begin alike
         for hop, taught in hops.items():
             epoch_rows, end = curve_rows(start, taught.facts, taught.parts, finetuning, seed, unfinished / hop)
             labels = {"study": study, "seed": seed, "corpus": corpus, "hop": hop}

@@ -35,12 +35,13 @@ class ModelPredictions:
     Attributes:
         frames: Predictions by (subset, group, family), with the columns `TEXT_COLUMNS` and `NUMERIC_DTYPES`.
         select: Function that returns the rows of a frame that count.
-        once: Whether to drop each frame when it is yielded, which frees its memory but allows only one iteration.
+        drop_after_read: Whether to drop each frame when it is yielded, which frees its memory but allows only one
+            iteration.
     """
 
     frames: dict[tuple, pd.DataFrame]
     select: Callable[[pd.DataFrame], pd.DataFrame] = lambda cell: cell
-    once: bool = False
+    drop_after_read: bool = False
 
     def __iter__(self) -> Iterator[tuple[tuple, pd.DataFrame]]:
         """Yield (subset, group, family) and the predictions on this subset.
@@ -51,7 +52,7 @@ class ModelPredictions:
         if not self.frames:
             raise ValueError("predictions were already read, and dropped after reading")
         for key in list(self.frames):
-            yield key, self.select(self.frames.pop(key) if self.once else self.frames[key])
+            yield key, self.select(self.frames.pop(key) if self.drop_after_read else self.frames[key])
 
     @property
     def subsets(self) -> list[str]:

@@ -25,14 +25,14 @@ class AblationSet:
         role: Role in table "ablation_sets".
         heads: Component indices, ascending.
         layers: Layer of each head, such as "2+3", as in table "ablation_sets".
-        every_kind: Whether the set is ablated in all kinds of ablation, or only in the first.
+        all_kinds: Whether the set is ablated in all kinds of ablation, or only in the first.
     """
 
     name: str
     role: str
     heads: tuple[int, ...]
     layers: str
-    every_kind: bool = True
+    all_kinds: bool = True
 
 
 def parse_ablation_sets(names: Sequence[Sequence[str]], grid: ComponentGrid) -> list[tuple[int, ...]]:
@@ -175,8 +175,8 @@ def _draw_distinct(
 
 
 def list_ablations(sets: Sequence[AblationSet], kinds: Sequence[str]) -> list[tuple[str, AblationSet]]:
-    """Return (kind, set) for every ablation: all sets with the first kind, `every_kind` sets with the others too."""
-    return [(kind, s) for kind in kinds for s in sets if s.every_kind or kind == kinds[0]]
+    """Return (kind, set) for every ablation: all sets with the first kind, `all_kinds` sets with the others too."""
+    return [(kind, s) for kind in kinds for s in sets if s.all_kinds or kind == kinds[0]]
 
 
 def assign_draws(ablations: Iterable[tuple[str, AblationSet]], draws: int) -> Iterator[tuple[str, AblationSet, int]]:

@@ -66,7 +66,7 @@ def _with_controls(
 
 def _ablation_set(role: str, name: str, heads: tuple[int, ...], grid: ComponentGrid) -> AblationSet:
     """Make a set that is ablated in the first kind only."""
-    return AblationSet(name, role, heads, _layers(heads, grid), every_kind=False)
+    return AblationSet(name, role, heads, _layers(heads, grid), all_kinds=False)
 
 
 def _layers(heads: Sequence[int], grid: ComponentGrid) -> str:

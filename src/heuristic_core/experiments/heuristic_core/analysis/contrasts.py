@@ -40,11 +40,11 @@ class Level(NamedTuple):
     weights: np.ndarray
 
     @property
-    def base(self) -> float:
+    def offset(self) -> float:
         """Constant that is added to the weighted sum of accuracies, points."""
         return -100.0 if self.identity["group"] == J else 0.0
 
-    def has(self, measure: str) -> bool:
+    def supports(self, measure: str) -> bool:
         """Return whether `measure` is defined at this level: J only has accuracies."""
         return measure == ACCURACY or self.identity["group"] != J
 
@@ -96,7 +96,7 @@ class Levels:
         """Return means by subset, [subsets, k], of values by pair, [pairs, k]."""
         return np.array([values[rows].mean(axis=0, dtype=float) for rows in self._rows])
 
-    def drawn(self, values: np.ndarray) -> BootstrapMeans:
+    def resample(self, values: np.ndarray) -> BootstrapMeans:
         """Return means by subset of values by pair, [pairs, k], with their bootstrap draws."""
         parts = zip(self._resamples, self._rows, strict=True)
         return BootstrapMeans(self.means(values), [resamples.means(values[rows]) for resamples, rows in parts])

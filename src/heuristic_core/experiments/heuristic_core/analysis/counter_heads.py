@@ -41,25 +41,25 @@ class MaskScores(NamedTuple):
     Attributes:
         run: Identity columns of the fine-tuning run.
         heads: Component indices of the pool, ascending.
-        about: Subset, group, family and n of each value, one row per value.
-        inside: Whether a mask keeps a head of the pool, bool [masks, heads].
+        identity: Subset, group, family and n of each value, one row per value.
+        kept: Whether a mask keeps a head of the pool, bool [masks, heads].
         values: Accuracy, percent, or J, points, [masks, values].
     """
 
     run: dict
     heads: list[int]
-    about: pd.DataFrame
-    inside: np.ndarray
+    identity: pd.DataFrame
+    kept: np.ndarray
     values: np.ndarray
 
     def ood_accuracies(self) -> np.ndarray:
         """Return accuracies on the OOD subsets, percent, [masks, subsets]."""
-        return self.values[:, ((self.about["group"] == OOD) & self.about["subset"].notna()).to_numpy()]
+        return self.values[:, ((self.identity["group"] == OOD) & self.identity["subset"].notna()).to_numpy()]
 
     def group_values(self, group: str) -> np.ndarray:
         """Return the mean accuracy on a group, or J, [masks, 1]; [masks, 0] if the study lacks it."""
-        is_mean = self.about["subset"].isna() & self.about["family"].isna()
-        return self.values[:, ((self.about["group"] == group) & is_mean).to_numpy()]
+        is_mean = self.identity["subset"].isna() & self.identity["family"].isna()
+        return self.values[:, ((self.identity["group"] == group) & is_mean).to_numpy()]
 
     def test_values(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the values that define counter-heuristic heads: accuracies on OOD subsets, ID and J."""
@@ -135,24 +135,26 @@ def select_counter_heads(heads: pd.DataFrame) -> list[int]:
 
 def _head_rows(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.random.Generator) -> pd.DataFrame:
     """Return the rows of one run, head by head."""
-    beta, p, *_ = estimate_effects(masks.inside, masks.values)
-    draws = bootstrap_effects(masks.inside, masks.values, bootstrap, rng)
+    beta, p, *_ = estimate_effects(masks.kept, masks.values)
+    draws = bootstrap_effects(masks.kept, masks.values, bootstrap, rng)
     with np.errstate(invalid="ignore"):
         low, high = np.nanpercentile(np.where(np.isnan(beta), 0, draws), [LOW_PERCENTILE, HIGH_PERCENTILE], axis=0)
     q = np.full_like(p, np.nan)
-    for _, kind in masks.about.groupby([masks.about["group"], *(masks.about[c].isna() for c in ("subset", "family"))]):
+    for _, kind in masks.identity.groupby(
+        [masks.identity["group"], *(masks.identity[c].isna() for c in ("subset", "family"))]
+    ):
         q[:, kind.index] = adjust_p(p[:, kind.index])
     passes = np.full(p.shape, None, dtype=object)
     if all(values.shape[1] for values in masks.test_values()):
-        subsets = (masks.about["group"] == OOD) & masks.about["subset"].notna()
-        passes[:, subsets.to_numpy()] = find_counter_heuristic(masks.inside, *masks.test_values())
+        subsets = (masks.identity["group"] == OOD) & masks.identity["subset"].notna()
+        passes[:, subsets.to_numpy()] = find_counter_heuristic(masks.kept, *masks.test_values())
         passes[np.isnan(beta)] = None
-    count = np.repeat(masks.inside.sum(axis=0)[:, None], len(masks.about), axis=1)
+    count = np.repeat(masks.kept.sum(axis=0)[:, None], len(masks.identity), axis=1)
     no_p, too_few = np.isnan(p), f"fewer than {MIN_MASKS} masks have the head, or lack it, or two for each coefficient"
     no_error = np.where(no_p, "heads leave no error: all masks have the same value, or are explained wholly", None)
     columns = {
         "included": count,
-        "excluded": len(masks.inside) - count,
+        "excluded": len(masks.kept) - count,
         "beta": beta,
         "low": np.where(no_p, np.nan, low),
         "high": np.where(no_p, np.nan, high),
@@ -161,8 +163,8 @@ def _head_rows(masks: MaskScores, names: pd.DataFrame, bootstrap: int, rng: np.r
         "counter": passes,
         "reason": np.where(np.isnan(beta), too_few, no_error),
     }
-    heads = names.loc[np.repeat(masks.heads, len(masks.about))].reset_index(drop=True)
-    about = pd.concat([masks.about] * len(masks.heads), ignore_index=True)
+    heads = names.loc[np.repeat(masks.heads, len(masks.identity))].reset_index(drop=True)
+    about = pd.concat([masks.identity] * len(masks.heads), ignore_index=True)
     rows = pd.concat([heads, about[[*SUBSET]]], axis=1)
     return rows.assign(**masks.run, **{name: values.ravel() for name, values in columns.items()})
 
@@ -184,33 +186,33 @@ def compute_mask_tests(
         subsets: Analysed subsets; None for all.
     """
     masks, _ = collect_mask_scores(random_masks, run, subsets)
-    identity = run | {"masks": len(masks.inside)}
+    identity = run | {"masks": len(masks.kept)}
     if (reason := _untested_reason(masks)) is not None:
         return make_frame("mask_tests", [identity | {"test": test, "reason": reason} for test in TESTS])
     rng = numpy_generator(seed, "mask tests", run["ft_seed"])
-    order = rng.permuted(np.tile(np.arange(len(masks.inside)), (PERMUTATIONS, 1)), axis=1)
+    order = rng.permuted(np.tile(np.arange(len(masks.kept)), (PERMUTATIONS, 1)), axis=1)
     parts = [
-        _statistics(masks.inside, *(values[part] for values in masks.test_values()))
+        _statistics(masks.kept, *(values[part] for values in masks.test_values()))
         for part in np.array_split(order, -(-PERMUTATIONS // PERMUTATION_BATCH))
     ]
     rows = []
-    for test, observed in _statistics(masks.inside, *masks.test_values()).items():
+    for test, observed in _statistics(masks.kept, *masks.test_values()).items():
         draws = np.concatenate([part[test] for part in parts])
         p, p_below = tail_p_values(draws, float(observed))
         row = {"test": test, "observed": float(observed), "expected": draws.mean(), "p": p, "p_below": p_below}
         rows.append(identity | row | {"draws": PERMUTATIONS})
-    p = compute_opposite_p(masks.inside, masks.ood_accuracies())
+    p = compute_opposite_p(masks.kept, masks.ood_accuracies())
     rows.append(identity | {"test": OPPOSITE, "observed": float((p < ALPHA).sum()), "p": float(p.min())})
     return make_frame("mask_tests", rows)
 
 
 def _untested_reason(masks: MaskScores) -> str | None:
     """Return why the tests are impossible, or None if they are possible."""
-    if not len(masks.inside):
+    if not len(masks.kept):
         return NO_POOL
     if masks.ood_accuracies().shape[1] < 2 or not all(values.shape[1] for values in masks.test_values()):
         return "tests need two OOD subsets, an ID subset and J, which needs an ood-entailment subset"
-    if np.isnan(estimate_effects(masks.inside, masks.ood_accuracies()).p).all():
+    if np.isnan(estimate_effects(masks.kept, masks.ood_accuracies()).p).all():
         return "OOD accuracy does not vary, or masks are too few for the heads"
     return None
 

@@ -222,7 +222,7 @@ def _sizes(
     def size(curve: np.ndarray, lost: np.ndarray, upward: bool = False, shift: float | np.ndarray = 0.0) -> Size:
         known = ~np.isnan(curve)
         slack = np.array([criterion.slack_of_full(full), *(criterion.slack(curve, full) + shift)[known]])
-        faithful = criterion.holds(slack) & ~np.array([False, *lost[known]])
+        faithful = criterion.is_met(slack) & ~np.array([False, *lost[known]])
         return _crossing(np.array([0.0, *sparsities[known]]), slack, faithful, upward, interpolate)
 
     for order in ("per-seed", "upward"):
@@ -287,7 +287,7 @@ def _reason(curves: pd.DataFrame, full: float | None, lower_end: float, criterio
     """Return why a checkpoint and group have no effective size, or None if they have one."""
     if full is None:
         return f"{MISSING}: the full model was not evaluated"
-    if why := criterion.undefined(full, lower_end, unit):
+    if why := criterion.undefined_reason(full, lower_end, unit):
         return f"{UNDEFINED}: {why}"
     missing = curves.index[curves.isna().all(axis="columns")]
     if len(missing) == len(curves):

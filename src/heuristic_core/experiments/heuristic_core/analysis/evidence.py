@@ -39,7 +39,7 @@ class Evidence:
         """Return the sparsity named "mid" or "high", a share."""
         return getattr(self.context, name)
 
-    def sound(self, *cells: str) -> None:
+    def require_sound(self, *cells: str) -> None:
         """Check that the pruning runs of the cells can be analysed and that the full model is above chance in-domain.
 
         A study without table "runs", such as published results, passes: nothing is known about its runs.
@@ -58,7 +58,7 @@ class Evidence:
         if problems := list(describe_unsound_cells(runs, self.context, *cells)):
             more = f", and {len(problems) - 1} more such cells" if len(problems) > 1 else ""
             raise FailedRuns(f"{problems[0]}{more}")
-        self.learned()
+        self.require_learned()
         if (components := self.tables.get("components")) is not None and not components.empty:
             for number, cell in identical(components, runs, self.context, *cells):
                 raise TooFewUnits(f"all {number} pruning seeds gave the same subnetwork at {cell}")
@@ -94,7 +94,7 @@ class Evidence:
             )
         return bound
 
-    def learned(self) -> None:
+    def require_learned(self) -> None:
         """Check that the full model is above chance in-domain, if chance is recorded.
 
         Raises:
@@ -117,14 +117,14 @@ class Evidence:
             CannotSay: If the table is missing.
             FailedRuns: If the cell is not sound, see :meth:`sound`.
         """
-        self.sound(sparsity)
+        self.require_sound(sparsity)
         rows = self.table(table)
         in_cell = (rows["step"] == self.context.last) & (rows["sparsity"] == self.sparsity(sparsity))
         rows = rows[in_cell & (rows["repeat"] == 0) & rows["seed"].isin(list(self.context.seeds))]
         runs = self.tables.get("runs")
         return rows if runs is None or runs.empty else select_sound(rows, runs)
 
-    def measured(self, group: str, rows: pd.DataFrame | None = None) -> str:
+    def resolve_group(self, group: str, rows: pd.DataFrame | None = None) -> str:
         """Return `group`, or OOD instead of J for published results without J, such as the paper's.
 
         Other studies have no substitute for J: a model that rejects every pair has 100 % OOD accuracy, and with merged
@@ -152,8 +152,8 @@ class Evidence:
             CannotSay: If there are none.
             FailedRuns: If the cell is not sound, see :meth:`sound`.
         """
-        rows, group = self.cell(table, sparsity), self.measured(group)
-        rows = self.analysed(rows[rows["group"] == group]).dropna(subset="accuracy")
+        rows, group = self.cell(table, sparsity), self.resolve_group(group)
+        rows = self.select_analysed(rows[rows["group"] == group]).dropna(subset="accuracy")
         return require_rows(rows, f"{group} accuracy at {sparsity} sparsity")
 
     def full(self, group: str) -> pd.Series:
@@ -162,19 +162,19 @@ class Evidence:
         Raises:
             CannotSay: If it is missing.
         """
-        rows, group = self.table("group_accuracy"), self.measured(group)
+        rows, group = self.table("group_accuracy"), self.resolve_group(group)
         is_full = (rows["step"] == self.context.last) & rows["seed"].isna() & (rows["group"] == group)
         return require_rows(rows[is_full].dropna(subset="accuracy"), f"{group} accuracy of the full model").iloc[0]
 
-    def analysed(self, rows: pd.DataFrame) -> pd.DataFrame:
+    def select_analysed(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Select the rows of the subsets that enter group means."""
         if self.context.subsets is None or "subset" not in rows:
             return rows
         return rows[rows["subset"].isna() | rows["subset"].isin(list(self.context.subsets))]
 
-    def over_steps(self, rows: pd.DataFrame) -> pd.DataFrame:
+    def average_by_step(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return mean accuracy, percent, by step of fine-tuning and group, [steps, groups]."""
-        return compute_group_means(self.analysed(rows)).pivot(index="step", columns="group", values="accuracy")
+        return compute_group_means(self.select_analysed(rows)).pivot(index="step", columns="group", values="accuracy")
 
 
 def select_run(tables: dict[str, pd.DataFrame], run: dict) -> dict[str, pd.DataFrame]:
@@ -196,7 +196,7 @@ def reason_without_p(tables: dict[str, pd.DataFrame], context: Context, run: dic
         cells: Names of :func:`.degenerate.list_cells`.
     """
     try:
-        Evidence(context, select_run(tables, {name: run[name] for name in RUN})).sound(*cells)
+        Evidence(context, select_run(tables, {name: run[name] for name in RUN})).require_sound(*cells)
     except NotComputable as reason:
         return str(reason)
     return None

@@ -11,8 +11,11 @@ def list_criteria(analysis: Analysis) -> list[Criterion]:
     """
     margins = sorted({analysis.margin, *analysis.margins})
     return [
-        *(Criterion("accuracy", margin, "accuracy", least=margin) for margin in margins),
-        *(Criterion("recovery", _percent(share), "accuracy", least=analysis.margin) for share in analysis.recovery),
+        *(Criterion("accuracy", margin, "accuracy", min_full_accuracy=margin) for margin in margins),
+        *(
+            Criterion("recovery", _percent(share), "accuracy", min_full_accuracy=analysis.margin)
+            for share in analysis.recovery
+        ),
         *(Criterion("agreement", _percent(share), "agreement") for share in analysis.agreement),
         *(Criterion("kl", nats, "kl") for nats in analysis.kl),
     ]

@@ -25,7 +25,7 @@ def select_joint_ablations(evidence: Evidence) -> dict[str, pd.DataFrame]:
     Raises:
         CannotSay: If no core head was ablated.
     """
-    evidence.sound("mid", "high")
+    evidence.require_sound("mid", "high")
     table = evidence.table("ablations")
     for role in WHOLE_CORE:
         rows = table[table["role"] == role]

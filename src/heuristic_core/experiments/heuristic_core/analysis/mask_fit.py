@@ -37,8 +37,8 @@ def mask_fit(random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | N
     random, learned = collect_mask_scores(random_masks, run, subsets)
     if not random.heads:
         return make_frame("mask_fit", [run | {"n": 0, "heads": 0, "reason": NO_POOL}])
-    sufficient = len(random.inside) // 2 > len(random.heads) + 1
-    reason = None if sufficient else f"half of {len(random.inside)} masks are too few for {len(random.heads)} heads"
+    sufficient = len(random.kept) // 2 > len(random.heads) + 1
+    reason = None if sufficient else f"half of {len(random.kept)} masks are too few for {len(random.heads)} heads"
     predictions = (predict(random, learned), _cross_predict(random)) if sufficient else (None, None)
     parts = zip((LEARNED, RANDOM), (learned, random), predictions, strict=True)
     return make_frame("mask_fit", pd.concat([_rows(*part, reason) for part in parts]))
@@ -51,15 +51,15 @@ def fit_coefficients(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def predict(train: MaskScores, test: MaskScores) -> np.ndarray:
     """Predict the values of masks `test` from a fit to masks `train`: [test masks, values]."""
-    return build_design(test.inside) @ fit_coefficients(train.inside, train.values)
+    return build_design(test.kept) @ fit_coefficients(train.kept, train.values)
 
 
 def _cross_predict(masks: MaskScores) -> np.ndarray:
     """Predict each half of the masks from the other half; masks are independent draws, so any halves will do."""
-    even = np.arange(len(masks.inside)) % 2 == 0
+    even = np.arange(len(masks.kept)) % 2 == 0
     predicted = np.empty_like(masks.values)
     for half in (even, ~even):
-        predicted[half] = build_design(masks.inside[half]) @ fit_coefficients(masks.inside[~half], masks.values[~half])
+        predicted[half] = build_design(masks.kept[half]) @ fit_coefficients(masks.kept[~half], masks.values[~half])
     return predicted
 
 
@@ -69,7 +69,7 @@ def _rows(kind: str, masks: MaskScores, predicted: np.ndarray | None, reason: st
         {"n": len(observed)} | ({"reason": reason} if predicted is None else _agreement(observed, predicted[:, k]))
         for k, observed in enumerate(masks.values.T)
     ]
-    return pd.concat([masks.about[[*SUBSET]], pd.DataFrame(rows)], axis=1).assign(
+    return pd.concat([masks.identity[[*SUBSET]], pd.DataFrame(rows)], axis=1).assign(
         **masks.run, masks=kind, heads=len(masks.heads)
     )
 

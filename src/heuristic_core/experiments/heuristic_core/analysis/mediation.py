@@ -144,12 +144,14 @@ def mediation(
 def _measure_rows(levels: Levels, sets, direction, measure, full, ablated, patched) -> Iterable[dict]:
     """Yield the rows of one direction and measure. full, ablated: [pairs, 1]; patched: [pairs, sets]."""
     states = levels.means(np.concatenate([full, ablated, patched], axis=1))
-    cost = levels.drawn(full - ablated)
-    gain = levels.drawn(patched - ablated if direction == "restored" else full - patched)
+    cost = levels.resample(full - ablated)
+    gain = levels.resample(patched - ablated if direction == "restored" else full - patched)
     for level in levels.levels:
-        if not level.has(measure):
+        if not level.supports(measure):
             continue
-        full_value, ablated_value, *patched_values = level.weights @ states + (level.base if measure == ACCURACY else 0)
+        full_value, ablated_value, *patched_values = level.weights @ states + (
+            level.offset if measure == ACCURACY else 0
+        )
         points = levels.effect(level, gain, measure)
         _, (low,), (high,) = levels.effect(level, cost, measure)
         clear = low > 0 or high < 0

@@ -15,19 +15,19 @@ class Outcome(NamedTuple):
     Attributes:
         kind: "failed", "collapsed" or "missed their target".
         count: Number of runs with this fault.
-        of: Number of all runs.
-        named: Descriptions of the first `MAX_LISTED_RUNS` of them, with reasons.
+        total: Number of all runs.
+        descriptions: Descriptions of the first `MAX_LISTED_RUNS` of them, with reasons.
     """
 
     kind: str
     count: int
-    of: int
-    named: list[str]
+    total: int
+    descriptions: list[str]
 
     def __str__(self) -> str:
         """Return a sentence with the count and the runs."""
-        more = [f"and {self.count - len(self.named)} more"] if self.count > len(self.named) else []
-        return f"{self.count} of {self.of} pruning runs {self.kind}: {'. '.join([*self.named, *more])}"
+        more = [f"and {self.count - len(self.descriptions)} more"] if self.count > len(self.descriptions) else []
+        return f"{self.count} of {self.total} pruning runs {self.kind}: {'. '.join([*self.descriptions, *more])}"
 
 
 def list_outcomes(rows: pd.DataFrame) -> list[Outcome]:
@@ -71,7 +71,7 @@ class FaultyCell(NamedTuple):
         sparsity: Target sparsity.
         runs: Number of runs in the cell.
         counts: Number of runs with each kind of fault.
-        most: Whether at least half of the runs have a fault.
+        mostly_faulty: Whether at least half of the runs have a fault.
     """
 
     ft_seed: int
@@ -79,7 +79,7 @@ class FaultyCell(NamedTuple):
     sparsity: float
     runs: int
     counts: dict[str, int]
-    most: bool
+    mostly_faulty: bool
 
 
 def find_faulty_cells(rows: pd.DataFrame) -> list[FaultyCell]:
@@ -99,7 +99,7 @@ def format_warning(rows: pd.DataFrame) -> str | None:
     if not kinds.to_numpy().any():
         return None
     bad_cells, cells = (
-        sum(cell.most for cell in find_faulty_cells(rows)),
+        sum(cell.mostly_faulty for cell in find_faulty_cells(rows)),
         rows.groupby(["ft_seed", "step", "sparsity"]).ngroups,
     )
     text = f"Of {len(rows)} pruning runs, {format_counts(kinds)}."

@@ -131,7 +131,7 @@ def paths(
     reach = [(list_targets(sender, grid), effect) for sender, effect in zip(random_senders, effects[1:], strict=True)]
     rows = []
     for measure in (ACCURACY, LOG_ODDS):
-        measured = [level for level in reported if level.has(measure)]
+        measured = [level for level in reported if level.supports(measure)]
         random = [_align(core_targets, reached, effect.values[measure]) for reached, effect in reach]
         rows += _core_rows(core_sender, core_targets, levels, measured, measure, effects[0], random)
         for sender, sender_effects in zip(random_senders, effects[1:], strict=True):
@@ -165,7 +165,7 @@ def _core_rows(
     values, rows = effects.values[measure], []
     random_mean = _mean(random, values.shape)
     blocks = [slice(first, first + BLOCK) for first in range(0, len(core_targets), BLOCK)]
-    draws = [(levels.drawn(values[:, block]), levels.drawn((values - random_mean)[:, block])) for block in blocks]
+    draws = [(levels.resample(values[:, block]), levels.resample((values - random_mean)[:, block])) for block in blocks]
     attention, means, random_means = (
         levels.means(effects.attention),
         levels.means(random_mean),
@@ -217,7 +217,7 @@ def _random_rows(sender, reached, levels: Levels, reported: list[Level], measure
 
 def _rows(sender: Sender, reached: list, level: Level, measure: str, columns: Mapping[str, np.ndarray]) -> list[dict]:
     """Return one row for each target from columns of values, [targets]."""
-    if not level.has(LOG_ODDS):
+    if not level.supports(LOG_ODDS):
         columns = {name: values for name, values in columns.items() if name != "attention"}
     identity = {"sender": sender.name, "role": sender.role, "sender_heads": list(sender.heads), "measure": measure}
     return [

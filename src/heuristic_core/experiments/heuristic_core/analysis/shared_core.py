@@ -18,24 +18,24 @@ class SharedCore(NamedTuple):
     Attributes:
         ft_seed_a: Fine-tuning seed of study a.
         ft_seed_b: Fine-tuning seed of study b.
-        in_a: Number of core heads in a.
-        in_b: Number of core heads in b.
+        core_size_a: Number of core heads in a.
+        core_size_b: Number of core heads in b.
         names: Heads that are in both cores.
         expected: Expected number in both if one core's heads were drawn at random within each layer.
         p: p of at least as many by chance (hypergeometric); None for a reason.
         reason: Why p is missing; None otherwise.
-        halves: Whether p compares disjoint pruning seeds.
+        disjoint_seeds: Whether p compares disjoint pruning seeds.
     """
 
     ft_seed_a: int
     ft_seed_b: int
-    in_a: int
-    in_b: int
+    core_size_a: int
+    core_size_b: int
     names: list[str]
     expected: float
     p: float | None
     reason: str | None
-    halves: bool = False
+    disjoint_seeds: bool = False
 
 
 def shared_core(a: Evidence, b: Evidence) -> list[SharedCore]:
@@ -66,7 +66,7 @@ def _unsound_reason(*sides: tuple[Evidence, int]) -> str | None:
     for evidence, ft_seed in sides:
         rows = {name: table[table["ft_seed"] == ft_seed] for name, table in evidence.tables.items()}
         try:
-            Evidence(evidence.context, rows).sound("mid", "high")
+            Evidence(evidence.context, rows).require_sound("mid", "high")
         except NotComputable as reason:
             return f"fine-tuning seed {ft_seed}: {reason}"
     return None

@@ -23,9 +23,9 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     Saturation begins at the first evaluation from which ID accuracy stays at least at `share` of its best. If a model
     is still learning, its last evaluation is its best, so `MIN_PLATEAU` evaluations must qualify.
     """
-    evidence.learned()
-    rows = evidence.analysed(evidence.table("finetune_accuracy"))
-    curve = evidence.over_steps(rows)
+    evidence.require_learned()
+    rows = evidence.select_analysed(evidence.table("finetune_accuracy"))
+    curve = evidence.average_by_step(rows)
     if missing := {"id", "ood"} - set(curve):
         raise NotComputable(f"no {' and no '.join(sorted(missing))} subset was evaluated over fine-tuning")
     curve = require_rows(curve.dropna(subset=["id", "ood"]), "evaluation of the full model over fine-tuning")
@@ -40,18 +40,18 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     low, high = compute_mean_interval(ood)
     entailment = f", entailment class {at['ood-entailment']:.1f} %" if "ood-entailment" in at else ""
     detail = f"at step {step}: ID {at['id']:.1f} % (best {curve['id'].max():.1f}), OOD {at['ood']:.1f} %{entailment}"
-    return Estimate(at["ood"], low, high, *_interval_units(ood), detail, least=0, most=100)
+    return Estimate(at["ood"], low, high, *_interval_units(ood), detail, minimum=0, maximum=100)
 
 
 @statistic
 def full_accuracy(evidence: Evidence, group: str) -> Estimate:
     """Estimate the full model's accuracy on a group at the last checkpoint, percent (J: points); bootstrap interval."""
-    evidence.learned()
+    evidence.require_learned()
     row = evidence.full(group)
     n, unit = _interval_units(row.to_frame().T)
     lower_bound = MIN_VALUES.get(row["group"], 0)
     detail = f"{LABELS[row['group']]} at step {evidence.context.last}"
-    return Estimate(row["accuracy"], row["low"], row["high"], n, unit, detail, least=lower_bound, most=100)
+    return Estimate(row["accuracy"], row["low"], row["high"], n, unit, detail, minimum=lower_bound, maximum=100)
 
 
 @statistic
@@ -66,8 +66,8 @@ def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     sd, low, high = compute_sd_interval(values)
     errors = (rows["high"] - rows["low"]).astype(float) / (2 * stats.norm.ppf(0.975))
     low = float(np.sqrt(max(0.0, low**2 - np.nan_to_num((errors**2).mean()))))
-    detail = f"{LABELS[evidence.measured(group)]} from {values.min():.1f} to {values.max():.1f}"
-    return Estimate(sd, low, high, len(values), PRUNING_SEEDS, detail, least=0)
+    detail = f"{LABELS[evidence.resolve_group(group)]} from {values.min():.1f} to {values.max():.1f}"
+    return Estimate(sd, low, high, len(values), PRUNING_SEEDS, detail, minimum=0)
 
 
 @statistic
@@ -105,9 +105,9 @@ def spread_mean(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     """
     rows = _require_subnetworks(evidence.spread("group_accuracy", group, sparsity))
     values = rows["accuracy"]
-    detail = f"{LABELS[evidence.measured(group)]} from {values.min():.1f} to {values.max():.1f}"
+    detail = f"{LABELS[evidence.resolve_group(group)]} from {values.min():.1f} to {values.max():.1f}"
     return Estimate.mean(
-        values, detail, _pair_half_width(rows), least=MIN_VALUES.get(evidence.measured(group), 0), most=100
+        values, detail, _pair_half_width(rows), least=MIN_VALUES.get(evidence.resolve_group(group), 0), most=100
     )
 
 
@@ -144,7 +144,7 @@ def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estim
 @statistic
 def over_control(evidence: Evidence, control: str, group: str, sparsity: str) -> Estimate:
     """Estimate learned minus control subnetworks' accuracy on a group, points; t interval over pruning seeds."""
-    evidence.sound(sparsity)
+    evidence.require_sound(sparsity)
     rows = evidence.table("controls")
     selected = (rows["control"] == control) & (rows["sparsity"] == evidence.sparsity(sparsity)) & rows["subset"].isna()
     row = require_rows(rows[selected & (rows["group"] == group)], f"{control} subnetworks").iloc[0]

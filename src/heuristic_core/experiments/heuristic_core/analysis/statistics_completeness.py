@@ -85,7 +85,7 @@ def core_alone(evidence: Evidence, group: str) -> Estimate:
 
 def _stable_core_row(evidence: Evidence) -> pd.Series:
     """Return the row of table "stable_core". Raises TooFew if no share of the pruning seeds is beyond chance."""
-    evidence.sound("mid", "high")
+    evidence.require_sound("mid", "high")
     row = evidence.table("stable_core").iloc[0]
     if pd.isna(row["least"]):
         raise TooFewUnits(row["reason"])
@@ -103,7 +103,7 @@ def _head_flags(evidence: Evidence, column: str) -> pd.Series:
 
 def _select_role(evidence: Evidence, role: str) -> pd.DataFrame:
     """Select the ablations with one role, of the first kind of ablation. Raises CannotSay without any."""
-    evidence.sound("mid", "high")
+    evidence.require_sound("mid", "high")
     table = evidence.table("ablations")
     rows = table[(table["kind"] == table["kind"].iloc[0]) & (table["role"] == role)]
     if rows.empty:

@@ -18,7 +18,7 @@ MIN_VALUES = 6  # fewest values whose median has a 95 % interval
 @statistic
 def core_size(evidence: Evidence) -> Estimate:
     """Return the number of heads in the core."""
-    evidence.sound("mid", "high")
+    evidence.require_sound("mid", "high")
     core = evidence.table("core")
     names = [f"{head.layer}.{head.head}" for head in core[core["in_core"]].itertuples()]
     return Estimate(len(names), detail=f"the core is {', '.join(names) or 'empty'}", exact=True)
@@ -53,7 +53,7 @@ def controls_faithful(evidence: Evidence) -> Estimate:
 @statistic
 def without_core(evidence: Evidence, group: str) -> Estimate:
     """Test whether closing the core costs more accuracy (or J) on a group than closing a random set; opposite: less."""
-    evidence.sound("mid")
+    evidence.require_sound("mid")
     rows = evidence.table("core_free")
     selected = (
         rows["subset"].isna() & rows["family"].isna() & (rows["measure"] == "accuracy") & (rows["group"] == group)
@@ -110,7 +110,7 @@ def early_core_heads(evidence: Evidence) -> Estimate:
 
 def _entry_rows(evidence: Evidence) -> pd.DataFrame:
     """Return table "entry" of sound runs. Raises DoesNotApply if the full model generalises at no step."""
-    evidence.sound("entry")
+    evidence.require_sound("entry")
     rows = evidence.table("entry")
     if rows["half_step"].isna().all():
         raise DoesNotApply(rows["reason"].iloc[0])

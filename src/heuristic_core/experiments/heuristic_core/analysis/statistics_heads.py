@@ -52,7 +52,7 @@ def remaining_accuracy(evidence: Evidence, group: str) -> Estimate:
     n = None if pd.isna(row["n"]) else int(row["n"])
     ends = full + row[CHANGE_COLUMNS].astype(float)
     detail = f"{row['ablation']}: {LABELS[group]} from {full:.1f} to {ends['change']:.1f}"
-    return Estimate(*ends, n, PAIR_UNITS, detail, least=MIN_VALUES.get(group, 0), most=100)
+    return Estimate(*ends, n, PAIR_UNITS, detail, minimum=MIN_VALUES.get(group, 0), maximum=100)
 
 
 @statistic

@@ -20,7 +20,7 @@ LATE_CELLS = ("mid", "high")
 @statistic
 def shared_heads(evidence: Evidence, set: str) -> Estimate:
     """Test whether all subnetworks of a set share more heads than if heads are permuted within layers."""
-    evidence.sound(*set.split("+"))
+    evidence.require_sound(*set.split("+"))
     rows = evidence.table("core_null")
     row = require_rows(rows[rows["set"] == set], f"comparison of {set} subnetworks with chance").iloc[0]
     detail = f"{row['observed']} heads in all {row['n']}, {row['expected']:.2g} expected, p = {row['p']:.2g}"
@@ -34,7 +34,7 @@ def early_core(evidence: Evidence) -> Estimate:
     Runs of one seed share batches and noise, so a head that one seed keeps both early and late is no evidence. The core
     is here the heads that all late subnetworks keep whose seeds have no early subnetwork.
     """
-    evidence.sound("early")
+    evidence.require_sound("early")
     masks = _masks(evidence)
     if "early" not in masks:
         raise NotComputable("the study has no early subnetworks; set grid.early")
@@ -95,13 +95,13 @@ def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
     low = max(low, 0.0)
     if not mlps.any():
         high = wilson_zero_bound(int((rows["kind"] == "mlp").sum()))
-    return Estimate(value, low, high, len(mlps), PRUNING_SEEDS, detail, least=0, most=100)
+    return Estimate(value, low, high, len(mlps), PRUNING_SEEDS, detail, minimum=0, maximum=100)
 
 
 @statistic
 def frequency_within_layers(evidence: Evidence) -> Estimate:
     """Test whether head frequencies at both sparsities agree within layers; opposite: disagree."""
-    evidence.sound(*LATE_CELLS)
+    evidence.require_sound(*LATE_CELLS)
     row = evidence.table("frequency_agreement").iloc[0]
     if pd.isna(row["rho"]):
         raise TooFewUnits("there are no two halves of the pruning seeds that prefer heads of any layer")
@@ -115,7 +115,7 @@ def frequency_within_layers(evidence: Evidence) -> Estimate:
 
 def _masks(evidence: Evidence) -> Masks:
     """Return the masks of a run, by cell and pruning seed. Raises CannotSay if a cell has none."""
-    evidence.sound(*LATE_CELLS)
+    evidence.require_sound(*LATE_CELLS)
     try:
         return collect_run_masks(evidence.table("components"), evidence.context)
     except InputError as error:

@@ -20,7 +20,7 @@ LESION_UNITS = "random lesions"
 @statistic
 def overlap_core(evidence: Evidence) -> Estimate:
     """Test whether core heads are overlap heads more often than by chance (hypergeometric); opposite: less often."""
-    evidence.sound("mid", "high")
+    evidence.require_sound("mid", "high")
     overlap_table = evidence.table("overlap_heads").set_index("component")
     heads = evidence.table("core").set_index("component").loc[overlap_table.index]
     overlap, in_core = overlap_table["overlap"].astype(bool), heads["in_core"].astype(bool)
@@ -64,8 +64,8 @@ def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
         len(controls),
         LESION_UNITS,
         detail,
-        least=-upper_bound,
-        most=upper_bound,
+        minimum=-upper_bound,
+        maximum=upper_bound,
     )
 
 
@@ -115,7 +115,7 @@ def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
         raise NotComputable(f"nothing was fine-tuned without {missing} heads: {lesions.loc[missing, 'reason']}")
     parts = {"none": evidence.table("finetune_accuracy")}
     parts |= {name: rows[rows["lesion"] == name] for name in sorted(trained, key=lambda name: name != OVERLAP)}
-    curves = {name: evidence.over_steps(part) for name, part in parts.items()}
+    curves = {name: evidence.average_by_step(part) for name, part in parts.items()}
     if any("ood" not in curve for curve in curves.values()):
         raise NotComputable("no out-of-domain subset was evaluated over fine-tuning")
     return curves

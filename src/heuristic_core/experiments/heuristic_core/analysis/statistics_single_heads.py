@@ -12,7 +12,7 @@ from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
 @statistic
 def single_core_cost(evidence: Evidence, group: str) -> Estimate:
     """Test whether core heads cost more one by one than random heads of the same layers; opposite: less."""
-    evidence.sound("mid", "high")
+    evidence.require_sound("mid", "high")
     heads = _single_rows(evidence, group)
     heads = heads.assign(layer=heads["layers"], in_core=heads["role"] == "core", value=-heads["change"])
     core = require_rows(heads.loc[heads["in_core"], "value"], "core head")
@@ -29,7 +29,7 @@ def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
 
     The interval holds for all heads together (Bonferroni, normal).
     """
-    evidence.learned()
+    evidence.require_learned()
     heads = _single_rows(evidence, group)
     worst = heads.loc[heads["change"].idxmin()]
     detail = f"head {worst['ablation']}, of {len(heads)}"
@@ -42,7 +42,7 @@ def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
 @statistic
 def repeated_word_attention(evidence: Evidence) -> Estimate:
     """Test whether core heads attend more to the repeated word than random heads of the same layers; opposite: less."""
-    evidence.sound("mid", "high")
+    evidence.require_sound("mid", "high")
     rows = evidence.table("attention")
     shares = rows[rows["category"] == "repeated"].set_index("component")["share"]
     heads = evidence.table("core")

@@ -35,32 +35,36 @@ class Curve(NamedTuple):
 
     Attributes:
         steps: Steps of the checkpoints, [steps].
-        least: Smallest possible value.
-        most: Largest possible value.
+        lower_bound: Smallest possible value.
+        upper_bound: Largest possible value.
         reach: Half-width of the interval over pairs.
-        words: Description of the measure at all checkpoints.
+        description: Description of the measure at all checkpoints.
     """
 
     steps: np.ndarray
-    least: np.ndarray
-    most: np.ndarray
+    lower_bound: np.ndarray
+    upper_bound: np.ndarray
     reach: np.ndarray
-    words: str
+    description: str
 
     def minus(self, other: "Curve") -> "Curve":
         """Return the difference of two curves, row by row."""
-        least, most, reach = self.least - other.most, self.most - other.least, np.hypot(self.reach, other.reach)
-        return Curve(self.steps, least, most, reach, f"{self.words}; {other.words}")
+        least, most, reach = (
+            self.lower_bound - other.upper_bound,
+            self.upper_bound - other.lower_bound,
+            np.hypot(self.reach, other.reach),
+        )
+        return Curve(self.steps, least, most, reach, f"{self.description}; {other.description}")
 
     def at(self, step: int) -> "Curve":
         """Return the row of one step; NaN if there is no such step."""
         selected = self.steps == step
         rows = (rows[selected] if selected.any() else np.full_like(rows[:1], np.nan) for rows in self[1:4])
-        return Curve(np.array([step]), *rows, self.words)
+        return Curve(np.array([step]), *rows, self.description)
 
     def defined(self) -> np.ndarray:
         """Return the steps at which at least one seed has a value."""
-        return self.steps[~np.isnan(self.least).all(axis=1)]
+        return self.steps[~np.isnan(self.lower_bound).all(axis=1)]
 
 
 class MeanSize(NamedTuple):
@@ -102,7 +106,10 @@ def rising_size(evidence: Evidence) -> Estimate:
     last_undefined, onset = _onset(evidence)
     growth = mixed.at(onset).minus(mixed.at(last_undefined)).minus(id_.at(onset).minus(id_.at(last_undefined)))
     size = _mean(
-        growth._replace(words=f"from step {last_undefined} to {onset}; {mixed.words}; {id_.words}; {ood.words}")
+        growth._replace(
+            description=f"from step {last_undefined} to {onset}; "
+            f"{mixed.description}; {id_.description}; {ood.description}"
+        )
     )
     j = _cmd(evidence, J)
     first_defined = int(j.defined()[0])
@@ -131,7 +138,7 @@ def _range(curve: Curve) -> tuple[MeanSize, str]:
     """Return the range of a curve over its defined steps, and its description."""
     steps = curve.defined()
     if len(steps) < 2:
-        raise TooFewUnits(f"defined at {len(steps)} checkpoints: {curve.words}")
+        raise TooFewUnits(f"defined at {len(steps)} checkpoints: {curve.description}")
     rows = [curve.at(step) for step in steps]
     pairs = [_mean(row.minus(other))[0] for row in rows for other in rows if row is not other]
     growth = _mean(rows[-1].minus(rows[0]))[0]
@@ -139,22 +146,22 @@ def _range(curve: Curve) -> tuple[MeanSize, str]:
     high = np.max([pair.high for pair in pairs])
     return MeanSize(
         np.ptp(means), np.max([0.0, growth.low, -growth.high]), high, min(pair.n for pair in pairs)
-    ), curve.words
+    ), curve.description
 
 
 def _mean(curve: Curve) -> tuple[MeanSize, str]:
     """Return the mean over seeds of a single-row curve. Raises TooFew if no seed has a value."""
-    known = ~np.isnan(curve.least[0])
+    known = ~np.isnan(curve.lower_bound[0])
     if not known.any():
-        raise TooFewUnits(f"no pruning seed has a value: {curve.words}")
+        raise TooFewUnits(f"no pruning seed has a value: {curve.description}")
     least, most, reach = (rows[0, known] for rows in curve[1:4])
     value = least.mean() if (least == most).all() else np.nan
-    return MeanSize(value, *compute_bounded_interval(least, most, reach), int(known.sum())), curve.words
+    return MeanSize(value, *compute_bounded_interval(least, most, reach), int(known.sum())), curve.description
 
 
 def _sizes(evidence: Evidence, group: str) -> Curve:
     """Return effective sizes on a group at the study's margin and in its order of components."""
-    evidence.sound("sizes")
+    evidence.require_sound("sizes")
     rows = _rows(evidence, group)
     seeds, means = rows[rows["seed"].notna()], rows[rows["seed"].isna()]
     if seeds.empty:
@@ -180,7 +187,7 @@ def _rows(evidence: Evidence, group: str) -> pd.DataFrame:
 
 def _cmd(evidence: Evidence, group: str) -> Curve:
     """Return CMD on a group. Raises CannotSay if it is undefined at all steps."""
-    evidence.sound("sizes")
+    evidence.require_sound("sizes")
     rows = evidence.table("circuit_performance")
     rows = require_rows(rows[rows["group"] == group], f"{CMD} on {group}").sort_values("step", kind="stable")
     seeds, means = rows[rows["seed"].notna()], rows[rows["seed"].isna()]

@@ -76,8 +76,8 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     rejecting everything. The ends of the interval count the subnetworks that are certainly and possibly above, from
     simultaneous bootstrap intervals of their changes (Bonferroni); a study without predictions has only the count.
     """
-    evidence.sound("curve")
-    group = evidence.measured(group)
+    evidence.require_sound("curve")
+    group = evidence.resolve_group(group)
     context, full = evidence.context, evidence.full(group)["accuracy"]
     if context.margin is None or full <= context.margin:
         raise DoesNotApply(
@@ -103,9 +103,9 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
 
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
     """Return a group's accuracy along the curve, percent, [pruning seeds, sparsities], ascending."""
-    evidence.sound("curve")
+    evidence.require_sound("curve")
     curve = _curve(evidence.table("group_accuracy"), evidence.context)
-    group = evidence.measured(group, curve)
+    group = evidence.resolve_group(group, curve)
     return curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
 
 

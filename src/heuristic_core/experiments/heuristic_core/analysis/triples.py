@@ -60,7 +60,7 @@ def triple_sets(
         heads = select_strongest(head_set, drops)
         name, role = (f"{TRIPLE} of random set {k}", CONTROL) if k else (TRIPLE, TRIPLE)
         triples_of_sets.append(
-            AblationSet(name, role, heads, "+".join(str(head // grid.heads) for head in heads), every_kind=False)
+            AblationSet(name, role, heads, "+".join(str(head // grid.heads) for head in heads), all_kinds=False)
         )
     return triples_of_sets
 

@@ -53,29 +53,29 @@ class Origin(NamedTuple):
     licence: str
 
     @property
-    def base(self) -> str | None:
+    def base_model(self) -> str | None:
         """The hub repository that fine-tuning started from; None for other models."""
         return self.settings["model"].get("hub")
 
     @property
-    def started_from(self) -> str:
+    def base_description(self) -> str:
         """A description of the model that fine-tuning started from."""
         model = self.settings["model"]
         if model["source"] == "new":
             return "random weights, as the study's configuration says"
-        if self.base:
-            return f"`{self.base}` at commit `{model['revision']}`"
+        if self.base_model:
+            return f"`{self.base_model}` at commit `{model['revision']}`"
         package = f" of the Python package `{model['package']}`" if model.get("package") else ""
         return f"the folder `{public(model['folder'])}`{package}, which has no repository on the hub that is known here"
 
     @property
-    def where(self) -> tuple[str, str]:
+    def heuristic_phrases(self) -> tuple[str, str]:
         """Phrases that describe OOD and OOD-entailment pairs; empty if the task declares no heuristic."""
         phrase = self.settings["task"].get("heuristic")
         return (f", on which {phrase} misleads", f", on which {phrase} is right") if phrase else ("", "")
 
     @property
-    def generated(self) -> bool:
+    def is_generated(self) -> bool:
         """Whether the task's pairs are generated."""
         return self.settings["task"]["source"] == "generated"
 
@@ -111,13 +111,13 @@ def render_card(
         f"`{run.study}`, as in {paper}, with heuristic-core.",
         *([AT_CHANCE_TEXT.format(lost)] if lost else []),
         "## What was measured" if lost else "## How accurate it is",
-        ACCURACY_TEXT.format(*origin.where),
+        ACCURACY_TEXT.format(*origin.heuristic_phrases),
         to_markdown(
             [_accuracy_sheet(groups, "group", [ROLES[group].label for group in SUMMARY_GROUPS], SUMMARY_GROUPS)]
         ),
         to_markdown([_accuracy_sheet(subsets, "subset", names, names)]),
         "## What it is not for",
-        LIMITS_TEXT + GENERATED_TEXT * origin.generated,
+        LIMITS_TEXT + GENERATED_TEXT * origin.is_generated,
         "## Which it is",
         to_markdown([_identity_sheet(origin, subnetwork, digests)]),
         f"Kept: {components}.",
@@ -206,7 +206,7 @@ def _identity_sheet(origin: Origin, subnetwork: Subnetwork, digests: Mapping[str
     run = subnetwork.identity
     rows = {
         "study": run.study,
-        "started from": MarkdownCell(origin.started_from),
+        "started from": MarkdownCell(origin.base_description),
         "task": run.task,
         "fine-tuning seed": run.ft_seed,
         "fine-tuning step": run.step,
@@ -243,7 +243,7 @@ def _yaml_header(origin: Origin, name: str, results: list | None) -> str:
 
     data = ModelCardData(
         license=origin.licence,
-        base_model=origin.base,
+        base_model=origin.base_model,
         library_name="transformers",
         pipeline_tag="text-classification",
         tags=["pruning", "subnetwork", "interpretability", "heuristic-core"],

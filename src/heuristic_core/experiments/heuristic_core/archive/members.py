@@ -62,7 +62,7 @@ def members(study: Study) -> list[str]:
     ]
     folders = [
         pattern.format(ft_seed=ft_seed, step=cell.step, sparsity=f"{cell.sparsity:g}", seed=cell.seed)
-        for pattern, wanted_cells in ((layout.cell, list_cells(study)), (layout.again, repeated_cells(study)))
+        for pattern, wanted_cells in ((layout.cell, list_cells(study)), (layout.repeated_cell, repeated_cells(study)))
         for ft_seed in study.finetune.seeds
         for cell in wanted_cells
     ]

@@ -16,7 +16,7 @@ def describe_study(study: Study) -> Subject:
         run=f"{subject}: fine-tuned, pruned, analysed and drawn",
         results=f"Subnetworks of {subject}: configuration, tables, subnetworks, figures and provenance",
         paper=PAPER,
-        about=_describe_file,
+        describe=_describe_file,
     )
 
 

@@ -14,7 +14,7 @@ from heuristic_core.experiments.heuristic_core.archive.reading import (
     Crate,
     read_member,
 )
-from heuristic_core.tables.parquet import schema
+from heuristic_core.tables.parquet import get_schema
 
 
 def unpack(crate: Crate, folder: Path) -> None:
@@ -34,7 +34,7 @@ def unpack(crate: Crate, folder: Path) -> None:
 def _check_columns(label: str, table: str, content: bytes) -> None:
     """Raise InputError if a Parquet file lacks a column of its schema."""
     columns = pq.read_schema(io.BytesIO(content)).names
-    if missing := [column for column in schema(table).names if column not in columns]:
+    if missing := [column for column in get_schema(table).names if column not in columns]:
         raise InputError(
             f"{label} has no column {missing[0]}: another version of this code wrote it; draw it with that version, "
             f"whose name and commit are in {METADATA_FILE} of the archive"

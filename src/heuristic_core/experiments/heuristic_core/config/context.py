@@ -101,7 +101,7 @@ class Context(Block):
             early_seeds=tuple(grid.early.seeds) if grid.early else (),
             subsets=tuple(analysis.subsets) if analysis.subsets else None,
             lesions=study.lesion.names if study.lesion else (),
-            pretraining=study.pretraining.measured if study.pretraining else (),
+            pretraining=study.pretraining.measure_steps if study.pretraining else (),
             parts=study.mechanism.parts,
             entry=tuple(entry.checkpoints) if entry else (),
             entry_seeds=tuple(entry.seeds) if entry else (),

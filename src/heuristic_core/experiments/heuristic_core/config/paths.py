@@ -52,7 +52,7 @@ class Layout:
         return f"{self.step}/s{{sparsity}}/seed{{seed}}"
 
     @property
-    def again(self) -> str:
+    def repeated_cell(self) -> str:
         """Folder of a repeated pruning run."""
         return f"{self.cell}/repeat1"
 
@@ -62,7 +62,7 @@ class Layout:
         return f"{self.run}/core.parquet"
 
     @property
-    def closed(self) -> str:
+    def closed_run(self) -> str:
         """Folder of a pruning run with heads closed."""
         return f"{self.run}/mechanism/closed/set{{set}}/seed{{seed}}"
 

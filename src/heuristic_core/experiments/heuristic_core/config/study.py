@@ -71,7 +71,7 @@ class Study(Block):
                     f"{setting} exceeds task.train_pairs = {pairs}: of {need} pairs there are at most {pairs}"
                 )
         for sparsity in self.grid.sparsities:
-            if (steps := self.prune.steps_at(sparsity)) < max(1, self.prune.warmup_steps):
+            if (steps := self.prune.total_steps(sparsity)) < max(1, self.prune.warmup_steps):
                 raise ValueError(
                     f"prune: rise and hold leave {steps} steps at sparsity {sparsity}, but there must be at least one, "
                     f"and warmup_steps = {self.prune.warmup_steps}; raise the former or lower the latter"
@@ -152,7 +152,7 @@ class Study(Block):
     def _check_subsets(self) -> None:
         """Check that the task has all requested subsets, if they are known."""
         known = GENERATED_SUBSETS if isinstance(self.task, GeneratedTask) else self.task.subsets
-        if known and (unknown := unknown_subsets(self.asked_subsets, known)):
+        if known and (unknown := unknown_subsets(self.requested_subsets, known)):
             raise ValueError(unknown[0])
 
     def _check_groups(self) -> None:
@@ -173,7 +173,7 @@ class Study(Block):
         return isinstance(self.task, GeneratedTask) or any(split.family_by for split in self.task.evaluation.values())
 
     @property
-    def asked_subsets(self) -> dict[str, list[str]]:
+    def requested_subsets(self) -> dict[str, list[str]]:
         """Requested evaluation subsets, by the key that names them."""
         lists = {"analysis": self.analysis.subsets} | {
             f"figures.{name}": figure.subsets for name, figure in self.figures
@@ -183,7 +183,7 @@ class Study(Block):
     @property
     def demands(self) -> DataRequirements:
         """Requirements on the data, for tasks from files."""
-        return DataRequirements(self.pairs_needed, self.asked_subsets, ("id", "ood"))
+        return DataRequirements(self.pairs_needed, self.requested_subsets, ("id", "ood"))
 
     @property
     def pairs_needed(self) -> dict[str, int]:

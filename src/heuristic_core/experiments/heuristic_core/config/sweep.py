@@ -60,7 +60,7 @@ class SweptStudies:
         return f"{self.sweep.results}/{self.sweep.name}"
 
     @property
-    def told(self) -> dict:
+    def figure_settings(self) -> dict:
         """Settings of the figure, as JSON-compatible values."""
         return {"target": self.target, "figure": self.sweep.figure.model_dump(), "studies": self.values}
 

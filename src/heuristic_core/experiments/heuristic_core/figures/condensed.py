@@ -8,7 +8,7 @@ from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import J
 from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import some
+from heuristic_core.experiments.heuristic_core.figures.rows import require_rows
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_interval, format_number, format_percent, format_seed
 
@@ -35,7 +35,7 @@ def join_full_model(full: pd.DataFrame, tables, key: str, order: Sequence[str], 
     selected = (summary["step"] == context.last) & summary["sparsity"].isin(sparsities) & summary[key].isin(order)
     if key == "group":
         selected &= summary["subset"].isna()
-    rows = some(
+    rows = require_rows(
         summary[selected], f"summary at step {context.last}, sparsity {', '.join(f'{s:g}' for s in sparsities)}"
     )
     full_values = full.rename(columns={"accuracy": "full", "low": "full_low", "high": "full_high"})

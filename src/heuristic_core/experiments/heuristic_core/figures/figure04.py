@@ -10,8 +10,8 @@ from heuristic_core.experiments.heuristic_core.figures.rows import (
     SUMMARY_GROUPS,
     ft_seeds,
     reject_subsets,
+    require_rows,
     select_full_model,
-    some,
 )
 from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels, set_percent_axis
@@ -59,7 +59,7 @@ def _average_curves(accuracy: pd.DataFrame, context) -> pd.DataFrame:
     """
     in_curve = accuracy["seed"].isin(list(context.curve_seeds)) & (accuracy["repeat"] == context.curve_repeat)
     description = f"subnetworks of pruning seeds {context.curve_seeds} at step {context.last}"
-    pruned = some(accuracy[in_curve & (accuracy["step"] == context.last)], description)
+    pruned = require_rows(accuracy[in_curve & (accuracy["step"] == context.last)], description)
     keys = ["ft_seed", "group", "sparsity"]
     full = (
         select_full_model(accuracy, context.last)

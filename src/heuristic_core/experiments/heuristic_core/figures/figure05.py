@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.patches import Rectangle
 
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.heat import draw_heat_map
 from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.text import format_percent, format_seed
@@ -20,8 +20,8 @@ def draw(tables, settings, context):
     Raises:
         ValueError: If a head is kept by more subnetworks than there are.
     """
-    core = some(tables["core"], "rows in table core")
-    heads = some(core[core["kind"] == "head"].dropna(subset=["mid", "high"]), "heads in table core")
+    core = require_rows(tables["core"], "rows in table core")
+    heads = require_rows(core[core["kind"] == "head"].dropna(subset=["mid", "high"]), "heads in table core")
     if (heads["mid"] > heads["n_mid"]).any() or (heads["high"] > heads["n_high"]).any():
         raise ValueError("a head is kept by more subnetworks than there are")
     cells = heads.groupby(["ft_seed", "high", "mid", "n_high", "n_mid"]).size().rename("heads").reset_index()

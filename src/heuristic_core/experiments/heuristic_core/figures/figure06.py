@@ -21,7 +21,7 @@ from heuristic_core.experiments.heuristic_core.figures.collapsed import (
     make_cross_handles,
 )
 from heuristic_core.experiments.heuristic_core.figures.roles import COLOURS, ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, resolve_subsets, some
+from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, require_rows, resolve_subsets
 from heuristic_core.figures.lines import draw_lines, legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
@@ -53,7 +53,7 @@ def draw(tables, settings, context):
     groups = (*GROUPS, MIXED_GROUPS[context.mixed], "j", "auc")
     sizes = _select_sizes(tables["effective_size"], groups, context)
     sizes = sizes.join(compute_collapse_shares(tables, context), on=["ft_seed", "step"])
-    trace = some(tables["finetune_accuracy"], "rows in table finetune_accuracy")
+    trace = require_rows(tables["finetune_accuracy"], "rows in table finetune_accuracy")
     accuracies = compute_group_means(trace[[*RUN, *STEP, *SUBSET, *ACCURACY]], resolve_subsets(settings, context))
     looks = {group: ROLES[group] for group in groups if group in set(sizes["group"])}
     seeds = ft_seeds(sizes)
@@ -86,7 +86,7 @@ def _select_sizes(table: pd.DataFrame, groups: Sequence[str], context: Context) 
     rows = select_study_sizes(table, context)
     rows = rows[rows["group"].isin(groups)]
     description = f"summaries of order {context.size_order} at a margin of {context.margin} points"
-    some(rows[rows["seed"].isna()], f"{description} in table effective_size")
+    require_rows(rows[rows["seed"].isna()], f"{description} in table effective_size")
     return rows.assign(state=classify_sizes(rows)).sort_values("step", kind="stable")
 
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
 
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.style import SMALL_FONT_SIZE
 from heuristic_core.figures.text import format_seed
 
@@ -41,9 +41,9 @@ def draw(tables, settings, context):
         ValueError: If the tables lack the attention of these heads.
     """
     maps = tables["attention_maps"]
-    maps = some(maps[maps["step"] == context.last], f"attention between tokens at step {context.last}")
+    maps = require_rows(maps[maps["step"] == context.last], f"attention between tokens at step {context.last}")
     maps = maps[maps["pair"] < MAX_PAIRS].merge(_select_heads(tables["core"]), on=["ft_seed", "component"])
-    maps = some(maps, "attention between tokens of the heads in table core")
+    maps = require_rows(maps, "attention between tokens of the heads in table core")
     maps = maps.sort_values(["ft_seed", "pair", "component", "query", "key"], kind="stable")
     blocks = [[head for _, head in rows.groupby("component")] for _, rows in maps.groupby(["ft_seed", "pair"])]
     return _draw_figure(blocks, settings), maps.loc[maps["probability"] >= MIN_PROBABILITY, [*MARKS, "probability"]]
@@ -51,7 +51,7 @@ def draw(tables, settings, context):
 
 def _select_heads(core: pd.DataFrame) -> pd.DataFrame:
     """Select heads by fine-tuning seed: those in its core or, if this is empty, those that most subnetworks keep."""
-    heads = some(core[core["kind"] == "head"], "heads in table core")
+    heads = require_rows(core[core["kind"] == "head"], "heads in table core")
     selections = []
     for ft_seed in ft_seeds(heads):
         seed_heads = heads[heads["ft_seed"] == ft_seed].sort_values("component", kind="stable")

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
 from heuristic_core.figures.text import format_seed
@@ -56,10 +56,12 @@ def draw(tables, settings, context):
 def _collect_segments(attention: pd.DataFrame, core: pd.DataFrame, step: int) -> pd.DataFrame:
     """Return shares (0 to 1) by fine-tuning seed, bar and category: each core head, then the mean of all others."""
     attention = attention[(attention["step"] == step) & (attention["kind"] == "head")]
-    attention = some(attention, f"attention of heads at step {step}")
+    attention = require_rows(attention, f"attention of heads at step {step}")
     if unknown := set(attention["category"]) - set(CATEGORIES):
         raise ValueError(f"unknown attention category {', '.join(sorted(unknown))}")
-    shares = some(attention.merge(core[["ft_seed", "component", "in_core"]]), "heads of table attention in table core")
+    shares = require_rows(
+        attention.merge(core[["ft_seed", "component", "in_core"]]), "heads of table attention in table core"
+    )
     in_core = shares["in_core"].astype(bool)
     heads = shares[in_core].sort_values("component", kind="stable").assign(heads=1).rename(columns={"name": "bar"})
     other_shares = shares[~in_core].groupby(["ft_seed", "category"])

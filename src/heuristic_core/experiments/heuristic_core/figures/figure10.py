@@ -15,8 +15,8 @@ from heuristic_core.experiments.heuristic_core.figures.rows import (
     average_subsets,
     ft_seeds,
     map_subset_groups,
+    require_rows,
     resolve_subsets,
-    some,
 )
 from heuristic_core.figures.lines import draw_lines
 from heuristic_core.figures.panels import make_panels, set_percent_axis, spread_labels
@@ -36,7 +36,7 @@ def draw(tables, settings, context):
     Returns:
         The figure and its marks, one row per point; `subset` is null for the mean of a group.
     """
-    trace = some(tables["finetune_accuracy"], "rows in table finetune_accuracy")
+    trace = require_rows(tables["finetune_accuracy"], "rows in table finetune_accuracy")
     auc = trace[trace["group"] == AUC]
     groups = map_subset_groups(trace, resolve_subsets(settings, context))
     trace = trace[trace["subset"].isin(list(groups))]

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.heat import draw_heat_map
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.text import format_interval, format_number, format_percent, format_seed
@@ -23,7 +23,7 @@ def draw(tables, settings, context):
     frequency = tables["head_frequency"]
     heads = frequency[(frequency["step"] == context.last) & (frequency["kind"] == "head")]
     cells = {
-        s: some(heads[heads["sparsity"] == s], f"heads at step {context.last}, sparsity {s:g}")
+        s: require_rows(heads[heads["sparsity"] == s], f"heads at step {context.last}, sparsity {s:g}")
         for s in (context.mid, context.high)
     }
     seeds = ft_seeds(heads)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.roles import Role
@@ -20,7 +20,7 @@ COLUMNS = ["ft_seed", "set", "seeds", "heads", "sd", "expected", "choices"]
 
 def draw(tables, settings, context):
     """Draw a panel for each fine-tuning seed; the marks have one row per point."""
-    points = some(tables["core_seeds"], "rows in table core_seeds").sort_values(["ft_seed", "set", "seeds"])
+    points = require_rows(tables["core_seeds"], "rows in table core_seeds").sort_values(["ft_seed", "set", "seeds"])
     seeds = ft_seeds(points)
     figure, axes = make_wrapped_panels(settings, len(seeds), 2.6, sharex=True, sharey=True)
     for ax, ft_seed in zip(axes, seeds, strict=True):

@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J, select_subsets
 from heuristic_core.experiments.heuristic_core.analysis.mask_effects import ALPHA
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
-from heuristic_core.experiments.heuristic_core.figures.rows import FAMILIES, ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import FAMILIES, ft_seeds, require_rows
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
 from heuristic_core.figures.text import annotate_missing, format_number, format_seed
@@ -34,7 +34,7 @@ def draw(tables, settings, context):
     Returns:
         The figure and its marks, one row per cell.
     """
-    seeds = ft_seeds(some(tables["mask_tests"], "rows in table mask_tests"))
+    seeds = ft_seeds(require_rows(tables["mask_tests"], "rows in table mask_tests"))
     marks = _order_rows(tables["counter_heads"], settings.subsets or context.subsets)
     names = list(dict.fromkeys(marks["row"]))
     height = len(seeds) * (ROW_HEIGHT * (len(names) + 1) + 0.75) + 0.3

@@ -6,7 +6,7 @@ from matplotlib.lines import Line2D
 from heuristic_core.experiments.heuristic_core.analysis.circuit_performance import GROUPS
 from heuristic_core.experiments.heuristic_core.analysis.effective_size import UNDEFINED
 from heuristic_core.experiments.heuristic_core.figures.roles import COLOURS, ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, reject_subsets, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, reject_subsets, require_rows
 from heuristic_core.figures.lines import draw_lines, legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.text import format_seed
@@ -24,7 +24,7 @@ def draw(tables, settings, context):
         The figure and its marks, one row per point; `seed` is null for means.
     """
     reject_subsets(settings)
-    rows = some(tables["circuit_performance"], "rows in table circuit_performance")
+    rows = require_rows(tables["circuit_performance"], "rows in table circuit_performance")
     marks = pd.concat([_select_measure(rows, measure) for measure in LABELS], ignore_index=True)
     looks = {group: ROLES[group] for group in GROUPS if group in set(marks["group"])}
     offset = GROUP_OFFSET * (marks["step"].max() - marks["step"].min())

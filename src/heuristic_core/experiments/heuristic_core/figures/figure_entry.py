@@ -5,7 +5,12 @@ import pandas as pd
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import OOD
 from heuristic_core.experiments.heuristic_core.analysis.entry import CORE, COUNTER, MIN_SHARE, OTHER, compute_percents
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import average_subsets, ft_seeds, reject_subsets, some
+from heuristic_core.experiments.heuristic_core.figures.rows import (
+    average_subsets,
+    ft_seeds,
+    reject_subsets,
+    require_rows,
+)
 from heuristic_core.figures.lines import draw_lines, legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
@@ -29,7 +34,7 @@ def draw(tables, settings, context):
         The figure and its marks, one row per point; `name` is null for means of groups and for OOD accuracy.
     """
     reject_subsets(settings)
-    heads = some(tables["entry_frequency"], "rows in table entry_frequency")
+    heads = require_rows(tables["entry_frequency"], "rows in table entry_frequency")
     heads = heads.assign(percent=compute_percents(heads)).sort_values(["group", "component", "step"])
     group_means = heads.groupby(["ft_seed", "step", "group"])["percent"].agg(percent="mean", n="size").reset_index()
     trace = tables["finetune_accuracy"]

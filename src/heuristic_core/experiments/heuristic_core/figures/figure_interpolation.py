@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from heuristic_core.experiments.heuristic_core.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J
 from heuristic_core.experiments.heuristic_core.analysis.interpolation import HEURISTIC, PATH, WITH, WITHOUT
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
 from heuristic_core.figures.panels import make_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
@@ -42,7 +42,7 @@ def draw(tables, settings, context):
     Returns:
         The figure and its marks, one row per point.
     """
-    rows = some(tables["interpolation"], "rows in table interpolation")
+    rows = require_rows(tables["interpolation"], "rows in table interpolation")
     seeds = ft_seeds(rows)
     figure, axes = make_panels(settings, len(seeds), 2, 2.6 * len(seeds) + 0.5, width_ratios=(3, 2))
     rows = rows[rows["subset"].isna() & rows["family"].isna()]

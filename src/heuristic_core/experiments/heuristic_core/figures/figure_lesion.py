@@ -10,8 +10,8 @@ from heuristic_core.experiments.heuristic_core.figures.rows import (
     GROUPS,
     average_subsets,
     ft_seeds,
+    require_rows,
     resolve_subsets,
-    some,
 )
 from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
 from heuristic_core.figures.panels import make_panels, set_percent_axis
@@ -32,7 +32,9 @@ def draw(tables, settings, context):
         The figure and its marks: one row per point, the unweighted mean over subsets, with an interval computed from
         the subsets' intervals. `lesion` is "none" for the model with all heads, `size` the number of heads removed.
     """
-    unlesioned = some(tables["finetune_accuracy"], "rows in table finetune_accuracy").assign(lesion=NO_LESION, size=0)
+    unlesioned = require_rows(tables["finetune_accuracy"], "rows in table finetune_accuracy").assign(
+        lesion=NO_LESION, size=0
+    )
     rows = select_subsets(pd.concat([unlesioned, tables["lesion_accuracy"]]), resolve_subsets(settings, context))
     points = average_subsets(rows[rows["group"].isin(GROUPS)], ["ft_seed", "lesion", "size", "step", "group"])
     seeds = ft_seeds(points)

@@ -17,7 +17,7 @@ from heuristic_core.experiments.heuristic_core.analysis.mediation import (
     RANDOM,
 )
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, reject_subsets, some
+from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, reject_subsets, require_rows
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import format_seed
@@ -48,7 +48,7 @@ def draw(tables, settings, context):
     rows = tables["mediation"]
     rows = rows[(rows["core"] == LEARNED) & (rows["measure"] == ACCURACY) & rows["role"].isin([*LOOKS, LAYER])]
     rows = rows[rows["subset"].isna() & rows["family"].isna() & rows["group"].isin(MEASURED)]
-    seeds = ft_seeds(some(tables["core"], "rows in table core"))
+    seeds = ft_seeds(require_rows(tables["core"], "rows in table core"))
     figure, axes = make_panels(settings, len(seeds), len(DIRECTIONS), 2.3 * len(seeds) + 0.9, sharex=True, sharey=True)
     groups = [group for group in MEASURED if (rows["group"] == group).any()]
     for row, ft_seed in zip(axes, seeds, strict=True):

@@ -10,7 +10,7 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import ID, OOD
 from heuristic_core.experiments.heuristic_core.analysis.contrasts import LOG_ODDS
 from heuristic_core.experiments.heuristic_core.analysis.path_effects import CORE, LOGITS, TOTAL
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, reject_subsets, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, reject_subsets, require_rows
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.style import SMALL_FONT_SIZE
@@ -44,7 +44,7 @@ def draw(tables, settings, context):
         `total`, the change of mean log odds (nats) when the whole core is replaced.
     """
     reject_subsets(settings)
-    heads, rows = some(tables["core"], "rows in table core"), _select_means(tables["paths"])
+    heads, rows = require_rows(tables["core"], "rows in table core"), _select_means(tables["paths"])
     edge_tables = [_select_edges(group_rows) for _, group_rows in rows.groupby(["ft_seed", "group"], sort=False)]
     edges = pd.concat(edge_tables) if edge_tables else rows.assign(**dict.fromkeys(EDGE_COLUMNS))
     seeds = ft_seeds(heads)

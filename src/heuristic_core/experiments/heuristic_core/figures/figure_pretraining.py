@@ -5,7 +5,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from heuristic_core.experiments.heuristic_core.figures.rows import some
+from heuristic_core.experiments.heuristic_core.figures.rows import require_rows
 from heuristic_core.figures.lines import draw_lines, legend_handles
 from heuristic_core.figures.panels import make_panels, set_percent_axis, spread_labels
 from heuristic_core.figures.roles import Role
@@ -24,10 +24,10 @@ def draw(tables, settings, context):
     Returns:
         The figure and its marks: one row per point, `name` being a head or a kind of masked word.
     """
-    attention = some(tables["pretraining_attention"], "rows in table pretraining_attention")
+    attention = require_rows(tables["pretraining_attention"], "rows in table pretraining_attention")
     repeated = attention[attention["category"] == "repeated"].sort_values(["component", "pretraining_step"])
     repeated = repeated.assign(percent=100 * repeated["share"])
-    trace = some(tables["pretraining_trace"], "rows in table pretraining_trace").sort_values(
+    trace = require_rows(tables["pretraining_trace"], "rows in table pretraining_trace").sort_values(
         "pretraining_step", kind="stable"
     )
     restored = trace.melt("pretraining_step", list(RESTORED), var_name="name", value_name="percent")

@@ -5,7 +5,7 @@ import pandas as pd
 from heuristic_core.experiments.heuristic_core.analysis.outcomes import mark_faults
 from heuristic_core.experiments.heuristic_core.analysis.transplant import MASK_KEYS
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, reject_subsets, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, reject_subsets, require_rows
 from heuristic_core.figures.heat import draw_heat_map
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.text import format_percent, format_seed
@@ -24,7 +24,7 @@ def draw(tables, settings, context):
         The figure and its marks, one row per cell; `mask_step` is null for the full model.
     """
     reject_subsets(settings)
-    rows = some(tables["transplant"], "rows in table transplant")
+    rows = require_rows(tables["transplant"], "rows in table transplant")
     group_rows = rows["subset"].isna() & rows["family"].isna() & rows["group"].isin(list(GROUPS))
     marks = _average_masks(_mark_sound(rows[group_rows], tables.get("runs")))
     seeds = ft_seeds(marks)

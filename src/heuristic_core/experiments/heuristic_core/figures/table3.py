@@ -11,8 +11,8 @@ from heuristic_core.experiments.heuristic_core.figures.rows import (
     SUMMARY_GROUPS,
     ft_seeds,
     map_subset_groups,
+    require_rows,
     resolve_subsets,
-    some,
 )
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_signed
@@ -33,7 +33,7 @@ def draw(tables, settings, context):
         `interaction` are in points.
     """
     ablations = tables["ablations"]
-    ablations = some(ablations[ablations["step"] == context.last], f"ablations at step {context.last}")
+    ablations = require_rows(ablations[ablations["step"] == context.last], f"ablations at step {context.last}")
     groups = map_subset_groups(ablations, resolve_subsets(settings, context))
     cells = pd.concat([_group_cells(ablations), _subset_cells(ablations, list(groups))])
     columns = list(dict.fromkeys(cells["column"]))
@@ -63,7 +63,7 @@ def _group_cells(ablations: pd.DataFrame) -> pd.DataFrame:
 
 def _build_rows(cells: pd.DataFrame, with_others: bool) -> Iterator[pd.DataFrame]:
     """Yield the rows of one fine-tuning seed and kind; `with_others` adds the mean of heads outside the core."""
-    yield _single_row(some(cells[cells["role"] == "none"], "full model (ablation 'none')"), "none")
+    yield _single_row(require_rows(cells[cells["role"] == "none"], "full model (ablation 'none')"), "none")
     others = cells[cells["role"] == "non-core"]
     if with_others and len(others):
         yield _mean_row(others, "mean of {} heads outside the core")

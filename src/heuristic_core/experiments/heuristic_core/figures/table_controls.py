@@ -6,7 +6,7 @@ from heuristic_core.experiments.heuristic_core.analysis.controls import CONTROLS
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, map_subset_groups, some
+from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, ft_seeds, map_subset_groups, require_rows
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_signed
 
@@ -20,7 +20,7 @@ def draw(tables, settings, context):
         No figure, and these rows as marks; `column` is a subset, or the mean of a group.
     """
     controls = tables["controls"]
-    controls = some(controls[controls["step"] == context.last], f"controls at step {context.last}")
+    controls = require_rows(controls[controls["step"] == context.last], f"controls at step {context.last}")
     controls = add_collapsed_counts(controls, tables, context.seeds)
     controls["collapsed"] = controls["collapsed"].where(controls["control"] == "learned", 0)
     groups = controls[controls["subset"].isna()]

@@ -4,7 +4,7 @@ import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.analysis.core import SETS
 from heuristic_core.experiments.heuristic_core.analysis.evidence import reason_without_p
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_seed
 
@@ -40,7 +40,7 @@ def draw(tables, settings, context):
         in the stable core with their share of pruning seeds. `reason` says why a set has no p, or why there is no
         stable core.
     """
-    rows = _add_reasons(some(tables["core_null"], "rows in table core_null"), tables, context)
+    rows = _add_reasons(require_rows(tables["core_null"], "rows in table core_null"), tables, context)
     # Archives of older versions lack the paper's expectation and the stable core; published results lack masks.
     parts = [rows.assign(names=_head_names(rows, tables.get("core"), "in_core").where(rows["set"] == CORE))]
     if (stable := tables.get("stable_core")) is not None:

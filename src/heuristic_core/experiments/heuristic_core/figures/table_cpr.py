@@ -5,7 +5,7 @@ import pandas as pd
 from heuristic_core.experiments.heuristic_core.analysis.circuit_performance import GROUPS
 from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_interval, format_number, format_seed
 
@@ -16,7 +16,7 @@ COLUMNS += ["cmd", "cmd_low", "cmd_high", "n_seeds", "reason"]
 def draw(tables, settings, context):
     """Return no figure, and marks: the means over pruning seeds, one row per checkpoint and group."""
     rows = tables["circuit_performance"]
-    rows = some(rows[rows["seed"].isna()], "means over seeds in table circuit_performance")[COLUMNS]
+    rows = require_rows(rows[rows["seed"].isna()], "means over seeds in table circuit_performance")[COLUMNS]
     return None, add_collapsed_counts(rows, tables, context.curve_seeds, context.curve_repeat, ["ft_seed", "step"])
 
 

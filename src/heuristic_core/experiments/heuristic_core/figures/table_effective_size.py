@@ -4,7 +4,7 @@ import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_seed
 
@@ -23,9 +23,9 @@ COLUMNS += ["least", "most", "low", "high"]
 def draw(tables, settings, context):
     """Return no figure, and marks: summaries over seeds, one row per value; `main` marks the study's margin."""
     sizes = tables["effective_size"]
-    sizes = some(sizes[sizes["seed"].isna()], "summary rows in table effective_size")
+    sizes = require_rows(sizes[sizes["seed"].isna()], "summary rows in table effective_size")
     main = (sizes["criterion"] == "accuracy") & (sizes["threshold"] == context.margin)
-    some(sizes[main], f"rows at the margin of {context.margin:g} points in table effective_size")
+    require_rows(sizes[main], f"rows at the margin of {context.margin:g} points in table effective_size")
     sizes = sizes.assign(main=main)[[*COLUMNS, "floor", "n_seeds", "reason", "main"]]
     return None, add_collapsed_counts(sizes, tables, context.curve_seeds, context.curve_repeat, ["ft_seed", "step"])
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from heuristic_core.experiments.heuristic_core.figures.roles import ROLES
-from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, SUMMARY_GROUPS, ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import GROUPS, SUMMARY_GROUPS, ft_seeds, require_rows
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_seed, format_signed
 
@@ -24,7 +24,7 @@ def draw(tables, settings, context):
     """
     rows = tables["ablations"]
     rows = rows[(rows["step"] == context.last) & rows["subset"].isna()]
-    rows = some(rows, f"ablations at step {context.last}")
+    rows = require_rows(rows, f"ablations at step {context.last}")
     joint = rows[rows["role"].isin(JOINT_ROLES)]
     full_rows = rows[(rows["role"] == "none") & ~rows["ft_seed"].isin(joint["ft_seed"])]
     joint = pd.concat([joint, full_rows[[*COLUMNS[:2], "group"]].assign(ablation="no two core heads")])

@@ -6,7 +6,7 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import OOD
 from heuristic_core.experiments.heuristic_core.analysis.counter_heads import LEARNED, RANDOM
 from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
 from heuristic_core.experiments.heuristic_core.figures.roles import group_label
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_seed
 
@@ -16,7 +16,7 @@ HEADINGS = ["of", "standard deviation", "error", "R²", "rho", "R², random mask
 
 def draw(tables, settings, context):
     """Return no figure, and marks with one row per value and kind of masks, without families."""
-    fit = some(tables["mask_fit"], "rows in table mask_fit")
+    fit = require_rows(tables["mask_fit"], "rows in table mask_fit")
     return None, fit.loc[fit["subset"].notna() | fit["family"].isna(), COLUMNS]
 
 

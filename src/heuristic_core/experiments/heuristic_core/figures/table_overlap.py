@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, some
+from heuristic_core.experiments.heuristic_core.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_seed
 from heuristic_core.tables.columns import COMPONENT, RUN
@@ -19,7 +19,7 @@ def draw(tables, settings, context):
         No figure, and the marks: one row per head, those that attend most to the repeated word first. `times_uniform`
         is `share` over `uniform`, null if no word is repeated.
     """
-    before = some(tables["overlap_heads"], "rows in table overlap_heads")
+    before = require_rows(tables["overlap_heads"], "rows in table overlap_heads")
     marks = before.merge(tables["core"], on=[*RUN, *COMPONENT], validate="one_to_one")
     marks["times_uniform"] = marks["share"] / marks["uniform"].where(marks["uniform"] > 0)
     order = ["ft_seed", "times_uniform", "component"]

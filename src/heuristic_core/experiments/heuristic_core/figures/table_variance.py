@@ -9,8 +9,8 @@ from heuristic_core.experiments.heuristic_core.figures.rows import (
     SUMMARY_GROUPS,
     ft_seeds,
     map_subset_groups,
+    require_rows,
     resolve_subsets,
-    some,
 )
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_percent, format_seed
@@ -23,7 +23,7 @@ HEADINGS = ["sparsity", "sd between seeds", "seeds", "sd within a seed", "repeat
 def draw(tables, settings, context):
     """Return no figure, and marks with one row per row of the table; `subset` is null for the mean of a group."""
     rows = tables["variance"]
-    rows = some(rows[rows["step"] == context.last], f"rows of step {context.last} in table variance")
+    rows = require_rows(rows[rows["step"] == context.last], f"rows of step {context.last} in table variance")
     rows = add_collapsed_counts(rows, tables, context.seeds)
     order = {subset: k for k, subset in enumerate(map_subset_groups(rows, resolve_subsets(settings, context)))}
     rows = rows[rows["subset"].isna() | rows["subset"].isin(list(order))]

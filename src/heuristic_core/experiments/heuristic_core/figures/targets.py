@@ -15,24 +15,25 @@ class Target(NamedTuple):
     Attributes:
         tables: The Parquet tables it reads, by schema name.
         title: One line that says what it shows.
-        draws: The module that draws it if this is another target's: the paper repeats figures for further models and
+        drawn_by: The module that draws it if this is another target's: the paper repeats figures for further models and
             tasks.
         model: The counterpart model that the study must have; None for any.
         task: The counterpart task that the study must have; None for any.
-        needs: Triples of a field of `Context`, the smallest length it must have, and the setting that provides it.
-        also: Tables that it reads if the study has them.
-        part: The part of the block `mechanism` that the study must have; None for any study.
+        requirements: Triples of a field of `Context`, the smallest length it must have, and the setting that provides
+            it.
+        optional_tables: Tables that it reads if the study has them.
+        mechanism_part: The part of the block `mechanism` that the study must have; None for any study.
         twin: A target that shows the same if the study's task has no families of subsets.
     """
 
     tables: tuple[str, ...]
     title: str
-    draws: str | None = None
+    drawn_by: str | None = None
     model: str | None = None
     task: str | None = None
-    needs: tuple[tuple[str, int, str], ...] = ()
-    also: tuple[str, ...] = ()
-    part: str | None = None
+    requirements: tuple[tuple[str, int, str], ...] = ()
+    optional_tables: tuple[str, ...] = ()
+    mechanism_part: str | None = None
     twin: str | None = None
 
 
@@ -43,13 +44,19 @@ FULL_MODEL_TABLES = ("finetune_accuracy", "pretraining_attention", "pretraining_
 FREQUENCY_TABLES = ("head_frequency", "rank_correlation")
 TARGETS = {
     "figure02": Target(
-        ("accuracy", "group_accuracy"), "Subnetworks agree in-domain and disagree out-of-domain", also=RUNS_TABLE
+        ("accuracy", "group_accuracy"),
+        "Subnetworks agree in-domain and disagree out-of-domain",
+        optional_tables=RUNS_TABLE,
     ),
-    "figure03": Target(("accuracy",), "Each subnetwork has its own out-of-domain profile", also=RUNS_TABLE),
-    "figure04": Target(("group_accuracy",), "Accuracy against sparsity", also=RUNS_TABLE),
+    "figure03": Target(("accuracy",), "Each subnetwork has its own out-of-domain profile", optional_tables=RUNS_TABLE),
+    "figure04": Target(("group_accuracy",), "Accuracy against sparsity", optional_tables=RUNS_TABLE),
     "figure05": Target(("core",), "Heads by the number of subnetworks that keep them", task="mnli"),
     "figure06": Target(
-        SIZE_TABLES, "Effective size over fine-tuning", model="bert", needs=SEVERAL_CHECKPOINTS, also=RUNS_TABLE
+        SIZE_TABLES,
+        "Effective size over fine-tuning",
+        model="bert",
+        requirements=SEVERAL_CHECKPOINTS,
+        optional_tables=RUNS_TABLE,
     ),
     "figure07": Target(("attention_maps", "core"), "Attention of core heads between the tokens of a pair", task="mnli"),
     "figure08": Target(
@@ -58,7 +65,9 @@ TARGETS = {
     "figure09": Target(("attention", "core"), "Where the core heads attend"),
     "figure10": Target(("finetune_accuracy",), "The full model's accuracy over fine-tuning"),
     "figure11": Target(("core",), "Heads by the number of subnetworks that keep them", "figure05", task="qqp"),
-    "figure12": Target(("accuracy", "family_scores"), "Subnetworks on every subset", also=RUNS_TABLE, twin="figure02"),
+    "figure12": Target(
+        ("accuracy", "family_scores"), "Subnetworks on every subset", optional_tables=RUNS_TABLE, twin="figure02"
+    ),
     "figure13": Target(FREQUENCY_TABLES, "How often each head is kept, at both sparsities", task="mnli"),
     "figure14": Target(FREQUENCY_TABLES, "How often each head is kept, at both sparsities", "figure13", task="qqp"),
     "figure15": Target(
@@ -66,95 +75,105 @@ TARGETS = {
         "Effective size over fine-tuning",
         "figure06",
         model="roberta",
-        needs=SEVERAL_CHECKPOINTS,
-        also=RUNS_TABLE,
+        requirements=SEVERAL_CHECKPOINTS,
+        optional_tables=RUNS_TABLE,
     ),
     "figure16": Target(
         SIZE_TABLES,
         "Effective size over fine-tuning",
         "figure06",
         model="gpt2",
-        needs=SEVERAL_CHECKPOINTS,
-        also=RUNS_TABLE,
+        requirements=SEVERAL_CHECKPOINTS,
+        optional_tables=RUNS_TABLE,
     ),
     "figure_cpr": Target(
         ("circuit_performance",),
         "Circuit performance (CPR) and circuit-model distance (CMD) over fine-tuning",
-        needs=SEVERAL_CHECKPOINTS,
+        requirements=SEVERAL_CHECKPOINTS,
     ),
     "figure_pretraining": Target(
         ("pretraining_attention", "pretraining_trace"),
         "When heads come to attend to the repeated word in pre-training",
-        needs=(("pretraining", 1, "model.pretraining (as in config/miniature-pretrain.yaml)"),),
+        requirements=(("pretraining", 1, "model.pretraining (as in config/miniature-pretrain.yaml)"),),
     ),
     "figure_core_seeds": Target(("core_seeds",), "Heads that all subnetworks share, by their number"),
     "figure_lesion": Target(
         ("finetune_accuracy", "lesion_accuracy"),
         "Fine-tuning without the heads that attend to the repeated word before it",
-        needs=(("lesions", 1, "lesion.control_draws (as in config/lesion/overlap.yaml)"),),
+        requirements=(("lesions", 1, "lesion.control_draws (as in config/lesion/overlap.yaml)"),),
     ),
     "figure_transplant": Target(
         ("transplant",),
         "Subnetworks of one checkpoint with the weights of another one",
-        also=RUNS_TABLE,
-        part="transplant",
+        optional_tables=RUNS_TABLE,
+        mechanism_part="transplant",
     ),
     "figure_entry": Target(
-        ("entry_frequency", "finetune_accuracy"), "When heads enter subnetworks over fine-tuning", part="entry"
+        ("entry_frequency", "finetune_accuracy"),
+        "When heads enter subnetworks over fine-tuning",
+        mechanism_part="entry",
     ),
     "figure_counter_heads": Target(
-        ("counter_heads", "mask_tests"), "What heads add to random subnetworks that contain the core", part="masks"
+        ("counter_heads", "mask_tests"),
+        "What heads add to random subnetworks that contain the core",
+        mechanism_part="masks",
     ),
     "figure_interpolation": Target(
-        ("interpolation",), "From the subnetwork with the lowest J to the one with the highest", part="interpolation"
+        ("interpolation",),
+        "From the subnetwork with the lowest J to the one with the highest",
+        mechanism_part="interpolation",
     ),
     "figure_mediation": Target(
         ("mediation", "core"),
         "What later heads restore, and what they transmit, of what the core does",
-        part="mediation",
+        mechanism_part="mediation",
     ),
-    "figure_paths": Target(("paths", "core"), "Direct effects of core heads on later heads", part="paths"),
+    "figure_paths": Target(("paths", "core"), "Direct effects of core heads on later heads", mechanism_part="paths"),
     "table3": Target(("ablations",), "Ablating core heads from the full model", model="bert", task="mnli"),
     "table4": Target(("ablations",), "Ablating core heads from the full model", "table3", model="bert", task="qqp"),
-    "table5": Target(("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset", also=RUNS_TABLE),
+    "table5": Target(
+        ("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset", optional_tables=RUNS_TABLE
+    ),
     "table6": Target(("ablations",), "Ablating core heads from the full model", "table3", model="roberta"),
-    "table7": Target(("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group", also=RUNS_TABLE),
+    "table7": Target(
+        ("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group", optional_tables=RUNS_TABLE
+    ),
     "table8": Target(("ablations",), "Ablating core heads from the full model", "table3", model="gpt2"),
     "table_core": Target(
         ("core_null",),
         "Heads that all subnetworks share, and the stable core, against chance",
-        also=("core", "stable_core", *RUNS_TABLE, "group_accuracy"),
+        optional_tables=("core", "stable_core", *RUNS_TABLE, "group_accuracy"),
     ),
     "table_overlap": Target(
         ("overlap_heads", "core"), "Heads that attend to the repeated word before fine-tuning, and which are kept"
     ),
     "table_interactions": Target(("ablations",), "Pairs and sets of core heads, together and one by one"),
     "table_mask_fit": Target(
-        ("mask_fit",), "Learned subnetworks predicted from random ones, head by head", part="masks"
+        ("mask_fit",), "Learned subnetworks predicted from random ones, head by head", mechanism_part="masks"
     ),
     "table_effective_size": Target(
-        ("effective_size",), "Effective size by checkpoint, group, order and criterion", also=RUNS_TABLE
+        ("effective_size",), "Effective size by checkpoint, group, order and criterion", optional_tables=RUNS_TABLE
     ),
     "table_cpr": Target(
         ("circuit_performance",),
         "Circuit performance (CPR) and circuit-model distance (CMD) by checkpoint",
-        also=RUNS_TABLE,
+        optional_tables=RUNS_TABLE,
     ),
     "table_controls": Target(
-        ("controls",), "Learned subnetworks against random and gradient-importance ones", also=RUNS_TABLE
+        ("controls",), "Learned subnetworks against random and gradient-importance ones", optional_tables=RUNS_TABLE
     ),
     "table_variance": Target(
         ("variance",),
         "Variance between and within pruning seeds",
-        needs=(("repeats", 1, "grid.repeats"),),
-        also=RUNS_TABLE,
+        requirements=(("repeats", 1, "grid.repeats"),),
+        optional_tables=RUNS_TABLE,
     ),
 }
 
 
 def drawing_module(name: str) -> str:
     """Return the name of the module under `figures` that draws target `name`."""
-    return TARGETS[name].draws or name
+    return TARGETS[name].drawn_by or name
 
 
 def shows_subnetworks(name: str) -> bool:
@@ -177,9 +196,10 @@ def missing_requirement(name: str, context, tables: Collection[str] | None = Non
             alternative = _counterpart_target(name, context)
             instead = f", or ask for {alternative}" if alternative else ""
             return f"{name} is of {required}, this study of {actual}; set counterpart.{key}: {required}{instead}"
-    if target.part not in (None, *context.parts):
-        return f"{name} needs the block mechanism.{target.part}, which this study does not have (as in config.yaml)"
-    for fact, minimum, setting in target.needs:
+    if target.mechanism_part not in (None, *context.parts):
+        part = target.mechanism_part
+        return f"{name} needs the block mechanism.{part}, which this study does not have (as in config.yaml)"
+    for fact, minimum, setting in target.requirements:
         if len(getattr(context, fact)) < minimum:
             return f"{name} needs at least {minimum} of {setting}, this study has {len(getattr(context, fact))}"
     if missing := [table for table in target.tables if tables is not None and table not in tables]:

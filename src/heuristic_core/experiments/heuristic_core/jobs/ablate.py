@@ -81,10 +81,10 @@ def ablate_heads(
             for done, (kind, ablation, draw) in enumerate(ablations, start=1):
                 columns = replacements.predictions(kind, ablation.heads, draw)
                 count, names = len(columns["example"]), {"kind": kind, "ablation": ablation.name, "draw": draw}
-                columns |= run.columns(count, "step") | {name: [value] * count for name, value in names.items()}
+                columns |= run.as_columns(count, "step") | {name: [value] * count for name, value in names.items()}
                 file.write_table(table := as_table(TABLE, columns))
                 yield table.select(["ablation", "draw", "subset", "group", "template", "correct"])
-                progress.at(done, sets=done)
+                progress.update(done, sets=done)
 
         first, singles = kinds[:1], make_single_sets(heads, model.grid, chosen)
         alone = to_categorical_frame(write("ablate single heads", list_ablations(singles, first)))

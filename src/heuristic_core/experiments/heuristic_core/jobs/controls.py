@@ -55,7 +55,7 @@ def evaluate_controls(
         precision: Of the model; importance is always computed in float32.
     """
     model = load_model(checkpoint, device, precision)
-    encoded = Encoded.load(evaluation).thinned(analysis.control_pairs, seed=analysis.seed)
+    encoded = Encoded.load(evaluation).subsample(analysis.control_pairs, seed=analysis.seed)
     component_means, pairs = ComponentMeans.load(means), PairTensors(encoded, model.pad, model.device)
     learned = [subnetwork for subnetwork in map(load_run, subnetworks) if isinstance(subnetwork, Subnetwork)]
 
@@ -65,7 +65,7 @@ def evaluate_controls(
         draw = numpy_generator(analysis.seed, "random subnetwork", run.ft_seed, f"{cell.sparsity:g}", cell.seed)
         controls.append((cell, "random", permute_heads(subnetwork.kept, model.grid, draw)))
     training_pairs = Encoded.load(train)
-    training_pairs = training_pairs.part(0, min(analysis.importance_pairs, len(training_pairs)))
+    training_pairs = training_pairs.slice_pairs(0, min(analysis.importance_pairs, len(training_pairs)))
     exact = load_model(checkpoint, device)  # gradients this small would vanish in fewer digits
     gradients = gate_gradients(exact, PairTensors(training_pairs, model.pad, model.device), component_means)
     importance = normalise_by_layer(gradients, model.grid)
@@ -81,6 +81,6 @@ def evaluate_controls(
         for done, (cell, control, components) in enumerate(controls, start=1):
             removed = sorted(set(range(len(model.grid))) - set(components))
             columns = make_predictions(subnetwork_logits(model, pairs, removed, component_means).numpy(), encoded)
-            columns |= cell.columns(len(pairs)) | {"control": [control] * len(pairs)}
+            columns |= cell.as_columns(len(pairs)) | {"control": [control] * len(pairs)}
             file.write_table(as_table(TABLE, columns))
-            progress.at(done)
+            progress.update(done)

@@ -70,7 +70,7 @@ def evaluate_core_free_subnetworks(
     traces = pd.concat([read_table(path).assign(seed=k) for k, path in enumerate(trace_parts)])
     frames = [pd.DataFrame(evaluator.edited(None)).assign(**run._replace(sparsity=0.0)._asdict())]
     frames += [
-        pd.DataFrame(evaluator.without(result.removed_from(grid))).assign(**result.identity._asdict())
+        pd.DataFrame(evaluator.predict_without(result.removed_from(grid))).assign(**result.identity._asdict())
         for result in results
         if isinstance(result, Subnetwork)
     ]

@@ -34,7 +34,7 @@ def measure_head_effects(
         mask_tests: Where to write tests against chance (Parquet).
     """
     scores, seed, subsets = read_table(masks), analysis.seed, analysis.subsets
-    identity = {name: values[0] for name, values in run.columns(1, "step").items()}
+    identity = {name: values[0] for name, values in run.as_columns(1, "step").items()}
     bootstrap = mechanism.masks.bootstrap
     effects = counter_heads_analysis.compute_counter_heads(
         scores, read_table(components), identity, bootstrap, seed, subsets

@@ -34,6 +34,6 @@ def evaluate_empty_circuit(
         precision: Of the model.
     """
     evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision)
-    scores = evaluator.scores(evaluator.without(range(len(evaluator.model.grid))))
+    scores = evaluator.scores(evaluator.predict_without(range(len(evaluator.model.grid))))
     columns = {name: getattr(run, name) for name in (*RUN, "step")}
     write_table("empty_circuit", scores.drop(columns="log_odds").assign(**columns), empty_circuit)

@@ -60,4 +60,4 @@ def evaluate_subnetwork(
     pairs, removed = PairTensors(encoded, model.pad, model.device), run.removed_from(model.grid)
     logits = subnetwork_logits(model, pairs, removed, ComponentMeans.load(means), ablation, donors)
     columns = make_predictions(logits.numpy(), encoded)
-    write_table("predictions", run.identity.columns(len(encoded)) | columns, predictions)
+    write_table("predictions", run.identity.as_columns(len(encoded)) | columns, predictions)

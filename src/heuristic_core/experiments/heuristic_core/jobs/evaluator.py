@@ -41,21 +41,21 @@ class Evaluator:
             analysis: Settings of the analysis.
             device: Where the model runs.
             precision: Of the model.
-            pairs: How many pairs of each subset to evaluate, see :meth:`.Encoded.thinned`.
+            pairs: How many pairs of each subset to evaluate, see :meth:`.Encoded.subsample`.
             skip: How many pairs of each subset to leave out first.
         """
         self.model = load_model(checkpoint, device, precision)
         self.means = ComponentMeans.load(means).to(self.model)
         self._thinning = pairs, skip, analysis.seed
-        self.evaluation = self.thinned(Encoded.load(evaluation))
+        self.evaluation = self.subsample(Encoded.load(evaluation))
         self.pairs = PairTensors(self.evaluation, self.model.pad, self.model.device)
         self._rule = analysis.class_rule
 
-    def thinned(self, encoded: Encoded) -> Encoded:
+    def subsample(self, encoded: Encoded) -> Encoded:
         """Of a set with the subsets and labels of the evaluation pairs, the pairs at the places that are evaluated."""
-        return encoded.thinned(*self._thinning)
+        return encoded.subsample(*self._thinning)
 
-    def without(self, removed: Iterable[int]) -> dict[str, np.ndarray]:
+    def predict_without(self, removed: Iterable[int]) -> dict[str, np.ndarray]:
         """Predictions without the components `removed`, which are replaced by their means."""
         logits = subnetwork_logits(self.model, self.pairs, sorted(removed), self.means)
         return predictions(logits.numpy(), self.evaluation)

@@ -50,10 +50,10 @@ def evaluate_full_model(
     training_pairs, generate_evaluation_pairs = Encoded.load(train), Encoded.load(evaluation)
     sample, used, held_out = (
         PairTensors(pairs, model.pad, model.device)
-        for pairs in (training_pairs.first(mean_examples), training_pairs.first(examples), generate_evaluation_pairs)
+        for pairs in (training_pairs.head(mean_examples), training_pairs.head(examples), generate_evaluation_pairs)
     )
     train_logits, evaluation_logits = (all_logits(model, pairs) for pairs in (used, held_out))
-    component_means(model, sample, sample.by_length(BATCH_TOKENS[device])).save(means)
+    component_means(model, sample, sample.split_by_length(BATCH_TOKENS[device])).save(means)
     write_bytes(logits, save({"logits": train_logits}))
     columns = make_predictions(evaluation_logits.numpy(), generate_evaluation_pairs)
-    write_table("predictions", run.columns(len(generate_evaluation_pairs)) | columns, predictions)
+    write_table("predictions", run.as_columns(len(generate_evaluation_pairs)) | columns, predictions)

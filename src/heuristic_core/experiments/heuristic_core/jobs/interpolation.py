@@ -42,10 +42,10 @@ def interpolate_subnetworks(
     pairs = mechanism.interpolation.pairs
     evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision, pairs)
     grid = evaluator.model.grid
-    identity = {name: values[0] for name, values in run.columns(1, "step").items()}
+    identity = {name: values[0] for name, values in run.as_columns(1, "step").items()}
 
     def predict(kept):
-        return evaluator.without(set(range(len(grid))) - kept)
+        return evaluator.predict_without(set(range(len(grid))) - kept)
 
     rows = compute_interpolation(list_learned_masks(read_table(components)), predict, grid, analysis, identity)
     write_table("interpolation", rows, table)

@@ -60,12 +60,12 @@ def evaluate_random_masks(
     evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision, settings.by_group)
     grid, rows, progress = evaluator.model.grid, [], Progress("evaluate masks", len(subnetworks))
     for kind, number, members in subnetworks:
-        scores = evaluator.scores(evaluator.without(set(range(len(grid))) - members))
+        scores = evaluator.scores(evaluator.predict_without(set(range(len(grid))) - members))
         heads = sorted(c for c in members - {*pool.core} if c < grid.layers * grid.heads)
         mlps = sorted(c for c in members if c >= grid.layers * grid.heads)
         columns = {"kind": kind, "mask": number, "heads": [heads] * len(scores), "mlps": [mlps] * len(scores)}
         rows.append(scores.assign(**columns))
-        progress.at(len(rows))
+        progress.update(len(rows))
     table = _with_means(pd.concat(rows), analysis.subsets).assign(**run._asdict()) if rows else []
     write_table("random_masks", make_frame("random_masks", table), masks)
 

@@ -93,7 +93,9 @@ class _Rounds:
 
     def accuracy(self, removed: Sequence[int]) -> float:
         """Compute in-domain accuracy without the components `removed`, percent."""
-        return compute_id_accuracy(self._evaluator.without(removed), self._analysis.class_rule, self._analysis.subsets)
+        return compute_id_accuracy(
+            self._evaluator.predict_without(removed), self._analysis.class_rule, self._analysis.subsets
+        )
 
     def judge(
         self,

@@ -68,7 +68,7 @@ def patch_paths(
         changed = [values(logits, encoded) for logits in patched[:3]]
         by_pair = {name: np.concatenate([part[name] for part in changed], axis=1) - clean[name] for name in clean}
         attention = np.full(by_pair["accuracy"].shape, np.nan)
-        moved = patched.moved.numpy()
+        moved = patched.attention_shift.numpy()
         for part in range(moved.shape[1]):
             attention[:, 2 + part :: 3] = moved[:, part].T
         return Effects(by_pair, attention)
@@ -87,7 +87,7 @@ def patch_paths(
     mean_outputs = mean_source(evaluator.means)
     parts = [make_frame("paths", [])]
     parts += table("mean", evaluator.evaluation, lambda index: mean_outputs, analysis.subsets, False)
-    minimal_pairs = evaluator.thinned(Encoded.load(minimal)) if minimal else evaluator.evaluation
+    minimal_pairs = evaluator.subsample(Encoded.load(minimal)) if minimal else evaluator.evaluation
     if swapped := select_paired(evaluator.evaluation, minimal_pairs, [SWAP_SUBSET]):
         parts += table("minimal pair", swapped.pairs, donor_from_pairs(model, tensors(swapped.minimal)), None, True)
     write_table("paths", pd.concat(parts), paths)

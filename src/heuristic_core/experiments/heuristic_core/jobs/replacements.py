@@ -46,7 +46,7 @@ class Replacements:
         """
         self._model, self._means, self._analysis = model, means, analysis
         self._train, self._draws = train, {}
-        self._evaluation, self.kinds = self._thinned(evaluation), list(analysis.ablation_kinds)
+        self._evaluation, self.kinds = self._subsample(evaluation), list(analysis.ablation_kinds)
         self._every = PairTensors(self._evaluation, model.pad, model.device)
         if COUNTERFACTUAL in self.kinds:
             self._paired = self._with_minimal_pairs(minimal)
@@ -84,7 +84,7 @@ class Replacements:
     def _with_minimal_pairs(self, path: str | None) -> PairedSets | None:
         if path is None:
             raise InputError("counterfactual ablation takes activations on minimal pairs; give them by --minimal")
-        if found := select_paired(self._evaluation, self._thinned(path)):
+        if found := select_paired(self._evaluation, self._subsample(path)):
             return found
         self.kinds.remove(COUNTERFACTUAL)
         reason = "no evaluation pair has a minimal pair: a pair of the same family, of the other label and as long"
@@ -96,5 +96,5 @@ class Replacements:
         LOGGER.warning("counterfactual ablation is left out: %s", reason)
         return None
 
-    def _thinned(self, path: str) -> Encoded:
-        return Encoded.load(path).thinned(self._analysis.ablation_pairs, seed=self._analysis.seed)
+    def _subsample(self, path: str) -> Encoded:
+        return Encoded.load(path).subsample(self._analysis.ablation_pairs, seed=self._analysis.seed)

@@ -58,7 +58,7 @@ def _table_jobs(study: Study, data: StudyPairs) -> list[Memory]:
         (1 + max(models.values())) * data.evaluation.pairs, max(MAX_ROWS_IN_MEMORY, 2 * data.evaluation.pairs)
     )
     evaluations = evaluations_in_passing(study.finetune)
-    analysis_bytes = ANALYSIS_BYTES + BOOTSTRAP_BYTES * study.analysis.bootstrap * data.largest
+    analysis_bytes = ANALYSIS_BYTES + BOOTSTRAP_BYTES * study.analysis.bootstrap * data.largest_subset
     needs = {
         "sentences": READER_BYTES + SENTENCE_BYTES * (data.train.pairs + data.evaluation.pairs),
         "encode": TOKENIZER_BYTES + ENCODING_BYTES * max(data.train.tokens, data.evaluation.tokens),

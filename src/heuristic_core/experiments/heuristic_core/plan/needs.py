@@ -125,7 +125,7 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     }
     runs, models = len(study.finetune.seeds), len(study.finetune.seeds) * len(study.finetune.checkpoints)
     grid = list_cells(study) + repeated_cells(study)
-    steps = [study.prune.steps_at(cell.sparsity) for cell in grid]
+    steps = [study.prune.total_steps(cell.sparsity) for cell in grid]
     full_model = minutes["full models"] / models
     rows = data.evaluation.pairs * study.analysis.bootstrap
     finetuning = (minutes["fine-tuning"] + minutes[FINETUNING_EVALUATION]) / runs

@@ -45,19 +45,19 @@ class StudyPairs(NamedTuple):
         train: Training pairs.
         evaluation: Evaluation pairs.
         subsets: Number of evaluation subsets.
-        largest: Pairs of the largest subset.
+        largest_subset: Pairs of the largest subset.
         counted: Whether the encoded pairs were counted; otherwise tokens are estimates.
-        assumed: Missing files, whose counts are assumptions.
-        in_domain: Pairs of each in-domain subset.
+        assumed_files: Missing files, whose counts are assumptions.
+        in_domain_sizes: Pairs of each in-domain subset.
     """
 
     train: Pairs
     evaluation: Pairs
     subsets: int
-    largest: int
+    largest_subset: int
     counted: bool
-    assumed: tuple[str, ...] = ()
-    in_domain: tuple[int, ...] = ()
+    assumed_files: tuple[str, ...] = ()
+    in_domain_sizes: tuple[int, ...] = ()
 
 
 class _SplitPairs(NamedTuple):
@@ -90,7 +90,7 @@ def count_pairs(study: Study, read: bool = True) -> StudyPairs:
     files = [folder / f"{name}.safetensors" for name in ("train", "evaluation")]
     if all(file.is_file() for file in files) and (counts := _encoded_counts(files)):
         (train, *_), (evaluation, sizes, in_domain) = counts
-        return StudyPairs(train, evaluation, len(sizes), max(sizes), counted=True, in_domain=in_domain)
+        return StudyPairs(train, evaluation, len(sizes), max(sizes), counted=True, in_domain_sizes=in_domain)
     known = yaml.safe_load(resources.files(__package__).joinpath("pairs.yaml").read_text())
     if isinstance(study.task, GeneratedTask):
         return _generated_pairs(study.task, known)
@@ -127,7 +127,7 @@ def _generated_pairs(task: GeneratedTask, known: dict) -> StudyPairs:
     tokens = known["generated"]["tokens"]
     sizes = [task.id_pairs, *[task.pairs_per_subcase] * (len(SUBSETS) - 1)]
     train, evaluation = (_sum_pairs([_SplitPairs(split_sizes, tokens)]) for split_sizes in ([task.train_pairs], sizes))
-    return StudyPairs(train, evaluation, len(SUBSETS), max(sizes), counted=False, in_domain=(task.id_pairs,))
+    return StudyPairs(train, evaluation, len(SUBSETS), max(sizes), counted=False, in_domain_sizes=(task.id_pairs,))
 
 
 def _file_pairs(task: FilesTask, known: dict, read: bool) -> StudyPairs:

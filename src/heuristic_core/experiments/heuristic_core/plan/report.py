@@ -60,7 +60,7 @@ def _work(
         total, left = total + took.hours, left + to_do
         measured = counted and took.kind == "measured"
         all_measured &= measured
-        numbers = [f"{part.times:,}", f"{part.pairs:,}", f"{part.tokens:.2g}", f"{part.flops:.2g}"]
+        numbers = [f"{part.repeats:,}", f"{part.pairs:,}", f"{part.tokens:.2g}", f"{part.flops:.2g}"]
         hour_cells = [format_number(value) if measured else format_estimate(value) for value in (took.hours, to_do)]
         rows.append([part.name, *numbers, *hour_cells, f"{took.kind}: {took.basis}"])
     mark = format_number if all_measured else format_estimate
@@ -79,8 +79,8 @@ def _disk(parts: dict[str, float]) -> Rows:
 
 def _notes(data: StudyPairs, target: Device) -> str:
     known = "counted" if data.counted else "lengths estimated"
-    if data.assumed:
-        known += f", counts assumed (plan/pairs.yaml) for {', '.join(data.assumed)}"
+    if data.assumed_files:
+        known += f", counts assumed (plan/pairs.yaml) for {', '.join(data.assumed_files)}"
     of = [f"{part.pairs:,} of {part.mean:.1f} tokens" for part in (data.train, data.evaluation)]
     lines = [
         f"Pairs, {known}: {of[0]} to train on, {of[1]} to evaluate.",

@@ -53,7 +53,7 @@ def _misses(study: Study, shape: Shape) -> Iterator[str]:
     """Yield where gates end, for each sparsity that most of them miss."""
     size = shape.layers * (shape.heads + 1)
     for sparsity in study.grid.sparsities:
-        steps = study.prune.steps_at(sparsity)
+        steps = study.prune.total_steps(sparsity)
         if steps > MAX_TRIAL_STEPS or study.prune.controller != "sampled":  # only sampled gates are judged
             continue
         if ends := _missed_ends(study.prune, size, sparsity):
@@ -66,7 +66,7 @@ def _missed_ends(prune: Prune, size: int, sparsity: float) -> list[float]:
     Gates oscillate around their target, so a single schedule may end off target by chance. A schedule passes if a
     shorter one with the same rates does.
     """
-    rise, steps = prune.rise_at(sparsity), prune.steps_at(sparsity)
+    rise, steps = prune.rise_steps(sparsity), prune.total_steps(sparsity)
     hold = steps - rise
     measured = {**prune.model_dump(), "rise": min(rise, RECOMMENDED["rise"]), "hold": min(hold, RECOMMENDED["hold"])}
     if measured.items() >= RECOMMENDED.items():

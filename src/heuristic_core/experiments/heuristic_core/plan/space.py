@@ -24,7 +24,7 @@ def estimate_disk(study: Study, shape: Shape, data: StudyPairs, work: list[Work]
     grid = list_cells(study) + repeated_cells(study)
     pairs, tokens = (a + b for a, b in zip(data.train, data.evaluation, strict=True))
     classes = 3 if isinstance(study.task, GeneratedTask) else len(study.task.labels)
-    steps = sum(study.prune.steps_at(cell.sparsity) for cell in grid)
+    steps = sum(study.prune.total_steps(cell.sparsity) for cell in grid)
     evaluated = [
         part for part in work if part.engine == "evaluate" and part.name not in ("means and logits", DONOR_PASSES)
     ]

@@ -45,13 +45,13 @@ def estimate_work(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
     tune, prune = study.finetune, study.prune
     evaluations = evaluations_in_passing(tune)
     samples = (prune.mean_examples or data.train.pairs) + (prune.pairs_needed or data.train.pairs)
-    steps = sum(prune.steps_at(cell.sparsity) for cell in grid)
+    steps = sum(prune.total_steps(cell.sparsity) for cell in grid)
     controls = [*last, *(Cell(0, sparsity, 0) for sparsity in (study.grid.mid, study.grid.high))]
     length, evaluated = data.train.mean, data.evaluation.pairs
     thinned = min(evaluated, (study.analysis.ablation_pairs or evaluated) * data.subsets)
 
     def work(name, rules, engine, times, pairs, tokens_a_pair, kept=1.0) -> Work:
-        flops = pairs * tokens_a_pair * shape.forward(tokens_a_pair) * PASSES[engine] * kept
+        flops = pairs * tokens_a_pair * shape.flops_per_token(tokens_a_pair) * PASSES[engine] * kept
         return Work(name, rules, engine, runs * times, runs * pairs, runs * pairs * tokens_a_pair, runs * flops)
 
     def evaluation(name, rules, models: int, kept: float = 1.0, pairs: int = evaluated) -> Work:
@@ -68,14 +68,14 @@ def estimate_work(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         """Return the work of pre-training, with pairs about as long as the task's."""
         settings = study.pretraining
         pairs = settings.steps * settings.batch_size
-        flops = pairs * length * shape.forward(length) * PASSES["finetune"]
+        flops = pairs * length * shape.flops_per_token(length) * PASSES["finetune"]
         return Work(PRETRAINING, ("pretrain",), "finetune", settings.steps, pairs, pairs * length, flops)
 
     def further_runs() -> list[Work]:
         """Return the work with heads closed; one round of packing, as most models have no second subnetwork."""
         part, mid, high = study.mechanism.core_free, study.grid.mid, study.grid.high
         count, round_ = len(part.runs), 1 + part.packing_controls
-        closed, packed = count * prune.steps_at(mid), round_ * prune.steps_at(high)
+        closed, packed = count * prune.total_steps(mid), round_ * prune.total_steps(high)
         return [
             work("pruning with heads closed", ("prune_closed",), "prune", closed, closed * prune.batch_size, length),
             evaluation("subnetworks with heads closed", ("core_free",), 1 + count + len(study.grid.seeds), 1 - mid),
@@ -92,8 +92,8 @@ def estimate_work(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
 
     checkpoints, by_kind = len(tune.checkpoints), count_ablations(study, shape)
     resampled, counterfactual = by_kind["resample"], by_kind.pop(COUNTERFACTUAL, 0) * study.has_families
-    outside = evaluated - sum(data.in_domain)  # upper bound of pairs with a minimal pair
-    outside = min(outside, (study.analysis.ablation_pairs or outside) * (data.subsets - len(data.in_domain)))
+    outside = evaluated - sum(data.in_domain_sizes)  # upper bound of pairs with a minimal pair
+    outside = min(outside, (study.analysis.ablation_pairs or outside) * (data.subsets - len(data.in_domain_sizes)))
     donors, donor_pairs = resampled + counterfactual, resampled * thinned + counterfactual * outside
     return [
         *([pretraining()] if study.pretraining else []),
@@ -131,8 +131,8 @@ def _mask_work(study: Study, shape: Shape, data: StudyPairs, evaluation: Callabl
 
     evaluated = data.evaluation.pairs
     if masks := parts.masks:
-        pairs = thinned(masks.pairs, data.subsets - len(data.in_domain), evaluated - sum(data.in_domain))
-        pairs += sum(min(size, masks.id_pairs or size) for size in data.in_domain)
+        pairs = thinned(masks.pairs, data.subsets - len(data.in_domain_sizes), evaluated - sum(data.in_domain_sizes))
+        pairs += sum(min(size, masks.id_pairs or size) for size in data.in_domain_sizes)
         yield evaluation("masks", ("masks",), masks.count + learned, kept, pairs)
     if between := parts.interpolation:
         differing = round(kept * (1 - kept) * shape.layers * (shape.heads + 1))

@@ -22,20 +22,20 @@ class Split(NamedTuple):
         part: The name of its part.
         rest: The name of the rest.
         pairs: The number of pairs of the whole.
-        of_part: The number of pairs of the part.
+        part_pairs: The number of pairs of the part.
     """
 
     whole: str
     part: str
     rest: str
     pairs: int
-    of_part: int
+    part_pairs: int
 
     @property
     def derivation(self) -> str:
         """The formula of the accuracy on the rest."""
-        rest = self.pairs - self.of_part
-        return f"({self.pairs} x {self.whole} - {self.of_part} x {self.part}) / {rest}, counts of pairs, rounded"
+        rest = self.pairs - self.part_pairs
+        return f"({self.pairs} x {self.whole} - {self.part_pairs} x {self.part}) / {rest}, counts of pairs, rounded"
 
 
 PAWS = Split("paws-qqp", "paws-qqp_0", "paws-qqp_1", 12_663, 8_696)
@@ -72,12 +72,12 @@ def derive_rest(whole: PublishedValue, part: PublishedValue) -> PublishedValue:
     rest = whole._replace(name=PAWS.rest, accuracy=None)
     if whole.accuracy is None or part.accuracy is None:
         return rest._replace(reason=whole.reason or part.reason)
-    whole_correct, part_correct = PAWS.pairs * whole.accuracy / 100, PAWS.of_part * part.accuracy / 100
-    rest_correct, pairs = round(whole_correct) - round(part_correct), PAWS.pairs - PAWS.of_part
+    whole_correct, part_correct = PAWS.pairs * whole.accuracy / 100, PAWS.part_pairs * part.accuracy / 100
+    rest_correct, pairs = round(whole_correct) - round(part_correct), PAWS.pairs - PAWS.part_pairs
     if (
         max(abs(whole_correct - round(whole_correct)), abs(part_correct - round(part_correct))) > COUNT_TOLERANCE
         or not 0 <= rest_correct <= pairs
     ):
-        reason = f"{PAWS.whole} and {PAWS.part} are no counts of {PAWS.pairs} pairs and {PAWS.of_part} of them"
+        reason = f"{PAWS.whole} and {PAWS.part} are no counts of {PAWS.pairs} pairs and {PAWS.part_pairs} of them"
         return rest._replace(reason=reason)
     return rest._replace(accuracy=100 * rest_correct / pairs)

@@ -32,7 +32,7 @@ class PublishedStudy(NamedTuple):
         files: The task's files.
         results: The values in the files.
         subsets: The subsets of all files, by their names in the files.
-        common: The subsets that all files have.
+        common_subsets: The subsets that all files have.
         analysis: Settings of the analysis. Effective sizes are computed as in the authors' script (sizes of the grid,
             `mixed` by subset). Group means are over the common subsets and the entailment class of their families,
             which only the files of the spread have.
@@ -42,7 +42,7 @@ class PublishedStudy(NamedTuple):
     files: TaskFiles
     results: Results
     subsets: dict[str, PublishedSubset]
-    common: list[str]
+    common_subsets: list[str]
     analysis: Analysis
     context: Context
 
@@ -59,7 +59,7 @@ class PublishedStudy(NamedTuple):
     @property
     def figures(self) -> Figures:
         """Settings of figures: figures over fine-tuning show the common subsets, table 3 the subsets in the paper."""
-        figure_subsets = dict.fromkeys(("figure06", "figure10"), self.common)
+        figure_subsets = dict.fromkeys(("figure06", "figure10"), self.common_subsets)
         if printed := load_paper_results(self.task).get("ablations"):
             figure_subsets["table3"] = [
                 subset.subset for subset in map_subsets(printed["subsets"], self.task, {}).values()

@@ -23,9 +23,9 @@ class SubnetworkRow(NamedTuple):
         step: The fine-tuning step.
         sparsity: The target sparsity, as text.
         seed: The pruning seed.
-        again: Whether this is a further run of the pruning seed.
+        is_repeat: Whether this is a further run of the pruning seed.
         accuracies: The accuracies of `SUMMARY_GROUPS`, as text.
-        kept: An SVG path of the kept components.
+        kept_path: An SVG path of the kept components.
         heads: The number of kept heads.
         mlps: The number of kept MLPs.
     """
@@ -34,9 +34,9 @@ class SubnetworkRow(NamedTuple):
     step: int
     sparsity: str
     seed: int
-    again: bool
+    is_repeat: bool
     accuracies: list[str]
-    kept: str
+    kept_path: str
     heads: int
     mlps: int
 
@@ -49,22 +49,22 @@ class Subnetworks(NamedTuple):
         labels: The labels of the accuracies.
         heads: The number of heads of the model.
         mlps: The number of MLPs of the model.
-        squares: An SVG path of all components.
+        squares_path: An SVG path of all components.
         size: The size of a square in pixels.
         width: The width of the SVG paths in squares.
         choices: The values that can be chosen, by column of a row.
-        told: The details of each row, for JSON.
+        details: The details of each row, for JSON.
     """
 
     rows: list[SubnetworkRow]
     labels: list[str]
     heads: int
     mlps: int
-    squares: str
+    squares_path: str
     size: int
     width: float
     choices: dict[str, list]
-    told: dict
+    details: dict
 
 
 def build_subnetworks(components: pd.DataFrame, accuracy: pd.DataFrame, groups: pd.DataFrame) -> Subnetworks | None:
@@ -85,13 +85,13 @@ def build_subnetworks(components: pd.DataFrame, accuracy: pd.DataFrame, groups: 
         labels=[ROLES[group].label for group in SUMMARY_GROUPS],
         heads=int(total.get("head", 0)),
         mlps=int(total.get("mlp", 0)),
-        squares=_svg_path(positions.values()),
+        squares_path=_svg_path(positions.values()),
         size=9 if total.get("head", 0) <= MAX_WIDE_HEADS else 4,
         width=max(x for x, _ in positions.values()) + 1,
         choices={
             name: list(dict.fromkeys(getattr(row, name) for row in rows)) for name in (*CHECKPOINT_KEYS, "sparsity")
         },
-        told=_details(components_by_run, accuracy),
+        details=_details(components_by_run, accuracy),
     )
 
 
@@ -104,9 +104,9 @@ def _build_row(run: dict, components: pd.DataFrame, values: pd.Series, positions
         step=int(run["step"]),
         sparsity=format_percent(run["sparsity"]),
         seed=int(run["seed"]),
-        again=run["repeat"] > 0,
+        is_repeat=run["repeat"] > 0,
         accuracies=["" if value is None else format_number(value, DIGITS) for value in accuracies],
-        kept=_svg_path(positions[component] for component in kept["component"].sort_values(kind="stable")),
+        kept_path=_svg_path(positions[component] for component in kept["component"].sort_values(kind="stable")),
         heads=int((kept["kind"] == "head").sum()),
         mlps=int((kept["kind"] == "mlp").sum()),
     )

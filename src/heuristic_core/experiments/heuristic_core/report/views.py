@@ -182,4 +182,4 @@ def _seed_switch(rows: pd.DataFrame) -> Switch:
 def _group_switch(rows: pd.DataFrame) -> Switch:
     """Return the switch of groups."""
     labels = [role.label for role in _present_roles(rows).values()]
-    return Switch("group", "measure", labels, labels, whole=True)
+    return Switch("group", "measure", labels, labels, include_all=True)

@@ -13,13 +13,13 @@ class Target(NamedTuple):
     Attributes:
         tables: Parquet tables that it reads, by schema name.
         title: One line that describes it.
-        also: Tables that it reads if the study has them.
+        optional_tables: Tables that it reads if the study has them.
         conditions: Least number of conditions of the study.
     """
 
     tables: tuple[str, ...]
     title: str
-    also: tuple[str, ...] = ()
+    optional_tables: tuple[str, ...] = ()
     conditions: int = 1
 
 
@@ -28,7 +28,7 @@ TARGETS = {
     "figure_development": Target(
         (*MODELS, "sorting_stages"),
         "Loss, modes of heads and local learning coefficients over training, with stages",
-        also=("sorting_llc",),
+        optional_tables=("sorting_llc",),
     ),
     "figure_circuits": Target(("sorting_matrices",), "QK and OV matrices of every head over training"),
     "figure_modes": Target(
@@ -44,7 +44,7 @@ TARGETS = {
     "figure_pruning": Target(
         ("sorting_sizes", "sorting_core"),
         "Effective size in halves of heads, local learning coefficients, and what pruning keeps, over training",
-        also=("sorting_llc",),
+        optional_tables=("sorting_llc",),
     ),
     "table_conditions": Target((*MODELS, "sorting_conditions"), "Every condition at the end of training"),
 }

@@ -60,7 +60,7 @@ def measure_models(
         names = {"study": study, "condition": condition, "step": step}
         for table, table_rows in measure_checkpoint(load_file(checkpoint), sample, seeds, step in matrix_steps):
             rows[table] += [{**names, **row} for row in table_rows]
-        progress.at(number)
+        progress.update(number)
     for table, path in paths.items():
         write_table(table, rows[table], path)
 

@@ -51,6 +51,6 @@ def prune_halves(
             if step in gate_steps:
                 pool = compute_corners(model, training, means)
                 mask_table += [names | row for row in mask_rows(model, pool, held_out, tokens, exact, prune)]
-        progress.at(number)
+        progress.update(number)
     write_table("sorting_subsets", subset_table, subsets)
     write_table("sorting_masks", mask_table, masks)
