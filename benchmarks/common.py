@@ -21,10 +21,10 @@ from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 from transformers import __version__ as transformers_version
 
+from heuristic_core.data.encode import encode
+from heuristic_core.data.encoded import Encoded
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.linear import Linear, product
-from heuristic_core.tasks.encode import encode
-from heuristic_core.tasks.encoded import Encoded
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

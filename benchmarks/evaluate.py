@@ -5,7 +5,7 @@
 Takes turns in one process, on one CPU thread in float32, between
 - baseline: Hugging Face's model, its removed components replaced by hooks, over batches of 32 pairs in the set's order,
   all padded to the longest length allowed. The pairs are tokenised beforehand.
-- ours: `heuristic_core.evaluation.evaluate.subnetwork_logits`, with what it does before its first batch.
+- ours: `heuristic_core.interventions.evaluate.subnetwork_logits`, with what it does before its first batch.
 
 Both get the same random subnetwork at 50 % sparsity and the same random means. The ratio depends on what is removed, so
 there are two: components drawn among all, and heads alone, as many as half of all components are (pruning seldom
@@ -22,13 +22,13 @@ from common import SIZES, MaskedBert, Size, classifier, encoded_pairs, interleav
 from torch import Tensor
 
 from heuristic_core.common.threads import use_threads
-from heuristic_core.evaluation.evaluate import subnetwork_logits
+from heuristic_core.data.encoded import Encoded
+from heuristic_core.interventions.evaluate import subnetwork_logits
 from heuristic_core.models.ablation import ComponentMeans, gates_without
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid, kept_count
 from heuristic_core.models.implementation import wrap_model
 from heuristic_core.models.micro_batches import BATCH_TOKENS
-from heuristic_core.tasks.encoded import Encoded
 
 SPARSITY = 0.5
 BATCH = 32

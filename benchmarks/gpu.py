@@ -32,7 +32,7 @@ from torch import Tensor
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.pruning import Prune
-from heuristic_core.evaluation.evaluate import all_logits, subnetwork_logits
+from heuristic_core.interventions.evaluate import all_logits, subnetwork_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count

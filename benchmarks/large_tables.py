@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, compute_ablation_sets
-from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.tables.schemas import SCHEMAS  # noqa: F401  registers them
+from heuristic_core.experiments.subnetworks.analysis.ablation_sets import AblationSet, compute_ablation_sets
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.experiments.subnetworks.tables.schemas import SCHEMAS  # noqa: F401  registers them
 from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import write_joined, write_table
@@ -152,7 +152,7 @@ def commands(folder: Path, count: int) -> list[tuple[str, list[str]]]:
     controls = ["--predictions", table("controls"), "--learned", *each("parquet")[:100], "--table", table("controlled")]
     judged = ["accuracy", "group_accuracy", "components", "runs", "effective_size", "variance", "core", "core_null"]
     claims = ["--tables", *(table(name) for name in [*judged, "ablations"]), "--table", table("claims")]
-    claims += ["--claims", str(ROOT / "src/heuristic_core/experiments/heuristic_core/claims.yaml")]
+    claims += ["--claims", str(ROOT / "src/heuristic_core/experiments/subnetworks/claims.yaml")]
     return [
         ("gather", analysis + gather),
         ("effective_size", [*analysis, *about, *sizes, "--table", table("effective_size")]),

@@ -15,8 +15,9 @@ import pandas as pd
 from safetensors.torch import load_file
 
 from heuristic_core.common.threads import use_threads
-from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
-from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.data.encoded import Encoded
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.interventions.evaluate import predictions, subnetwork_logits
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
@@ -25,7 +26,6 @@ from heuristic_core.pruning.hard_concrete import keep_largest
 from heuristic_core.pruning.inputs import make_pruning_inputs
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.prune import prune
-from heuristic_core.tasks.encoded import Encoded
 
 SEEDS = (42, 43, 44)
 

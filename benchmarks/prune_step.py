@@ -52,7 +52,7 @@ from heuristic_core.common.seeds import torch_generator
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.blocks import Precision
 from heuristic_core.config.pruning import Prune
-from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from heuristic_core.tasks.encoded import Encoded, pack_lists
+from heuristic_core.data.encoded import Encoded, pack_lists
 
 LOG_LENGTH, DEVIATION = 3.55, 0.5  # of MNLI's lengths, log-normal
 

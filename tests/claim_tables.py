@@ -1,7 +1,7 @@
 """Small tables of one study, on which claims and their statistics have known answers."""
 
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, select_run
-from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, select_run
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.tables.parquet import as_frame, as_table
 from heuristic_core.tables.schemas import get_schema
 

@@ -2,7 +2,7 @@
 
 from page_studies import make_study
 
-from heuristic_core.experiments.heuristic_core.report.sides import Side, load_side
+from heuristic_core.experiments.subnetworks.report.sides import Side, load_side
 
 
 def make_three(folder):

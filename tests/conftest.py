@@ -20,7 +20,7 @@ if os.environ.get("HEURISTIC_CORE_TEST_SLURM") != "1":
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
-EXPERIMENT = ROOT / "src" / "heuristic_core" / "experiments" / "heuristic_core"
+EXPERIMENT = ROOT / "src" / "heuristic_core" / "experiments" / "subnetworks"
 CLAIMS = EXPERIMENT / "claims.yaml"
 # Every study of the heuristic core; files that name several studies, or another experiment, are none.
 STUDY_FILES = [
@@ -88,7 +88,7 @@ def fused(checkpoint):
 
 def make_encoded(count: int, seed: int = 0, shortest: int = 5, longest: int = 16):
     """Random pairs [CLS] a [SEP] b [SEP] in three subsets, one per group."""
-    from heuristic_core.tasks.encoded import Subset, pack_lists
+    from heuristic_core.data.encoded import Subset, pack_lists
 
     rng = np.random.default_rng(seed)
     ids, types, special = [], [], []
@@ -125,7 +125,7 @@ def inputs(fused, pairs):
     """What pruning of that model on these pairs starts from."""
     import torch
 
-    from heuristic_core.evaluation.evaluate import all_logits
+    from heuristic_core.interventions.evaluate import all_logits
     from heuristic_core.models.ablation import component_means
     from heuristic_core.pruning.inputs import PruningInputs
 

@@ -8,8 +8,8 @@ import pandas as pd
 from figure_tables import CONTEXT, only, table  # noqa: F401  for tests
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_family_scores, compute_group_accuracy
-from heuristic_core.experiments.heuristic_core.figures import draw
+from heuristic_core.experiments.subnetworks.analysis.accuracy import compute_family_scores, compute_group_accuracy
+from heuristic_core.experiments.subnetworks.figures import draw
 
 
 def build():

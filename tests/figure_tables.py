@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.stats.frames import make_frame
+from heuristic_core.stats.seeds import mean_interval
 from heuristic_core.tables.schemas import SCHEMAS
 
 FT_SEEDS, STEPS = (1, 2), (600, 1000, 1400, 2200)

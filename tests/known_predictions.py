@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from heuristic_core.experiments.heuristic_core.analysis.contrasts import Levels
+from heuristic_core.experiments.subnetworks.analysis.contrasts import Levels
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 

@@ -1,8 +1,8 @@
 """Made tables of list-sorting studies, as evidence for the tests of claims."""
 
-from heuristic_core.analysis.estimates import STATISTICS
 from heuristic_core.experiments.list_sorting import claims  # noqa: F401  registers the statistics
 from heuristic_core.experiments.list_sorting.evidence import Evidence
+from heuristic_core.stats.estimates import STATISTICS
 from heuristic_core.tables.parquet import as_frame, as_table
 from heuristic_core.tables.schemas import get_schema
 

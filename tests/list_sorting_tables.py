@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from heuristic_core.analysis.frames import make_frame
 from heuristic_core.experiments.list_sorting.stages import STAGES
+from heuristic_core.stats.frames import make_frame
 
 SEEDS, STEPS, LAST = (1, 2, 3), (0, 10, 32, 100, 316), 316
 HEADS, KINDS = (0, 1), ("zero", "mean", "resample")

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure as Canvas
 
 from heuristic_core.common.atomic import write_text
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.figures import table3, write
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.experiments.subnetworks.figures import table3, write
 from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import write_table

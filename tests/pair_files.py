@@ -4,7 +4,7 @@ import csv
 import json
 
 from heuristic_core.config.tasks import FilesTask
-from heuristic_core.tasks.rows import read_rows
+from heuristic_core.data.rows import read_rows
 
 NLI = ["entailment", "neutral", "contradiction"]
 HANS = ["entailment", "non-entailment"]

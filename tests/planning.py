@@ -2,8 +2,8 @@
 
 from conftest import ROOT
 
-from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, StudyPairs
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.experiments.subnetworks.plan.pairs import Pairs, StudyPairs
 from heuristic_core.plan.shapes import read_shape
 
 PAPER = load_study(ROOT / "config" / "paper-mnli-bert.yaml")

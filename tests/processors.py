@@ -24,21 +24,21 @@ from operations import digest, digests
 from steps import JOBS, RUN, STUDY, Steps
 from transformers.utils import logging as hugging_face_logging
 
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.threads import use_threads
-from heuristic_core.experiments.heuristic_core.analysis.core import compute_core, compute_core_null
-from heuristic_core.experiments.heuristic_core.analysis.core_seeds import compute_core_seeds
-from heuristic_core.experiments.heuristic_core.analysis.mask_effects import estimate_effects
-from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import rank_correlation
-from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
-from heuristic_core.experiments.heuristic_core.analysis.stable_core import stable_core
-from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.figures import draw, write
+from heuristic_core.experiments.subnetworks.analysis.core import compute_core, compute_core_null
+from heuristic_core.experiments.subnetworks.analysis.core_seeds import compute_core_seeds
+from heuristic_core.experiments.subnetworks.analysis.mask_effects import estimate_effects
+from heuristic_core.experiments.subnetworks.analysis.rank_correlation import rank_correlation
+from heuristic_core.experiments.subnetworks.analysis.scores import accuracies
+from heuristic_core.experiments.subnetworks.analysis.stable_core import stable_core
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.experiments.subnetworks.figures import draw, write
 from heuristic_core.figures.targets import target_files
 from heuristic_core.models.components import ComponentGrid, kept_count
 from heuristic_core.pruning.subnetwork import Subnetwork
+from heuristic_core.stats.frames import make_frame
+from heuristic_core.stats.seeds import mean_interval
 from heuristic_core.tables.parquet import concatenate, read_table, to_matrix, write_table
 
 CONTEXT = Context.of(STUDY).model_copy(update={"early": None})

@@ -5,9 +5,9 @@ import json
 
 from conftest import ROOT, SHARED
 
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import compute_effective_size
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.subnetworks.analysis.effective_size import compute_effective_size
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.tables.parquet import read_table
 
 FOLDER = SHARED / "reference" / "published"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import forked
 
-from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, missing_study_requirement
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.experiments.subnetworks.figures.targets import TARGETS, missing_study_requirement
 from heuristic_core.plan.jobs import base_rule
 
 ROOT = Path(__file__).parent.parent

@@ -1,9 +1,9 @@
 """Accuracies by sparsity as small tables, and the effective sizes that they give."""
 
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import compute_effective_size
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.subnetworks.analysis.effective_size import compute_effective_size
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.stats.frames import make_frame
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
 GRID = Analysis(margins=[3.0], recovery=[], effective_size="grid")

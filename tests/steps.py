@@ -13,11 +13,12 @@ from extractive_steps import extractive
 from torch import Tensor
 
 from heuristic_core.config.blocks import Finetune
-from heuristic_core.evaluation.attention import map_table, overlap_rows, share_rows
-from heuristic_core.evaluation.evaluate import all_logits, draw_donors, predictions, subnetwork_logits
-from heuristic_core.evaluation.mediation import mediated_logits
-from heuristic_core.evaluation.path_patching import donor_from_pairs, path_logits
-from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.data.counterparts import build_minimal_pairs
+from heuristic_core.data.encode import encode
+from heuristic_core.data.language import LABELS
+from heuristic_core.data.minimal_pairs import SWAP_SUBSET, select_paired
+from heuristic_core.data.sentences import load_sentences
+from heuristic_core.data.words import encode_word_pairs
 from heuristic_core.experiments.list_sorting import config as list_sorting
 from heuristic_core.experiments.list_sorting.config import ListSorting
 from heuristic_core.experiments.list_sorting.config_llc import Langevin, LocalLearning
@@ -29,6 +30,11 @@ from heuristic_core.experiments.list_sorting.measuring import Sample, measure_ch
 from heuristic_core.experiments.list_sorting.model import compute_losses
 from heuristic_core.experiments.list_sorting.pruning import mask_rows, subset_rows
 from heuristic_core.experiments.list_sorting.training import train
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.interventions.attention import map_table, overlap_rows, share_rows
+from heuristic_core.interventions.evaluate import all_logits, draw_donors, predictions, subnetwork_logits
+from heuristic_core.interventions.mediation import mediated_logits
+from heuristic_core.interventions.path_patching import donor_from_pairs, path_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.close_heads import close_heads
@@ -45,12 +51,6 @@ from heuristic_core.pruning.inputs import make_pruning_inputs
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.prune import prune
 from heuristic_core.tables.identity import Identity
-from heuristic_core.tasks.counterparts import build_minimal_pairs
-from heuristic_core.tasks.encode import encode
-from heuristic_core.tasks.language import LABELS
-from heuristic_core.tasks.minimal_pairs import SWAP_SUBSET, select_paired
-from heuristic_core.tasks.sentences import load_sentences
-from heuristic_core.tasks.words import encode_word_pairs
 from heuristic_core.training import pretrain as pretraining
 from heuristic_core.training.finetune import finetune
 

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from heuristic_core.config.tasks import FilesTask
-from heuristic_core.tasks.files import DataError, read_task
+from heuristic_core.data.files import DataError, read_task
 
 NLI = ["entailment", "neutral", "contradiction"]
 

@@ -9,7 +9,7 @@ import torch
 from conftest import make_encoded
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.evaluation.evaluate import all_logits, draw_donors, subnetwork_logits
+from heuristic_core.interventions.evaluate import all_logits, draw_donors, subnetwork_logits
 from heuristic_core.models.ablation import (
     Ablation,
     ComponentMeans,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
+from heuristic_core.experiments.subnetworks.analysis.ablation_sets import (
     AblationSet,
     assign_draws,
     compute_ablation_sets,

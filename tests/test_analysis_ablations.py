@@ -5,12 +5,12 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from heuristic_core.analysis.bootstrap import Resamples, sum_interval, widen_change_interval
-from heuristic_core.analysis.frames import make_frame
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_by_model
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import AblationSet, compute_ablation_sets
-from heuristic_core.experiments.heuristic_core.analysis.ablations import compute_ablations, compute_single_ood_drops
+from heuristic_core.experiments.subnetworks.analysis.ablation_cells import read_by_model
+from heuristic_core.experiments.subnetworks.analysis.ablation_sets import AblationSet, compute_ablation_sets
+from heuristic_core.experiments.subnetworks.analysis.ablations import compute_ablations, compute_single_ood_drops
+from heuristic_core.stats.bootstrap import Resamples, sum_interval, widen_change_interval
+from heuristic_core.stats.frames import make_frame
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_table, read_categorical, write_table
 from heuristic_core.tables.schemas import get_schema

@@ -5,16 +5,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.experiments.heuristic_core.analysis.core import (
+from heuristic_core.experiments.subnetworks.analysis.core import (
     compute_core,
     compute_core_null,
     compute_head_frequency,
     draw_shared_counts,
     expected_over_all_heads,
 )
-from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.models.components import ComponentGrid
+from heuristic_core.stats.frames import make_frame
 from heuristic_core.tables.parquet import write_table
 from heuristic_core.tables.schemas import get_schema
 

@@ -7,18 +7,18 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from heuristic_core.analysis.bootstrap import (
+from heuristic_core.experiments.subnetworks.analysis.accuracy import compute_group_accuracy, compute_group_means
+from heuristic_core.experiments.subnetworks.analysis.gathered import score_in_batches
+from heuristic_core.experiments.subnetworks.analysis.scores import accuracies, finetune_accuracy
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
+from heuristic_core.pruning.subnetwork import FailedRun
+from heuristic_core.stats.bootstrap import (
     Resamples,
     bound_accuracy_interval,
     percentiles,
     sum_interval,
     wilson_zero_bound,
 )
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_group_accuracy, compute_group_means
-from heuristic_core.experiments.heuristic_core.analysis.gathered import score_in_batches
-from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies, finetune_accuracy
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import read_categorical, write_table
 from heuristic_core.tables.schemas import get_schema

@@ -5,16 +5,16 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.experiments.heuristic_core.analysis.core_seeds import compute_core_seeds
-from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import (
+from heuristic_core.experiments.subnetworks.analysis.core_seeds import compute_core_seeds
+from heuristic_core.experiments.subnetworks.analysis.rank_correlation import (
     MAX_SPLITS,
     rank_correlation,
     split_in_halves,
 )
-from heuristic_core.experiments.heuristic_core.analysis.spread import summary, variance
-from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.subnetworks.analysis.spread import summary, variance
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.models.components import ComponentGrid
+from heuristic_core.stats.seeds import mean_interval
 from heuristic_core.tables.schemas import get_schema
 
 CONTEXT = Context(mid=0.3, high=0.5, last=10, seeds=(1, 2, 3), curve_seeds=(1,), repeats=(1, 2))

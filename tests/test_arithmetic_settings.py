@@ -17,7 +17,7 @@ from reduced import ROOT
 from heuristic_core.common import arithmetic
 from heuristic_core.common.arithmetic import NATIVE, PORTABLE, PORTABLE_VARIABLES
 from heuristic_core.config.reading import ConfigError
-from heuristic_core.experiments.heuristic_core.config.study import parse_study
+from heuristic_core.experiments.subnetworks.config.study import parse_study
 from heuristic_core.jobs.arguments import JobParser
 
 # ---- what a process computes with

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.evaluation.attention import (
+from heuristic_core.data.words import WordPair
+from heuristic_core.interventions.attention import (
     RELATIONS,
     attention_map,
     attention_shares,
@@ -18,7 +19,6 @@ from heuristic_core.evaluation.attention import (
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_table
-from heuristic_core.tasks.words import WordPair
 
 LETTERS = {"=": "self", "R": "repeated", "1": "first", "S": "separator", "<": "previous", ">": "next", ".": "other"}
 

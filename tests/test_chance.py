@@ -8,14 +8,14 @@ from test_report import make_study, write_report
 from test_scripts import script
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.analysis.chance import (
+from heuristic_core.experiments.subnetworks.analysis.chance import (
     _agreement,
     describe_outcome,
     judge_model,
     list_warnings,
     stops_study,
 )
-from heuristic_core.experiments.heuristic_core.report.page import collect_warnings
+from heuristic_core.experiments.subnetworks.report.page import collect_warnings
 from heuristic_core.tables.parquet import as_frame, as_table, read_rows, write_table
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 3, "step": 40, "sparsity": 0.0, "seed": None, "repeat": 0}

@@ -13,9 +13,9 @@ from reduced import ROOT, clone
 
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.reading import _descend
-from heuristic_core.experiments.heuristic_core.config.context import KEYS, Context
-from heuristic_core.experiments.heuristic_core.config.study import Study
 from heuristic_core.experiments.registry import load_experiments
+from heuristic_core.experiments.subnetworks.config.context import KEYS, Context
+from heuristic_core.experiments.subnetworks.config.study import Study
 from heuristic_core.plan.jobs import PlannedJob
 from heuristic_core.provenance.changes.causes import find_causes
 from heuristic_core.provenance.changes.code import find_changed_code
@@ -208,7 +208,7 @@ def test_changed_code_names_the_modules_that_matter_and_packages(repository):
     lock.write_text(lock.read_text().replace("matplotlib==", "matplotlib==9").replace("ruff==", "ruff==9"))
     figure = job("figure", "--name", "figure06")
     module, drawing = find_changed_code(folder, figure, record, lambda job: [drawings / "figure06.py"])
-    assert module == "src/heuristic_core/experiments/heuristic_core/figures/figure06.py"
+    assert module == "src/heuristic_core/experiments/subnetworks/figures/figure06.py"
     assert drawing.startswith("matplotlib ") and " -> 9" in drawing
     assert find_changed_code(folder, job("prune"), record) == ["src/heuristic_core/pruning/hard_concrete.py"]
 
@@ -278,7 +278,7 @@ def test_changed_code_and_files_of_a_checkout_are_named(checkout):
     config = "tests/studies/reduced.yaml"
     assert changes(checkout, config, checkout=checkout) == NO_JOBS_TEXT
     append(
-        checkout / "src/heuristic_core/experiments/heuristic_core/figures/figure06.py",
+        checkout / "src/heuristic_core/experiments/subnetworks/figures/figure06.py",
         "\nADDED = 1\n",
     )
     append(checkout / CLAIMS.relative_to(ROOT), "\n")

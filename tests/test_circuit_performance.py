@@ -6,10 +6,10 @@ import pytest
 from amounts import amount
 from size_curves import RUN
 
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.experiments.heuristic_core.analysis.circuit_performance import compute_circuit_performance
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.subnetworks.analysis.circuit_performance import compute_circuit_performance
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.stats.frames import make_frame
 
 DRAWS = amount(800)
 KEPT = (0.2, 0.5, 0.8)  # shares that subnetworks keep

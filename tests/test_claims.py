@@ -8,12 +8,12 @@ from claim_tables import CONTEXT, core_rows, group_row, table
 from conftest import CLAIMS
 from scipy import stats
 
-from heuristic_core.analysis.estimates import STATISTICS, statistic
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.claims import Need, load_claims
 from heuristic_core.config.reading import ConfigError
-from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy
-from heuristic_core.experiments.heuristic_core.analysis.claims import judge_claims
+from heuristic_core.experiments.subnetworks.analysis import statistics_accuracy
+from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
+from heuristic_core.stats.estimates import STATISTICS, statistic
 from heuristic_core.tables.schemas import SCHEMAS, get_schema
 
 

@@ -7,7 +7,7 @@ from families import CASES, make_model
 from test_finetune import LABELS, MODEL, SETTINGS
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.evaluation.evaluate import all_logits, subnetwork_logits
+from heuristic_core.interventions.evaluate import all_logits, subnetwork_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.close_heads import close_heads
 from heuristic_core.models.families import get_family

@@ -9,7 +9,7 @@ import torch
 from pruning_runs import SHORT, one
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.components import kept_count
 from heuristic_core.pruning import hard_concrete
 from heuristic_core.pruning.discretise import discretise

@@ -8,9 +8,9 @@ from compared_studies import make_three, side
 from page_studies import MID
 from scipy import stats
 
-from heuristic_core.experiments.heuristic_core.analysis.compare import compare, find_unshared_subsets
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
-from heuristic_core.experiments.heuristic_core.analysis.shared_core import shared_core
+from heuristic_core.experiments.subnetworks.analysis.compare import compare, find_unshared_subsets
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
+from heuristic_core.experiments.subnetworks.analysis.shared_core import shared_core
 
 Z = stats.norm.ppf(0.975)
 

@@ -14,8 +14,8 @@ from reduced import snakemake
 from test_scripts import script
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.report.sides import Side, load_side, parse_sides
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.experiments.subnetworks.report.sides import Side, load_side, parse_sides
 from heuristic_core.tables.parquet import read_table, write_table
 from heuristic_core.tables.schemas import get_schema
 

@@ -12,20 +12,20 @@ from figure_tables import CONTEXT as DRAWN_CONTEXT
 from figure_tables import table as drawn_table
 from test_degenerate import CHANCE, full_rows, run_rows
 
-from heuristic_core.analysis.estimates import DoesNotApply, FailedRuns, NotComputable, TooFewUnits
-from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import list_ablations, make_joint_sets
-from heuristic_core.experiments.heuristic_core.analysis.claims import judge_claims
-from heuristic_core.experiments.heuristic_core.analysis.completeness_sets import make_completeness_sets
-from heuristic_core.experiments.heuristic_core.analysis.statistics_completeness import (
+from heuristic_core.experiments.subnetworks.analysis.ablation_sets import list_ablations, make_joint_sets
+from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
+from heuristic_core.experiments.subnetworks.analysis.completeness_sets import make_completeness_sets
+from heuristic_core.experiments.subnetworks.analysis.statistics_completeness import (
     core_alone,
     stable_core_against_controls,
 )
-from heuristic_core.experiments.heuristic_core.figures import draw
-from heuristic_core.experiments.heuristic_core.figures.table3 import sheets
+from heuristic_core.experiments.subnetworks.figures import draw
+from heuristic_core.experiments.subnetworks.figures.table3 import sheets
 from heuristic_core.models.components import ComponentGrid
+from heuristic_core.stats.estimates import DoesNotApply, FailedRuns, NotComputable, TooFewUnits
+from heuristic_core.stats.verdicts import decide_verdict
 
 GRID = ComponentGrid(4, 8)
 EVERY = set(range(32))

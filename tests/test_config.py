@@ -9,7 +9,7 @@ import yaml
 from conftest import ROOT, STUDY_FILES
 
 from heuristic_core.config.reading import ConfigError
-from heuristic_core.experiments.heuristic_core.config import Study, load_study, parse_study
+from heuristic_core.experiments.subnetworks.config import Study, load_study, parse_study
 
 FILES = STUDY_FILES
 VALUES = {file: yaml.safe_load((ROOT / file).read_text()) for file in FILES}

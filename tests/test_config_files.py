@@ -11,7 +11,7 @@ from test_config import GENERATED, VALUES, replaced
 
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.reading import ConfigError, read_config
-from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.subnetworks.config import load_study
 
 
 def test_an_exponent_without_a_point_is_a_number(tmp_path):

@@ -5,7 +5,7 @@ import yaml
 from conftest import ROOT
 
 from heuristic_core.config.pruning import Prune
-from heuristic_core.experiments.heuristic_core.config import parse_study
+from heuristic_core.experiments.subnetworks.config import parse_study
 
 
 def overlaid(*files):

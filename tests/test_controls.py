@@ -5,19 +5,19 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from heuristic_core.analysis.frames import make_frame
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.evaluation import evaluate
-from heuristic_core.experiments.heuristic_core.analysis.controls import (
+from heuristic_core.data.sampling import sample_subset
+from heuristic_core.experiments.subnetworks.analysis.controls import (
     compute_controls,
     compute_drawn_accuracy,
     permute_heads,
 )
+from heuristic_core.interventions import evaluate
 from heuristic_core.models.components import ComponentGrid
+from heuristic_core.stats.frames import make_frame
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_frame, as_table, write_table
 from heuristic_core.tables.schemas import get_schema
-from heuristic_core.tasks.sampling import sample_subset
 
 SEEDS = (42, 43, 44)
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 20, "repeat": 0}

@@ -7,27 +7,27 @@ from claim_tables import CONTEXT, RUN, core_rows, group_row, table
 from scipy import stats
 from test_degenerate import full_rows, run_rows
 
-from heuristic_core.analysis.estimates import FailedRuns, NotComputable
-from heuristic_core.analysis.verdicts import decide_verdict
-from heuristic_core.experiments.heuristic_core.analysis import statistics_further_runs as statistics
-from heuristic_core.experiments.heuristic_core.analysis.closed_sets import (
+from heuristic_core.experiments.subnetworks.analysis import statistics_further_runs as statistics
+from heuristic_core.experiments.subnetworks.analysis.closed_sets import (
     draw_disjoint_sets,
     draw_matched_set,
     explain_missing_set,
     list_core_heads,
 )
-from heuristic_core.experiments.heuristic_core.analysis.core_free import (
+from heuristic_core.experiments.subnetworks.analysis.core_free import (
     NO_MID,
     collect_values,
     compute_core_free,
     compute_core_free_runs,
 )
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, select_run
-from heuristic_core.experiments.heuristic_core.analysis.packing import Round, close_next_round, packing
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.heuristic_core.config.mechanism import CoreFree
-from heuristic_core.experiments.heuristic_core.jobs import core_free as job
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, select_run
+from heuristic_core.experiments.subnetworks.analysis.packing import Round, close_next_round, packing
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
+from heuristic_core.experiments.subnetworks.config.mechanism import CoreFree
+from heuristic_core.experiments.subnetworks.jobs import core_free as job
 from heuristic_core.models.components import ComponentGrid
+from heuristic_core.stats.estimates import FailedRuns, NotComputable
+from heuristic_core.stats.verdicts import decide_verdict
 
 GRID = ComponentGrid(4, 8)
 ABOUT = RUN | {"step": 30, "sparsity": 0.3}

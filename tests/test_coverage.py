@@ -6,11 +6,11 @@ import pytest
 from amounts import amount, by_chance, first_fast
 from scipy import stats
 
-from heuristic_core.analysis.bootstrap import Resamples, degrees_of_freedom, sum_interval, widen_change_interval
-from heuristic_core.analysis.estimates import Estimate
-from heuristic_core.analysis.randomisation import layer_randomisation_test
-from heuristic_core.analysis.verdicts import decide_verdict
-from heuristic_core.experiments.heuristic_core.analysis.statistics_accuracy import MIN_SUBNETWORKS, compute_sd_interval
+from heuristic_core.experiments.subnetworks.analysis.statistics_accuracy import MIN_SUBNETWORKS, compute_sd_interval
+from heuristic_core.stats.bootstrap import Resamples, degrees_of_freedom, sum_interval, widen_change_interval
+from heuristic_core.stats.estimates import Estimate
+from heuristic_core.stats.randomisation import layer_randomisation_test
+from heuristic_core.stats.verdicts import decide_verdict
 
 REPEATS = 400
 BELOW = 0.03  # of a rate that 400 repeats measure: more than two and a half standard errors at 95 %
@@ -143,7 +143,7 @@ def studies_of_nothing(rng, core, kind):
     "core", first_fast(((1, 0, 0),), ((2, 2, 2),), ((1, 1, 0),), ((2, 1, 0),), ((4, 4, 4),), fast=2)
 )
 def test_heads_drawn_by_chance_are_rarely_more_or_less_than_others_of_their_layers(monkeypatch, core, kind):
-    monkeypatch.setattr("heuristic_core.analysis.randomisation.PERMUTATIONS", 600)
+    monkeypatch.setattr("heuristic_core.stats.randomisation.PERMUTATIONS", 600)
     rng, count, judged = np.random.default_rng([*core]), amount(1600), []
     for _ in range(count):
         p, opposite, attainable = layer_randomisation_test(studies_of_nothing(rng, core, kind), rng)

@@ -8,20 +8,20 @@ from claim_tables import CONTEXT, JOINT, RUN, ablation, actual, core_rows, evide
 from conftest import CLAIMS
 from test_size_statistics import CMD, ID, MIXED, OOD, cmd_rows, size_rows
 
-from heuristic_core.analysis.estimates import FailedRuns, NotComputable
-from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis import (
+from heuristic_core.experiments.subnetworks.analysis import (
     statistics_accuracy,
     statistics_needs,
     statistics_single_heads,
     statistics_sparsity,
 )
-from heuristic_core.experiments.heuristic_core.analysis.claims import judge_claims
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import FaultyCell, find_faulty_cells
-from heuristic_core.experiments.heuristic_core.figures import build_sheets, draw
+from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
+from heuristic_core.experiments.subnetworks.analysis.outcomes import FaultyCell, find_faulty_cells
+from heuristic_core.experiments.subnetworks.figures import build_sheets, draw
+from heuristic_core.stats.estimates import FailedRuns, NotComputable
+from heuristic_core.stats.verdicts import decide_verdict
 
 CHANCE = 33.3
 OF_FULL_MODEL = {"generalises"}  # with these tables; it rests on no pruning run

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heuristic_core.config.pruning import Prune
-from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.pruning.discretise import discretise, faithful_threshold, keep_above, nearest_threshold, soft_mask

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from conftest import ROOT, make_encoded
 
-from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.data.encode import encode
+from heuristic_core.data.encoded import Encoded, Subset, pack_lists
+from heuristic_core.data.language import VOCABULARY
+from heuristic_core.data.pairs import SubsetRule
+from heuristic_core.data.sentences import load_sentences
+from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.models.tokenizer import make_tokenizer
-from heuristic_core.tasks.encode import encode
-from heuristic_core.tasks.encoded import Encoded, Subset, pack_lists
-from heuristic_core.tasks.language import VOCABULARY
-from heuristic_core.tasks.pairs import SubsetRule
-from heuristic_core.tasks.sentences import load_sentences
 
 STUDY = load_study(ROOT / "config.yaml")
 CLS, SEP = VOCABULARY.index("[CLS]"), VOCABULARY.index("[SEP]")

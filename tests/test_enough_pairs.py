@@ -10,13 +10,13 @@ from pair_files import FORMATS, NLI, task_of
 from heuristic_core.common.errors import format_count
 from heuristic_core.config.demands import DataRequirements
 from heuristic_core.config.reading import ConfigError, read_config
-from heuristic_core.experiments.heuristic_core.config import parse_study
-from heuristic_core.experiments.heuristic_core.plan.sources import check_sources
-from heuristic_core.tasks import preview, sizes
-from heuristic_core.tasks.counts import format_shortage, list_unmet_demands
-from heuristic_core.tasks.preview import find_task_errors
-from heuristic_core.tasks.sentences import load_sentences
-from heuristic_core.tasks.sizes import count_max_rows
+from heuristic_core.data import preview, sizes
+from heuristic_core.data.counts import format_shortage, list_unmet_demands
+from heuristic_core.data.preview import find_task_errors
+from heuristic_core.data.sentences import load_sentences
+from heuristic_core.data.sizes import count_max_rows
+from heuristic_core.experiments.subnetworks.config import parse_study
+from heuristic_core.experiments.subnetworks.plan.sources import check_sources
 
 NEEDS = {"prune.examples = 9": 9, "finetune.batch_size = 8": 8}
 

@@ -7,20 +7,20 @@ from amounts import amount
 from claim_tables import CONTEXT, RUN, core_rows, group_row, table
 from test_degenerate import full_rows, run_rows
 
-from heuristic_core.analysis.estimates import NotComputable
-from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis import statistics_further_runs as statistics
-from heuristic_core.experiments.heuristic_core.analysis.core import compute_core, compute_head_frequency
-from heuristic_core.experiments.heuristic_core.analysis.entry import (
+from heuristic_core.experiments.subnetworks.analysis import statistics_further_runs as statistics
+from heuristic_core.experiments.subnetworks.analysis.core import compute_core, compute_head_frequency
+from heuristic_core.experiments.subnetworks.analysis.entry import (
     compute_entry,
     compute_entry_frequency,
     find_entry,
     find_half_step,
 )
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, select_run
-from heuristic_core.experiments.heuristic_core.analysis.spread import summary, variance
-from heuristic_core.experiments.heuristic_core.figures import draw
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, select_run
+from heuristic_core.experiments.subnetworks.analysis.spread import summary, variance
+from heuristic_core.experiments.subnetworks.figures import draw
+from heuristic_core.stats.estimates import NotComputable
+from heuristic_core.stats.verdicts import decide_verdict
 
 STEPS = (10, 20, 30, 40)
 ENTRY = CONTEXT.model_copy(update={"entry": STEPS, "entry_seeds": (91, 92, 93, 94)})

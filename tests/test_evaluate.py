@@ -8,9 +8,9 @@ import torch
 from test_scripts import script
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.evaluation.evaluate import predictions
+from heuristic_core.data.encoded import Subset, pack_lists
+from heuristic_core.interventions.evaluate import predictions
 from heuristic_core.tables.parquet import as_table
-from heuristic_core.tasks.encoded import Subset, pack_lists
 
 LOGITS = np.array([[2, 1, 0], [0, 1, 2], [0, 2, 1], [1, 0, 0.5], [0.4, 0.35, 0.3], [0, 0, 3]], np.float32)
 SUBSETS = (Subset("in", "id", None, (0, 1, 2), 0, 3), Subset("out", "ood", "constituent", (0, 1, 1), 3, 6))

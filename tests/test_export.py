@@ -20,9 +20,9 @@ from reduced import REDUCED, STUDY, snakemake
 
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.claims import load_claims
-from heuristic_core.experiments.heuristic_core.archive.members import MECHANISM_TABLES, TABLES
-from heuristic_core.experiments.heuristic_core.archive.members import members as members_of
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
+from heuristic_core.experiments.subnetworks.archive.members import MECHANISM_TABLES, TABLES
+from heuristic_core.experiments.subnetworks.archive.members import members as members_of
+from heuristic_core.experiments.subnetworks.figures.targets import TARGETS
 from heuristic_core.provenance.crate.metadata import summarise_run
 from heuristic_core.provenance.crate.records import collect_records
 from heuristic_core.provenance.record import RECORD_FIELDS, record_digest
@@ -209,7 +209,7 @@ def test_no_path_user_or_secret_enters_it(study, tmp_path):
 
 def rewrite_settings(root, settings):
     """What a study of `settings` has in study.json and in its report, in a finished study of others."""
-    from heuristic_core.experiments.heuristic_core.config import parse_study
+    from heuristic_core.experiments.subnetworks.config import parse_study
 
     described = json.loads((root / "study.json").read_text())
     described["settings"] = json.loads(parse_study(settings).model_dump_json())
@@ -217,7 +217,7 @@ def rewrite_settings(root, settings):
     for name in ("study.json", "report.html"):  # they are not what was made any more
         (root / f"provenance/{name}.json").unlink()
     names = sorted({path.stem for path in (root / "figures").glob("*.png")})
-    captions = sorted(map(str, (ROOT / "workflow/report/heuristic_core").glob("*.rst")))
+    captions = sorted(map(str, (ROOT / "workflow/report/subnetworks").glob("*.rst")))
     given = ["--root", root, "--context", json.dumps(described["context"]), "--settings", root / "study.json"]
     given += ["--claims", root / "tables/claims.parquet", "--report", root / "report.html"]
     given += ["--captions", *captions, "--targets", *names, "--log", root / "page.log"]

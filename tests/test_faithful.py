@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 from size_curves import GRID, ONE, RUN, TWO, cell, curves, sizes, summary
 
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import classify_sizes, compute_effective_size
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.subnetworks.analysis.effective_size import classify_sizes, compute_effective_size
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.stats.frames import make_frame
 
 
 def test_exactly_at_the_margin_is_not_faithful():

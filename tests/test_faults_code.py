@@ -15,12 +15,12 @@ from reduced import STUDY
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.reading import ConfigError
-from heuristic_core.experiments.heuristic_core.config.study import load_study
-from heuristic_core.experiments.heuristic_core.report.sides import parse_sides
+from heuristic_core.data.readers import DataError, read_columns
+from heuristic_core.experiments.subnetworks.config.study import load_study
+from heuristic_core.experiments.subnetworks.report.sides import parse_sides
 from heuristic_core.models.implementation import load_model
 from heuristic_core.models.pretrained import build_classifier
 from heuristic_core.models.tokenizer import make_tokenizer
-from heuristic_core.tasks.readers import DataError, read_columns
 
 SOURCES = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "workflow").rglob("*.py")])
 PICKLE = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}

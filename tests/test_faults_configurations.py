@@ -18,22 +18,22 @@ from reduced import REDUCED, snakemake
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.given import check_config_files
 from heuristic_core.config.reading import ConfigError
-from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
-from heuristic_core.experiments.heuristic_core.config.cells import (
+from heuristic_core.data.download import list_downloads
+from heuristic_core.data.hub import list_sources
+from heuristic_core.data.rows import find_local_paths
+from heuristic_core.experiments.studies import parse_studies
+from heuristic_core.experiments.subnetworks.config import load_study, parse_study
+from heuristic_core.experiments.subnetworks.config.cells import (
     early_cells,
     list_cells,
     repeated_cells,
     seed_blocks,
     spread_cells,
 )
-from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.config.paths import Layout
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, missing_requirement
-from heuristic_core.experiments.heuristic_core.report.sides import parse_sides
-from heuristic_core.experiments.studies import parse_studies
-from heuristic_core.sources.download import list_downloads
-from heuristic_core.sources.hub import list_sources
-from heuristic_core.tasks.rows import find_local_paths
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.experiments.subnetworks.config.paths import Layout
+from heuristic_core.experiments.subnetworks.figures.targets import TARGETS, missing_requirement
+from heuristic_core.experiments.subnetworks.report.sides import parse_sides
 
 BYTES = {file: (ROOT / file).read_bytes() for file in STUDY_FILES}
 VALUES = {file: yaml.safe_load(content) for file, content in BYTES.items()}

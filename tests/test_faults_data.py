@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pair_files import task_of
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.data.counts import count_rows
+from heuristic_core.data.sentences import load_sentences
 from heuristic_core.tables.parquet import as_table
-from heuristic_core.tasks.counts import count_rows
-from heuristic_core.tasks.sentences import load_sentences
 
 ROWS = [{"sentence1": f"a {i}", "sentence2": f"b, {i}", "label": i % 3, "group": "x/y"} for i in range(9)]
 

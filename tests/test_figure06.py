@@ -5,10 +5,10 @@ import pytest
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.text import Text
 
-from heuristic_core.analysis.frames import make_frame
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.figures import draw
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.experiments.subnetworks.figures import draw
+from heuristic_core.stats.frames import make_frame
 
 CONTEXT = Context(mid=0.35, high=0.5, last=30, seeds=(42, 43), curve_seeds=(42, 43), checkpoints=(10, 30), margin=3.0)
 RUN = {"study": "s", "model": "m", "task": "t"}

@@ -10,7 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.figures import draw, write
+from heuristic_core.experiments.subnetworks.figures import draw, write
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ from drawn import TABLES
 from figure_tables import CONTEXT
 from matplotlib.text import Text
 
-from heuristic_core.analysis.frames import make_frame
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.figures import build_sheets, draw
-from heuristic_core.experiments.heuristic_core.figures.condensed import sheets
+from heuristic_core.experiments.subnetworks.figures import build_sheets, draw
+from heuristic_core.experiments.subnetworks.figures.condensed import sheets
+from heuristic_core.stats.frames import make_frame
 
 MODEL = ["study", "model", "task", "ft_seed", "step", "sparsity", "seed", "repeat"]
 POINT = {"ft_seed": 2, "step": 2200, "sparsity": CONTEXT.mid, "seed": 43}

@@ -7,7 +7,7 @@ from figure_tables import CONTEXT, FT_SEEDS
 from matplotlib.patches import Rectangle
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.figures import build_sheets, draw
+from heuristic_core.experiments.subnetworks.figures import build_sheets, draw
 
 BELOW = ["", "ID", "entailment", " ", "J"]
 

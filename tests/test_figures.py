@@ -11,13 +11,13 @@ from drawn import SHORT, TABLES, only, settings
 from figure_head_tables import CORE
 from figure_tables import CONTEXT, FT_SEEDS, SUBSETS
 
-from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.config.analysis import Counterpart
-from heuristic_core.experiments.heuristic_core.figures import draw, write
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, drawing_module
+from heuristic_core.experiments.subnetworks.config.analysis import Counterpart
+from heuristic_core.experiments.subnetworks.figures import draw, write
+from heuristic_core.experiments.subnetworks.figures.targets import TARGETS, drawing_module
 from heuristic_core.figures.panels import spread_labels
 from heuristic_core.figures.targets import target_files
+from heuristic_core.stats.seeds import mean_interval
 
 DRAWN = [name for name, target in TARGETS.items() if set(target.tables) <= TABLES.keys()]
 
@@ -280,7 +280,7 @@ def test_labels_are_spread_out_in_their_order():
 
 def test_only_the_drawn_figure_is_loaded():
     code = (
-        "import sys; from heuristic_core.experiments.heuristic_core.figures import draw\n"
+        "import sys; from heuristic_core.experiments.subnetworks.figures import draw\n"
         "try: draw('figure05', {}, None, None)\n"
         "except ValueError: pass\n"
         "loaded = {name.rpartition('.')[2] for name in sys.modules if 'core.figures.' in name}\n"
@@ -292,7 +292,7 @@ def test_only_the_drawn_figure_is_loaded():
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_every_target_has_a_caption_of_one_paragraph(name, request):
-    folder = request.config.rootpath / "workflow" / "report" / "heuristic_core"
+    folder = request.config.rootpath / "workflow" / "report" / "subnetworks"
     own, shared = (folder / f"{which}.rst" for which in (name, drawing_module(name)))
     caption = (own if own.exists() else shared).read_text().strip()
     assert "\n\n" not in caption and "[" not in caption  # it becomes the text of a Markdown image

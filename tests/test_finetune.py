@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from heuristic_core.common.errors import DivergenceError
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import Architecture, Initialisation, NewModel
-from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.folder import resolve_folder
 from heuristic_core.models.implementation import wrap_model

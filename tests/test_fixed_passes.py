@@ -83,7 +83,7 @@ def test_compiled_passes_are_eager_ones(inputs):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="a GPU is needed")
 @pytest.mark.parametrize("engine", ["graphs", "compile"])
 def test_graphs_give_what_eager_passes_give_on_a_gpu(checkpoint, encoded, engine):
-    from heuristic_core.evaluation.evaluate import all_logits
+    from heuristic_core.interventions.evaluate import all_logits
     from heuristic_core.models.ablation import component_means
     from heuristic_core.models.batches import PairTensors
     from heuristic_core.models.fused import FusedModel
@@ -138,7 +138,7 @@ def test_a_study_is_told_before_anything_runs(changes, message):
     from reduced import REDUCED
 
     from heuristic_core.config.reading import ConfigError, read_config
-    from heuristic_core.experiments.heuristic_core.config.study import parse_study
+    from heuristic_core.experiments.subnetworks.config.study import parse_study
 
     values = read_config(REDUCED)
     values |= changes | {"prune": values["prune"] | changes["prune"]}

@@ -8,10 +8,10 @@ from conftest import ROOT
 from reduced import REDUCED, RUNS, planned, snakemake
 
 from heuristic_core.config.reading import read_config
-from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.config.study import parse_study
-from heuristic_core.experiments.heuristic_core.plan.pairs import count_pairs
-from heuristic_core.experiments.heuristic_core.plan.work import estimate_work
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.experiments.subnetworks.config.study import parse_study
+from heuristic_core.experiments.subnetworks.plan.pairs import count_pairs
+from heuristic_core.experiments.subnetworks.plan.work import estimate_work
 from heuristic_core.plan.shapes import read_shape
 from heuristic_core.pruning.subnetwork import FailedRun, load_run
 from heuristic_core.tables.parquet import read_table

@@ -7,7 +7,7 @@ import torch
 from conftest import make_encoded
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.fused_families import fused_family

@@ -21,8 +21,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.sources.fetch import _explain_errors
-from heuristic_core.sources.hub import Source, match_names, select_model_files
+from heuristic_core.data.fetch import _explain_errors
+from heuristic_core.data.hub import Source, match_names, select_model_files
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_what_the_client_raises_becomes_one_message(error, words):
 ASK = """
 import json, sys
 from heuristic_core.common.errors import InputError
-from heuristic_core.sources.hub import cached_files, cached_model
+from heuristic_core.data.hub import cached_files, cached_model
 model, data = sys.argv[1:]
 def told(function, *arguments):
     try:

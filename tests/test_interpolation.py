@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heuristic_core.experiments.heuristic_core.analysis.interpolation import (
+from heuristic_core.experiments.subnetworks.analysis.interpolation import (
     Halves,
     compute_interpolation,
     order_greedily,
     select_ends,
 )
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.tables.schemas import get_schema
 

@@ -45,7 +45,7 @@ from heuristic_core.jobs.arguments import Arguments
 Arguments("x").read([])  # as every job does before it draws
 sys.path.insert(0, sys.argv[1])
 from drawn import CONTEXT, TABLES, settings
-from heuristic_core.experiments.heuristic_core.figures import draw, write
+from heuristic_core.experiments.subnetworks.figures import draw, write
 for name in ("figure02",):
     write(sys.argv[2], name, *draw(name, TABLES, settings(name), CONTEXT), settings(name))
 """

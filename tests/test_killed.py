@@ -14,7 +14,7 @@ from reduced import RUNS, STUDY
 from safetensors.torch import save_file
 
 from heuristic_core.config.pruning import Prune
-from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.tables.parquet import read_table

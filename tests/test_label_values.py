@@ -8,10 +8,10 @@ import pytest
 from pair_files import dataset, task_of
 from task_rows import HANS, HANS_ROWS, NLI, named, pairs, raises
 
-from heuristic_core.tasks import preview
-from heuristic_core.tasks.files import read_task
-from heuristic_core.tasks.readers import DataError
-from heuristic_core.tasks.rows import read_rows
+from heuristic_core.data import preview
+from heuristic_core.data.files import read_task
+from heuristic_core.data.readers import DataError
+from heuristic_core.data.rows import read_rows
 
 NAN = math.nan
 

@@ -8,12 +8,12 @@ from random import Random
 import pytest
 
 from heuristic_core.config.tasks import GENERATED_SUBSETS
+from heuristic_core.data import grammar, vocabulary
+from heuristic_core.data.draw import Draw, is_held_out_combination
+from heuristic_core.data.labelled import CONTRADICTION, ENTAILMENT, NEUTRAL
+from heuristic_core.data.language import SUBSETS, VOCABULARY, generate_evaluation_pairs, generate_training_pairs
+from heuristic_core.data.vocabulary import INTRANSITIVE, NOUNS, TRANSITIVE
 from heuristic_core.tables.parquet import read_table, write_table
-from heuristic_core.tasks import grammar, vocabulary
-from heuristic_core.tasks.draw import Draw, is_held_out_combination
-from heuristic_core.tasks.labelled import CONTRADICTION, ENTAILMENT, NEUTRAL
-from heuristic_core.tasks.language import SUBSETS, VOCABULARY, generate_evaluation_pairs, generate_training_pairs
-from heuristic_core.tasks.vocabulary import INTRANSITIVE, NOUNS, TRANSITIVE
 
 N = 20_000
 SHARE = 0.03

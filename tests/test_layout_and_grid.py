@@ -8,9 +8,9 @@ import pytest
 import yaml
 from conftest import ROOT, STUDY_FILES
 
-from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
-from heuristic_core.experiments.heuristic_core.config.analysis import Counterpart
-from heuristic_core.experiments.heuristic_core.config.cells import (
+from heuristic_core.experiments.subnetworks.config import load_study, parse_study
+from heuristic_core.experiments.subnetworks.config.analysis import Counterpart
+from heuristic_core.experiments.subnetworks.config.cells import (
     Cell,
     closed_blocks,
     curve_cells,
@@ -21,10 +21,10 @@ from heuristic_core.experiments.heuristic_core.config.cells import (
     seed_blocks,
     spread_cells,
 )
-from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.config.mechanism import CoreFree, Entry, Mechanism
-from heuristic_core.experiments.heuristic_core.config.paths import Layout
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, missing_requirement
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.experiments.subnetworks.config.mechanism import CoreFree, Entry, Mechanism
+from heuristic_core.experiments.subnetworks.config.paths import Layout
+from heuristic_core.experiments.subnetworks.figures.targets import TARGETS, missing_requirement
 from heuristic_core.figures.targets import target_files
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.schemas import SCHEMAS
@@ -167,7 +167,7 @@ def test_every_cell_has_a_path_of_its_own_that_the_workflow_reads_back(config):
 
 
 def test_the_workflow_constrains_sparsities_as_here():
-    rules = (ROOT / "workflow" / "rules" / "heuristic_core" / "common.smk").read_text()
+    rules = (ROOT / "workflow" / "rules" / "subnetworks" / "common.smk").read_text()
     assert f'sparsity=r"{SPARSITY.pattern}"' in rules
 
 

@@ -7,11 +7,11 @@ from families import make_model
 from test_attention import Given, make_pair
 
 from heuristic_core.config.reading import ConfigError
-from heuristic_core.evaluation.attention import overlap_rows, uniform_attention
-from heuristic_core.experiments.heuristic_core.config import parse_study
-from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.config.lesion import Lesion
-from heuristic_core.experiments.heuristic_core.training.lesions import LesionUnavailable, select_lesion_heads
+from heuristic_core.experiments.subnetworks.config import parse_study
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.experiments.subnetworks.config.lesion import Lesion
+from heuristic_core.experiments.subnetworks.jobs.lesion_heads import LesionUnavailable, select_lesion_heads
+from heuristic_core.interventions.attention import overlap_rows, uniform_attention
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.implementation import wrap_model

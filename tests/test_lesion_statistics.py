@@ -6,18 +6,18 @@ from families import CASES, make_model
 from scipy import stats
 from test_lesion import CONTEXT, RUN, head_rows
 
-from heuristic_core.analysis.estimates import DoesNotApply, FailedRuns, NotComputable
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis import statistics_overlap
-from heuristic_core.experiments.heuristic_core.analysis.core import count_common_heads
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence, select_run
-from heuristic_core.experiments.heuristic_core.analysis.lesions import compute_lesion_accuracy
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.heuristic_core.figures import draw
-from heuristic_core.experiments.heuristic_core.figures.table_overlap import sheets
-from heuristic_core.experiments.heuristic_core.training.lesions import select_lesion_heads
+from heuristic_core.experiments.subnetworks.analysis import statistics_overlap
+from heuristic_core.experiments.subnetworks.analysis.core import count_common_heads
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, select_run
+from heuristic_core.experiments.subnetworks.analysis.lesions import compute_lesion_accuracy
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
+from heuristic_core.experiments.subnetworks.figures import draw
+from heuristic_core.experiments.subnetworks.figures.table_overlap import sheets
+from heuristic_core.experiments.subnetworks.jobs.lesion_heads import select_lesion_heads
 from heuristic_core.models.close_heads import close_heads
+from heuristic_core.stats.estimates import DoesNotApply, FailedRuns, NotComputable
 from heuristic_core.tables.parquet import as_frame, as_table
 from heuristic_core.tables.schemas import get_schema
 

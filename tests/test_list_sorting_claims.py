@@ -7,13 +7,13 @@ from conftest import ROOT
 from list_sorting_claims import LAST, SEEDS, evidence, models, statistic
 from scipy import stats
 
-from heuristic_core.analysis.bootstrap import wilson_zero_bound
-from heuristic_core.analysis.estimates import STATISTICS, DoesNotApply, NotComputable
-from heuristic_core.analysis.seeds import mean_interval
-from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, extreme_mean, mean_over_seeds
 from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments import list_sorting
 from heuristic_core.experiments.list_sorting.claims import judge_claims
+from heuristic_core.stats.bootstrap import wilson_zero_bound
+from heuristic_core.stats.estimates import STATISTICS, DoesNotApply, NotComputable
+from heuristic_core.stats.seeds import mean_interval
+from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, extreme_mean, mean_over_seeds
 from heuristic_core.tables.schemas import SCHEMAS
 
 CLAIMS = ROOT / "src" / "heuristic_core" / "experiments" / "list_sorting" / "claims.yaml"

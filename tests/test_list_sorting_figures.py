@@ -12,13 +12,13 @@ from list_sorting_tables import CONDITIONS, LAST, SEEDS, TABLES, copier
 from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 
-from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.experiments.list_sorting.figures import draw, sheets_of
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, missing_requirement
 from heuristic_core.experiments.list_sorting.study import SortingFigures
 from heuristic_core.figures import style
 from heuristic_core.figures.save import save
 from heuristic_core.figures.targets import target_files
+from heuristic_core.stats.seeds import mean_interval
 
 SETTINGS = SortingFigures()
 

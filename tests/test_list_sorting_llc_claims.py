@@ -5,10 +5,10 @@ import pytest
 from list_sorting_claims import LAST, SEEDS, evidence, statistic
 from scipy import stats
 
-from heuristic_core.analysis.bootstrap import wilson_zero_bound
-from heuristic_core.analysis.estimates import NotComputable
-from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.experiments.list_sorting.llc_stages import bracket_stage
+from heuristic_core.stats.bootstrap import wilson_zero_bound
+from heuristic_core.stats.estimates import NotComputable
+from heuristic_core.stats.seeds import mean_interval
 
 MEASURED = (0, 10, 20, 30, 60, LAST)
 SAMPLED = (10, 30, LAST)

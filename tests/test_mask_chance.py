@@ -5,7 +5,7 @@ import pytest
 from amounts import amount
 from scipy import stats
 
-from heuristic_core.experiments.heuristic_core.analysis import mask_effects as masks
+from heuristic_core.experiments.subnetworks.analysis import mask_effects as masks
 
 
 def world(rng, effect, noise=6.0, count=60, subsets=4):

@@ -4,10 +4,10 @@ import pytest
 import yaml
 from reduced import REDUCED, ROOT, RUNS, planned, snakemake
 
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
+from heuristic_core.data.sampling import sample_subset
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.parquet import read_table
-from heuristic_core.tasks.sampling import sample_subset
 
 PARTS = ROOT / "tests" / "studies" / "masks.yaml"
 TABLES = "results/reduced/tables"

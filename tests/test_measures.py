@@ -8,9 +8,7 @@ import pytest
 from amounts import first_fast
 from scipy.stats import norm
 
-from heuristic_core.analysis.bootstrap import Resamples, wilson_zero_bound
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
+from heuristic_core.experiments.subnetworks.analysis.accuracy import (
     compute_family_scores,
     compute_group_accuracy,
     compute_group_means,
@@ -18,8 +16,10 @@ from heuristic_core.experiments.heuristic_core.analysis.accuracy import (
     compute_j_interval,
     select_j_rows,
 )
-from heuristic_core.experiments.heuristic_core.analysis.measures import Subset, compute_measures
-from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
+from heuristic_core.experiments.subnetworks.analysis.measures import Subset, compute_measures
+from heuristic_core.experiments.subnetworks.analysis.scores import accuracies
+from heuristic_core.stats.bootstrap import Resamples, wilson_zero_bound
+from heuristic_core.stats.frames import make_frame
 
 REPEATS = 200
 BELOW = 0.04  # of a rate that 200 repeats measure: two and a half standard errors at 95 %

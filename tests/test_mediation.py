@@ -6,8 +6,8 @@ import torch
 from conftest import make_encoded
 from families import make_model
 
-from heuristic_core.evaluation.mediation import mediated_logits
-from heuristic_core.evaluation.path_patching import donor_from_pairs, path_logits
+from heuristic_core.interventions.mediation import mediated_logits
+from heuristic_core.interventions.path_patching import donor_from_pairs, path_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel

@@ -6,11 +6,11 @@ import pytest
 from claim_tables import CONTEXT
 from known_predictions import COLUMNS, GRID, PAIRS, RNG, RUN, core_heads, known_levels, values, words
 
-from heuristic_core.analysis.bootstrap import wilson_zero_bound
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis import mediation as m
-from heuristic_core.experiments.heuristic_core.analysis.contrasts import Levels
-from heuristic_core.experiments.heuristic_core.figures import draw
+from heuristic_core.experiments.subnetworks.analysis import mediation as m
+from heuristic_core.experiments.subnetworks.analysis.contrasts import Levels
+from heuristic_core.experiments.subnetworks.figures import draw
+from heuristic_core.stats.bootstrap import wilson_zero_bound
 
 FULL = values(in_domain=100, a=80, b=60, c=90)
 ABLATED = values(in_domain=90, a=10, b=0, c=90)

@@ -6,12 +6,12 @@ import pytest
 import torch
 from conftest import ROOT
 
-from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.data.encode import encode
+from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.pretrained import build_classifier
 from heuristic_core.models.tokenizer import make_tokenizer
-from heuristic_core.tasks.encode import encode
 
 STUDY = load_study(ROOT / "config" / "minilm-mnli.yaml")
 PAIRS = [

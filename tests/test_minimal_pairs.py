@@ -7,16 +7,16 @@ import pytest
 from archives import script
 from reduced import ROOT, STUDY
 
+from heuristic_core.data import grammar
+from heuristic_core.data.counterparts import build_minimal_pairs, make_counterpart
+from heuristic_core.data.draw import Draw
+from heuristic_core.data.encode import encode
+from heuristic_core.data.encoded import Encoded, Subset, pack_lists
+from heuristic_core.data.language import generate_evaluation_pairs
+from heuristic_core.data.minimal_pairs import SWAP_SUBSET, count_changed_tokens, find_nearest_pairs, select_paired
+from heuristic_core.data.pairs import SubsetRule
+from heuristic_core.data.vocabulary import CONTENT_WORDS
 from heuristic_core.models.tokenizer import make_tokenizer
-from heuristic_core.tasks import grammar
-from heuristic_core.tasks.counterparts import build_minimal_pairs, make_counterpart
-from heuristic_core.tasks.draw import Draw
-from heuristic_core.tasks.encode import encode
-from heuristic_core.tasks.encoded import Encoded, Subset, pack_lists
-from heuristic_core.tasks.language import generate_evaluation_pairs
-from heuristic_core.tasks.minimal_pairs import SWAP_SUBSET, count_changed_tokens, find_nearest_pairs, select_paired
-from heuristic_core.tasks.pairs import SubsetRule
-from heuristic_core.tasks.vocabulary import CONTENT_WORDS
 
 # Pairs, each with its label's other side: "premise => hypothesis", then what of it is exchanged for what.
 BY_HAND = {

@@ -10,17 +10,17 @@ import pytest
 from figure_tables import CONTEXT
 from matplotlib.figure import Figure as Canvas
 
-from heuristic_core.analysis.frames import make_frame
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.experiment import _missing_glyphs
-from heuristic_core.experiments.heuristic_core.figures import draw
+from heuristic_core.data.files import MAX_SUBSETS, check_subset_name
+from heuristic_core.data.readers import DataError
+from heuristic_core.experiments.subnetworks.experiment import _missing_glyphs
+from heuristic_core.experiments.subnetworks.figures import draw
 from heuristic_core.figures import glyphs, style
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.save import save
 from heuristic_core.figures.sheets import MarkdownCell, Sheet, to_latex, to_markdown
+from heuristic_core.stats.frames import make_frame
 from heuristic_core.tables.parquet import write_table
-from heuristic_core.tasks.files import MAX_SUBSETS, check_subset_name
-from heuristic_core.tasks.readers import DataError
 
 LACKING = ["漢字", "한국어", "ไทย"]
 
@@ -80,7 +80,7 @@ def test_the_end_of_a_run_names_characters_of_subsets(tmp_path, monkeypatch):
 def test_the_end_of_a_run_needs_no_backend_of_the_environment(tmp_path, backend):
     path = tmp_path / "splits.parquet"
     write_table("splits", make_frame("splits", [{"subset": "漢"}]), path)
-    module = "heuristic_core.experiments.heuristic_core.experiment"
+    module = "heuristic_core.experiments.subnetworks.experiment"
     code = f"from {module} import _missing_glyphs as said, Path; said(Path({str(path)!r}))"
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"MPLBACKEND": backend})
 

@@ -19,7 +19,7 @@ import heuristic_core
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.experiments import list_sorting  # noqa: F401 (its schemas)
-from heuristic_core.experiments.heuristic_core.archive.members import members
+from heuristic_core.experiments.subnetworks.archive.members import members
 from heuristic_core.provenance.digests import PACKAGE, code_files
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.report.results import Results

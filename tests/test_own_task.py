@@ -12,9 +12,9 @@ from families import make_model
 from reduced import planned, snakemake
 
 from heuristic_core.config.reading import ConfigError
-from heuristic_core.experiments.heuristic_core.config import parse_study
+from heuristic_core.data.files import DataError, read_task
+from heuristic_core.experiments.subnetworks.config import parse_study
 from heuristic_core.tables.parquet import read_rows, read_table
-from heuristic_core.tasks.files import DataError, read_task
 
 PAGE = (ROOT / "docs" / "own-task.md").read_text()
 MESSAGES = (ROOT / "tests" / "own_task_messages.txt").read_text()

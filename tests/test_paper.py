@@ -15,11 +15,11 @@ from reduced import REDUCED, planned, snakemake
 
 from heuristic_core.config.reading import ConfigError, read_config, read_merged_configs
 from heuristic_core.config.tasks import FilesTask
-from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
-from heuristic_core.experiments.heuristic_core.config.cells import list_cells, repeated_cells
+from heuristic_core.data.files import read_task
 from heuristic_core.experiments.studies import parse_studies
+from heuristic_core.experiments.subnetworks.config import load_study, parse_study
+from heuristic_core.experiments.subnetworks.config.cells import list_cells, repeated_cells
 from heuristic_core.plan.jobs import select_study
-from heuristic_core.tasks.files import read_task
 
 CONFIG = ROOT / "config"
 OWN = CONFIG / "pruning" / "own-choices.yaml"

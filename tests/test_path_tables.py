@@ -7,8 +7,8 @@ from claim_tables import CONTEXT
 from known_predictions import COLUMNS, GRID, RNG, RUN, core_heads, known_levels, words
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis import path_effects as p
-from heuristic_core.experiments.heuristic_core.figures import draw
+from heuristic_core.experiments.subnetworks.analysis import path_effects as p
+from heuristic_core.experiments.subnetworks.figures import draw
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ from reduced import REDUCED, STUDY, counted, planned
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.tasks import EvaluationSplit, Split
-from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, count_pairs
-from heuristic_core.experiments.heuristic_core.plan.report import plan
-from heuristic_core.experiments.heuristic_core.plan.space import estimate_disk
-from heuristic_core.experiments.heuristic_core.plan.work import estimate_work
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.experiments.subnetworks.plan.pairs import Pairs, count_pairs
+from heuristic_core.experiments.subnetworks.plan.report import plan
+from heuristic_core.experiments.subnetworks.plan.space import estimate_disk
+from heuristic_core.experiments.subnetworks.plan.work import estimate_work
 from heuristic_core.plan.devices import get_device
 from heuristic_core.plan.jobs import count_jobs, select_study
 from heuristic_core.plan.shapes import read_shape

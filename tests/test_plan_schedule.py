@@ -9,10 +9,10 @@ from planning import BERT, PAPER
 from reduced import REDUCED
 
 from heuristic_core.config.pruning import Prune
-from heuristic_core.experiments.heuristic_core.analysis.runs import END_SHARE, is_off_target
-from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.plan import schedule
-from heuristic_core.experiments.heuristic_core.plan.schedule import RECOMMENDED, warn_of_schedule
+from heuristic_core.experiments.subnetworks.analysis.runs import END_SHARE, is_off_target
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.experiments.subnetworks.plan import schedule
+from heuristic_core.experiments.subnetworks.plan.schedule import RECOMMENDED, warn_of_schedule
 from heuristic_core.plan.shapes import read_shape
 from heuristic_core.pruning.trial import simulate_schedule
 

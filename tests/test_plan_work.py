@@ -6,14 +6,14 @@ from planning import BERT, HUNDRED, PAPER
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
-from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.config.lesion import Lesion
-from heuristic_core.experiments.heuristic_core.config.mechanism import Interpolation, Masks, Mechanism, Mediation, Paths
-from heuristic_core.experiments.heuristic_core.plan.memory import estimate_memory
-from heuristic_core.experiments.heuristic_core.plan.needs import estimate_needs
-from heuristic_core.experiments.heuristic_core.plan.pairs import Pairs, StudyPairs, count_pairs
-from heuristic_core.experiments.heuristic_core.plan.space import PREDICTION_BYTES, estimate_disk
-from heuristic_core.experiments.heuristic_core.plan.work import DONOR_PASSES, estimate_work
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.experiments.subnetworks.config.lesion import Lesion
+from heuristic_core.experiments.subnetworks.config.mechanism import Interpolation, Masks, Mechanism, Mediation, Paths
+from heuristic_core.experiments.subnetworks.plan.memory import estimate_memory
+from heuristic_core.experiments.subnetworks.plan.needs import estimate_needs
+from heuristic_core.experiments.subnetworks.plan.pairs import Pairs, StudyPairs, count_pairs
+from heuristic_core.experiments.subnetworks.plan.space import PREDICTION_BYTES, estimate_disk
+from heuristic_core.experiments.subnetworks.plan.work import DONOR_PASSES, estimate_work
 from heuristic_core.plan.devices import estimate_hours, get_device
 from heuristic_core.plan.shapes import Shape, read_shape
 

@@ -5,10 +5,10 @@ from claim_tables import CONTEXT, evidence, table
 from conftest import CLAIMS
 from test_degenerate import full_rows
 
-from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.config.claims import Need, load_claims
-from heuristic_core.experiments.heuristic_core.analysis import statistics_needs
-from heuristic_core.experiments.heuristic_core.analysis.claims import judge_claims
+from heuristic_core.experiments.subnetworks.analysis import statistics_needs
+from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
+from heuristic_core.stats.verdicts import decide_verdict
 
 
 def judged(needs, **tables):

@@ -12,11 +12,11 @@ from transformers import BertTokenizer
 
 from heuristic_core.common.errors import DivergenceError
 from heuristic_core.config.models import Architecture, Initialisation, NewModel, Pretraining
+from heuristic_core.data import vocabulary
+from heuristic_core.data.language import VOCABULARY
+from heuristic_core.data.masking import find_shared_words, mask_tokens
+from heuristic_core.data.unlabelled import generate_unlabelled_pairs
 from heuristic_core.models.pretrained import build_classifier, build_masked_language_model
-from heuristic_core.tasks import vocabulary
-from heuristic_core.tasks.language import VOCABULARY
-from heuristic_core.tasks.masking import find_shared_words, mask_tokens
-from heuristic_core.tasks.unlabelled import generate_unlabelled_pairs
 from heuristic_core.training.pretrain import Corpus, MaskedStepper, accuracies, predict_masked, pretrain
 
 SETTINGS = Pretraining(

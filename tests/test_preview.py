@@ -13,12 +13,12 @@ from heuristic_core.config.demands import DataRequirements
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.config.tasks import EvaluationSplit
-from heuristic_core.experiments.heuristic_core.config import load_study, parse_study
-from heuristic_core.experiments.heuristic_core.plan.sources import check_sources
+from heuristic_core.data import preview
+from heuristic_core.data.preview import find_task_errors
+from heuristic_core.data.readers import read_columns
+from heuristic_core.experiments.subnetworks.config import load_study, parse_study
+from heuristic_core.experiments.subnetworks.plan.sources import check_sources
 from heuristic_core.models.folder import find_problem
-from heuristic_core.tasks import preview
-from heuristic_core.tasks.preview import find_task_errors
-from heuristic_core.tasks.readers import read_columns
 
 MODEL = {"name": "m", "source": "pretrained"}
 

@@ -220,7 +220,7 @@ def digests():
             "pruning/hard_concrete.py",
             {"prune", "prune_closed", "packing", "evaluate_controls", "sorting_prune", "extractive_prune"},
         ),  # all keep the components with the largest values
-        ("tasks/grammar.py", {"sentences", "encode", "minimal_pairs", "pretrain"}),
+        ("data/grammar.py", {"sentences", "encode", "minimal_pairs", "pretrain"}),
         # Every script writes files but those that only tell.
         ("common/atomic.py", {p.stem for p in (ROOT / "workflow" / "scripts").glob("*.py")} - SILENT),
         # Values of settings are in a rule's params; a new setting of one figure reruns no other job.

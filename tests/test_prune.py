@@ -6,7 +6,7 @@ from amounts import first_fast
 from conftest import make_encoded
 from pruning_runs import SETTINGS, SHORT, Killed, one
 
-from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.ablation import Mask
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count

@@ -11,10 +11,10 @@ from reduced import RUNS, STUDY, snakemake
 from test_scripts import script
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.archive.cards import Origin
-from heuristic_core.experiments.heuristic_core.archive.publishing import infer_licence, select_subnetworks
-from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.jobs import publish as publishing
+from heuristic_core.experiments.subnetworks.archive.cards import Origin
+from heuristic_core.experiments.subnetworks.archive.publishing import infer_licence, select_subnetworks
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.experiments.subnetworks.jobs import publish as publishing
 from heuristic_core.tables.parquet import read_table, write_table
 
 CELL = "ft1/step60/s0.4/seed42"
@@ -45,11 +45,11 @@ def test_transformers_alone_computes_what_the_study_computes(finished, folder):
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
+    from heuristic_core.data.encoded import Encoded
     from heuristic_core.models.ablation import Ablation, ComponentMeans, gates_without
     from heuristic_core.models.batches import PairTensors
     from heuristic_core.models.hooked import HookedModel
     from heuristic_core.pruning.subnetwork import Subnetwork
-    from heuristic_core.tasks.encoded import Encoded
 
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)

@@ -9,8 +9,8 @@ from published_files import TABLES, context, imported, sizes
 from reduced import snakemake
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.published.study import read_studies
-from heuristic_core.experiments.heuristic_core.published.subsets import map_subsets
+from heuristic_core.experiments.subnetworks.published.study import read_studies
+from heuristic_core.experiments.subnetworks.published.subsets import map_subsets
 from heuristic_core.tables.parquet import read_table
 
 

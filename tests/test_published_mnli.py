@@ -7,12 +7,12 @@ from published_files import FOLDER, context, imported, sizes
 
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_group_accuracy
-from heuristic_core.experiments.heuristic_core.analysis.claims import judge_claims
-from heuristic_core.experiments.heuristic_core.analysis.core import expected_over_all_heads
-from heuristic_core.experiments.heuristic_core.analysis.effective_size import classify_sizes, compute_effective_size
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.heuristic_core.figures import build_sheets, draw
+from heuristic_core.experiments.subnetworks.analysis.accuracy import compute_group_accuracy
+from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
+from heuristic_core.experiments.subnetworks.analysis.core import expected_over_all_heads
+from heuristic_core.experiments.subnetworks.analysis.effective_size import classify_sizes, compute_effective_size
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
+from heuristic_core.experiments.subnetworks.figures import build_sheets, draw
 
 of_mnli = pytest.mark.skipif(
     not (FOLDER / "mnli-sp50.json").is_file(), reason=f"the authors' MNLI files are not at {FOLDER}"

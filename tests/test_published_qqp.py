@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from published_files import FOLDER, context, imported
 
-from heuristic_core.experiments.heuristic_core.analysis.accuracy import compute_group_accuracy
-from heuristic_core.experiments.heuristic_core.published.files import RUN_FAILED, VALUE_MISSING, PublishedValue
-from heuristic_core.experiments.heuristic_core.published.paws import PAWS, derive_rest
-from heuristic_core.experiments.heuristic_core.published.study import read_studies
-from heuristic_core.experiments.heuristic_core.report.missing import collect_gaps
+from heuristic_core.experiments.subnetworks.analysis.accuracy import compute_group_accuracy
+from heuristic_core.experiments.subnetworks.published.files import RUN_FAILED, VALUE_MISSING, PublishedValue
+from heuristic_core.experiments.subnetworks.published.paws import PAWS, derive_rest
+from heuristic_core.experiments.subnetworks.published.study import read_studies
+from heuristic_core.experiments.subnetworks.report.missing import collect_gaps
 
 PAIRS = {"qqp": 40_430, "paws-qqp": 12_663, "paws-qqp_0": 8_696}
 # Pairs right of qqp-sp30.json and qqp-sp60.json (github.com/princeton-nlp/Heuristic-Core, data/eval, MIT licence):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pair_files import tsv
 
 from heuristic_core.config.tasks import Split
-from heuristic_core.tasks.columns import DataError
-from heuristic_core.tasks.readers import read_columns
+from heuristic_core.data.columns import DataError
+from heuristic_core.data.readers import read_columns
 
 ROWS = [["a", "Is it?", "x"], ["b", "Was it?", "y"], ["c", "Will it?", "x"]]
 HEADER = ["first", "second", "answer"]

@@ -8,18 +8,18 @@ import pytest
 from amounts import amount
 from scipy import stats
 
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.experiments.heuristic_core.analysis import counter_heads as heads
-from heuristic_core.experiments.heuristic_core.analysis import mask_effects as masks
-from heuristic_core.experiments.heuristic_core.analysis.levels import append_means
-from heuristic_core.experiments.heuristic_core.analysis.mask_fit import mask_fit
-from heuristic_core.experiments.heuristic_core.analysis.random_masks import (
+from heuristic_core.experiments.subnetworks.analysis import counter_heads as heads
+from heuristic_core.experiments.subnetworks.analysis import mask_effects as masks
+from heuristic_core.experiments.subnetworks.analysis.levels import append_means
+from heuristic_core.experiments.subnetworks.analysis.mask_fit import mask_fit
+from heuristic_core.experiments.subnetworks.analysis.random_masks import (
     Pool,
     build_pool,
     draw_masks,
     list_learned_masks,
 )
 from heuristic_core.models.components import ComponentGrid
+from heuristic_core.stats.frames import make_frame
 
 GRID = ComponentGrid(2, 4)
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 30}

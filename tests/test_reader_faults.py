@@ -10,8 +10,8 @@ import pytest
 from pair_files import FORMATS, MADE_UP, NLI, SENTENCES, plain_csv, read, saved, saved_dict, task_of, tsv
 
 from heuristic_core.config.tasks import Split
-from heuristic_core.tasks.readers import DataError, read_columns
-from heuristic_core.tasks.rows import find_split_paths
+from heuristic_core.data.readers import DataError, read_columns
+from heuristic_core.data.rows import find_split_paths
 
 
 def fails(path, *parts, needed=("x",), format=None):

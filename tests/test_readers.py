@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pair_files import FORMATS, HANS, MADE_UP, NLI, QQP, SENTENCES, paws_tsv, plain_csv, read, task_of, tsv
 
-from heuristic_core.tasks.readers import read_columns
-from heuristic_core.tasks.rows import find_local_paths
+from heuristic_core.data.readers import read_columns
+from heuristic_core.data.rows import find_local_paths
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -130,7 +130,7 @@ def test_hub_splits_are_read_from_the_cache(tmp_path, monkeypatch):
         asked.append((repository, revision, patterns, kind))
         return [tmp_path / "dev.csv"]
 
-    monkeypatch.setitem(sys.modules, "heuristic_core.sources.hub", types.SimpleNamespace(cached_files=cached_files))
+    monkeypatch.setitem(sys.modules, "heuristic_core.data.hub", types.SimpleNamespace(cached_files=cached_files))
     commit = "0" * 40
     assert read(tmp_path / "elsewhere", "data/dev*.csv", hub="owner/pairs", revision=commit) == MADE_UP
     assert asked == [("owner/pairs", commit, ["data/dev*.csv"], "dataset")]

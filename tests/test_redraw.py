@@ -14,9 +14,9 @@ from reduced import OWN, snakemake
 from test_export import SETTINGS
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.archive.reading import open_crate
-from heuristic_core.experiments.heuristic_core.archive.unpack import unpack
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS, missing_requirement
+from heuristic_core.experiments.subnetworks.archive.reading import open_crate
+from heuristic_core.experiments.subnetworks.archive.unpack import unpack
+from heuristic_core.experiments.subnetworks.figures.targets import TARGETS, missing_requirement
 
 TABLE = "tables/core.parquet"
 

@@ -8,9 +8,9 @@ import torch
 from conftest import make_encoded
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.evaluation.evaluate import all_logits, predictions, subnetwork_logits
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.heuristic_core.jobs.replacements import Replacements
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
+from heuristic_core.experiments.subnetworks.jobs.replacements import Replacements
+from heuristic_core.interventions.evaluate import all_logits, predictions, subnetwork_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 

@@ -7,10 +7,10 @@ from amounts import amount
 from claim_tables import table
 from conftest import ROOT
 
-from heuristic_core.analysis.replicates import count_replicates, share_interval
 from heuristic_core.config.reading import ConfigError, read_merged_configs
 from heuristic_core.experiments.studies import parse_replicates, parse_studies
 from heuristic_core.figures.table_replicates import sheets
+from heuristic_core.stats.replicates import count_replicates, share_interval
 
 
 def claims(*verdicts, estimates=None, threshold="> 5 points", family="f"):

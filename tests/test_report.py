@@ -12,8 +12,8 @@ from pages import check_source, needs_chromium, pdf_pages, probe
 from test_scripts import script
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.figures import build_sheets
-from heuristic_core.experiments.heuristic_core.report.page import collect_warnings
+from heuristic_core.experiments.subnetworks.figures import build_sheets
+from heuristic_core.experiments.subnetworks.report.page import collect_warnings
 from heuristic_core.figures.targets import target_files
 from heuristic_core.tables.parquet import read_rows, write_table
 
@@ -21,7 +21,7 @@ TARGETS = ("figure02", "figure06", "table3")
 
 
 def write_report(root, *more):
-    captions = [ROOT / "workflow" / "report" / "heuristic_core" / f"{name}.rst" for name in TARGETS]
+    captions = [ROOT / "workflow" / "report" / "subnetworks" / f"{name}.rst" for name in TARGETS]
     given = ["--root", root, "--context", CONTEXT.model_dump_json(), "--settings", root / "study.json"]
     given += ["--claims", root / "tables" / "claims.parquet", "--captions", *captions, "--targets", *TARGETS]
     given += ["--report", root / "report.html", "--log", root / "report.log", *more]

@@ -10,7 +10,7 @@ from page_studies import make_study
 from test_scripts import loaded
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.report.missing import collect_gaps
+from heuristic_core.experiments.subnetworks.report.missing import collect_gaps
 from heuristic_core.provenance import digests
 from heuristic_core.report.claims import group_claims
 from heuristic_core.report.exhibits import render_caption, target_label
@@ -62,8 +62,8 @@ def test_intervals_and_durations():
 def test_a_page_needs_nothing_that_draws():
     assert (
         loaded(
-            "import heuristic_core.experiments.heuristic_core.report.page;"
-            "import heuristic_core.experiments.heuristic_core.figures.table3",
+            "import heuristic_core.experiments.subnetworks.report.page;"
+            "import heuristic_core.experiments.subnetworks.figures.table3",
             "matplotlib",
             "seaborn",
         )
@@ -86,7 +86,7 @@ def test_a_repeated_drawing_shares_its_caption():
 
 @pytest.mark.parametrize("name", ["figure02", "figure12", "figure_counter_heads"])
 def test_captions_name_the_heuristic_that_the_task_declares_and_none_else(name):
-    captions = {name: (ROOT / "workflow" / "report" / "heuristic_core" / f"{name}.rst").read_text()}
+    captions = {name: (ROOT / "workflow" / "report" / "subnetworks" / f"{name}.rst").read_text()}
     declared = render_caption((name,), captions, {"task": {"heuristic": "negation"}})
     assert "where negation is right" in declared and "overlap" not in declared and "{" not in declared
     for settings in (None, {}, {"task": {}}):

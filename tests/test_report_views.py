@@ -13,8 +13,8 @@ from pages import check_source, found, needs_chromium
 from PIL import Image
 from test_report import report, study  # noqa: F401 (fixtures)
 
-from heuristic_core.experiments.heuristic_core.report.subnetworks import build_subnetworks
-from heuristic_core.experiments.heuristic_core.report.views import VIEWS, build_view
+from heuristic_core.experiments.subnetworks.report.subnetworks import build_subnetworks
+from heuristic_core.experiments.subnetworks.report.views import VIEWS, build_view
 from heuristic_core.report.exhibits import encode_picture
 from heuristic_core.report.views import Switch, load_library, make_view, rounded_columns
 

@@ -9,8 +9,8 @@ import pytest
 from conftest import CLAIMS, ROOT
 from reduced import CODE, OWN, REDUCED, RUNS, STUDY, clone, planned, snakemake
 
-from heuristic_core.experiments.heuristic_core.config.cells import list_cells
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
+from heuristic_core.experiments.subnetworks.config.cells import list_cells
+from heuristic_core.experiments.subnetworks.figures.targets import TARGETS
 
 
 def test_an_unchanged_study_plans_no_job(finished):
@@ -214,7 +214,7 @@ def test_a_library_module_runs_the_steps_that_import_it(checkout):
 @pytest.mark.slow
 def test_a_figures_module_redraws_that_figure(checkout):
     append(
-        checkout / "src/heuristic_core/experiments/heuristic_core/figures/figure06.py",
+        checkout / "src/heuristic_core/experiments/subnetworks/figures/figure06.py",
         "\nADDED = 1\n",
     )
     assert planned(checkout, checkout=checkout) == {"figure06": 1, "report": 1}
@@ -269,7 +269,7 @@ def test_claims_are_judged_again(checkout):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "file", ["workflow/report/heuristic_core/figure06.rst", "src/heuristic_core/report/templates/*.css"]
+    "file", ["workflow/report/subnetworks/figure06.rst", "src/heuristic_core/report/templates/*.css"]
 )
 def test_captions_and_style_make_the_report_again(checkout, file):
     (path,) = checkout.glob(file)

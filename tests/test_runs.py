@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.experiments.heuristic_core.analysis.core import compute_core, compute_core_null
-from heuristic_core.experiments.heuristic_core.analysis.core_seeds import compute_core_seeds
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import MAX_LISTED_RUNS, list_outcomes
-from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import rank_correlation
-from heuristic_core.experiments.heuristic_core.analysis.runs import compute_chance, runs
-from heuristic_core.experiments.heuristic_core.analysis.scores import accuracies
-from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.subnetworks.analysis.core import compute_core, compute_core_null
+from heuristic_core.experiments.subnetworks.analysis.core_seeds import compute_core_seeds
+from heuristic_core.experiments.subnetworks.analysis.outcomes import MAX_LISTED_RUNS, list_outcomes
+from heuristic_core.experiments.subnetworks.analysis.rank_correlation import rank_correlation
+from heuristic_core.experiments.subnetworks.analysis.runs import compute_chance, runs
+from heuristic_core.experiments.subnetworks.analysis.scores import accuracies
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
+from heuristic_core.stats.frames import make_frame
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_frame, as_table, write_table
 from heuristic_core.tables.schemas import get_schema

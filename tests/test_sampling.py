@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.tasks.encoded import Subset, pack_lists
-from heuristic_core.tasks.sampling import sample_stratified, sample_subset
+from heuristic_core.data.encoded import Subset, pack_lists
+from heuristic_core.data.sampling import sample_stratified, sample_subset
 
 
 def encoded(sizes):

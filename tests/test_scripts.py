@@ -17,10 +17,10 @@ from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.tasks import AnyTask
-from heuristic_core.experiments.heuristic_core.config import load_study
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
-from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.jobs.parameters import read_context
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.experiments.subnetworks.jobs.parameters import read_context
 from heuristic_core.jobs import arguments
 from heuristic_core.pruning.pruner import find_subnetworks
 from heuristic_core.tables.identity import Identity
@@ -211,12 +211,12 @@ def test_what_the_dag_reads_imports_nothing_heavy():
         "tables.parquet",
         "figures.targets",
         "provenance.digests",
-        "experiments.heuristic_core.archive.members",
-        "experiments.heuristic_core.archive.reading",
-        "experiments.heuristic_core.config.cells",
-        "experiments.heuristic_core.config.context",
-        "experiments.heuristic_core.config.paths",
-        "experiments.heuristic_core.figures.targets",
+        "experiments.subnetworks.archive.members",
+        "experiments.subnetworks.archive.reading",
+        "experiments.subnetworks.config.cells",
+        "experiments.subnetworks.config.context",
+        "experiments.subnetworks.config.paths",
+        "experiments.subnetworks.figures.targets",
     )
     code = "import " + ", ".join(f"heuristic_core.{module}" for module in modules)
     assert loaded(code, "torch", "transformers", "pandas", "matplotlib", "heuristic_core.tables.parquet") == [

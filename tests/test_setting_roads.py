@@ -10,8 +10,8 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from heuristic_core.config.blocks import Block
 from heuristic_core.config.reading import ConfigError, validate
-from heuristic_core.experiments.heuristic_core.config.analysis import Analysis
 from heuristic_core.experiments.reference import list_references
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.jobs.arguments import read_block
 from heuristic_core.jobs.command import format_block
 

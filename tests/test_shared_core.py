@@ -5,9 +5,9 @@ import pytest
 from amounts import amount, by_chance
 from claim_tables import table
 
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
-from heuristic_core.experiments.heuristic_core.analysis.shared_core import shared_core
-from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
+from heuristic_core.experiments.subnetworks.analysis.shared_core import shared_core
+from heuristic_core.experiments.subnetworks.config.context import Context
 
 LAYERS, HEADS, SEEDS = 4, 8, tuple(range(42, 54))
 CONTEXT = Context(mid=0.4, high=0.7, last=100, seeds=SEEDS)

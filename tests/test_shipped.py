@@ -13,15 +13,15 @@ from transformers import BertForMaskedLM
 
 from heuristic_core.common.arithmetic import supports_portable
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.evaluation.attention import overlap_rows
-from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.data.language import LABELS, VOCABULARY
+from heuristic_core.data.words import encode_word_pairs
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.interventions.attention import overlap_rows
 from heuristic_core.models.folder import local_files, resolve_folder
 from heuristic_core.models.implementation import wrap_model
 from heuristic_core.models.pretrained import build_classifier, build_masked_language_model
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tables.identity import Identity
-from heuristic_core.tasks.language import LABELS, VOCABULARY
-from heuristic_core.tasks.words import encode_word_pairs
 from heuristic_core.training.pretrain import Corpus, accuracies
 
 STUDY, MADE = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "miniature-pretrain.yaml")
@@ -37,7 +37,7 @@ from heuristic_core.common.threads import use_threads
 prepare("portable")
 import hashlib, sys
 from pathlib import Path
-from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.models.pretrained import masked_language_model
 from heuristic_core.training.pretrain import Corpus, pretrain

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from amounts import amount
 
-from heuristic_core.analysis.estimates import NotComputable, TooFewUnits
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.analysis.verdicts import decide_verdict
-from heuristic_core.experiments.heuristic_core.analysis import statistics_sizes as sizes
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
-from heuristic_core.experiments.heuristic_core.config.context import Context
+from heuristic_core.experiments.subnetworks.analysis import statistics_sizes as sizes
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.stats.estimates import NotComputable, TooFewUnits
+from heuristic_core.stats.frames import make_frame
+from heuristic_core.stats.verdicts import decide_verdict
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
 SEEDS = (1, 2)

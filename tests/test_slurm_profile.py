@@ -16,8 +16,8 @@ from yte import process_yaml
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
-from heuristic_core.experiments.heuristic_core.config.cells import list_cells, repeated_cells
-from heuristic_core.experiments.heuristic_core.plan import needs as needs_of
+from heuristic_core.experiments.subnetworks.config.cells import list_cells, repeated_cells
+from heuristic_core.experiments.subnetworks.plan import needs as needs_of
 from heuristic_core.plan import profiles, slurm
 
 # ---- how jobs are followed
@@ -210,8 +210,8 @@ def test_a_model_of_which_nothing_is_known_is_taken_for_a_large_one():
 
 def test_reading_the_snakefile_imports_no_torch_and_no_transformers():
     code = (
-        "import sys; from heuristic_core.experiments.heuristic_core.config import load_study;"
-        "from heuristic_core.experiments.heuristic_core.plan.needs import needs;"
+        "import sys; from heuristic_core.experiments.subnetworks.config import load_study;"
+        "from heuristic_core.experiments.subnetworks.plan.needs import needs;"
         "[needs(load_study(f)) for f in sys.argv[1:]]; print({'torch', 'transformers'} & set(sys.modules))"
     )
     files = [ROOT / name for name in STUDY_FILES]

@@ -10,12 +10,9 @@ from claim_tables import RUN, core_rows, evidence
 from test_analysis_core import CELLS, WITH_EARLY, components
 from test_degenerate import full_rows, run_rows
 
-from heuristic_core.analysis.estimates import FailedRuns, TooFewUnits
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.analysis.verdicts import decide_verdict
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis.core import compute_core
-from heuristic_core.experiments.heuristic_core.analysis.stability import (
+from heuristic_core.experiments.subnetworks.analysis.core import compute_core
+from heuristic_core.experiments.subnetworks.analysis.stability import (
     MAX_EXPECTED_BY_CHANCE,
     compute_error_bound,
     compute_expected_counts,
@@ -24,12 +21,15 @@ from heuristic_core.experiments.heuristic_core.analysis.stability import (
     find_threshold,
     select_stable_heads,
 )
-from heuristic_core.experiments.heuristic_core.analysis.stable_core import stable_core
-from heuristic_core.experiments.heuristic_core.analysis.statistics_completeness import stable_head_count
-from heuristic_core.experiments.heuristic_core.config.context import Context
-from heuristic_core.experiments.heuristic_core.figures import draw
-from heuristic_core.experiments.heuristic_core.figures.table_core import sheets
+from heuristic_core.experiments.subnetworks.analysis.stable_core import stable_core
+from heuristic_core.experiments.subnetworks.analysis.statistics_completeness import stable_head_count
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.experiments.subnetworks.figures import draw
+from heuristic_core.experiments.subnetworks.figures.table_core import sheets
 from heuristic_core.models.components import ComponentGrid
+from heuristic_core.stats.estimates import FailedRuns, TooFewUnits
+from heuristic_core.stats.frames import make_frame
+from heuristic_core.stats.verdicts import decide_verdict
 from heuristic_core.tables.parquet import write_table
 from heuristic_core.tables.schemas import get_schema
 

@@ -6,10 +6,10 @@ from claim_tables import FULL, SPREAD, actual, evidence, group_row
 from scipy import stats
 from test_degenerate import run_rows
 
-from heuristic_core.analysis.estimates import DoesNotApply, FailedRuns, NotComputable, TooFewUnits
-from heuristic_core.analysis.verdicts import decide_verdict
-from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy as accuracy
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
+from heuristic_core.experiments.subnetworks.analysis import statistics_accuracy as accuracy
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
+from heuristic_core.stats.estimates import DoesNotApply, FailedRuns, NotComputable, TooFewUnits
+from heuristic_core.stats.verdicts import decide_verdict
 
 OOD_MID = {"group": "ood", "sparsity": "mid"}
 ID_MID = {"group": "id", "sparsity": "mid"}

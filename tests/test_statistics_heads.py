@@ -8,11 +8,11 @@ from claim_tables import JOINT, ablation, core_rows, evidence, group_row
 from scipy import stats
 from test_degenerate import run_rows
 
-from heuristic_core.analysis.estimates import DoesNotApply, FailedRuns, NotComputable
-from heuristic_core.analysis.verdicts import decide_verdict
-from heuristic_core.experiments.heuristic_core.analysis import statistics_heads as heads
-from heuristic_core.experiments.heuristic_core.analysis import statistics_learned_masks as masks
-from heuristic_core.experiments.heuristic_core.analysis import statistics_single_heads as single_heads
+from heuristic_core.experiments.subnetworks.analysis import statistics_heads as heads
+from heuristic_core.experiments.subnetworks.analysis import statistics_learned_masks as masks
+from heuristic_core.experiments.subnetworks.analysis import statistics_single_heads as single_heads
+from heuristic_core.stats.estimates import DoesNotApply, FailedRuns, NotComputable
+from heuristic_core.stats.verdicts import decide_verdict
 
 
 def test_repeated_word_attention_is_compared_within_layers():

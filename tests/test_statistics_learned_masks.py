@@ -5,14 +5,14 @@ import pytest
 from claim_tables import evidence
 from test_analysis_spread import CONTEXT, RUN
 
-from heuristic_core.analysis.estimates import DoesNotApply, NotComputable, TooFewUnits
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.analysis.verdicts import decide_verdict
-from heuristic_core.experiments.heuristic_core.analysis import clusters, frequency_agreement
-from heuristic_core.experiments.heuristic_core.analysis import statistics_learned_masks as masks
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
-from heuristic_core.experiments.heuristic_core.analysis.rank_correlation import rank_correlation
+from heuristic_core.experiments.subnetworks.analysis import clusters, frequency_agreement
+from heuristic_core.experiments.subnetworks.analysis import statistics_learned_masks as masks
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
+from heuristic_core.experiments.subnetworks.analysis.rank_correlation import rank_correlation
 from heuristic_core.models.components import ComponentGrid
+from heuristic_core.stats.estimates import DoesNotApply, NotComputable, TooFewUnits
+from heuristic_core.stats.frames import make_frame
+from heuristic_core.stats.verdicts import decide_verdict
 from heuristic_core.tables.schemas import get_schema
 
 SHAPE = (4, 8)  # layers, heads
@@ -172,7 +172,7 @@ def test_the_table_of_clusters():
 @pytest.fixture
 def few_draws(monkeypatch):
     monkeypatch.setattr(frequency_agreement, "PERMUTATIONS", 400)
-    monkeypatch.setattr("heuristic_core.experiments.heuristic_core.analysis.rank_correlation.MAX_SPLITS", 20)
+    monkeypatch.setattr("heuristic_core.experiments.subnetworks.analysis.rank_correlation.MAX_SPLITS", 20)
 
 
 agreement = frequency_agreement.correlate

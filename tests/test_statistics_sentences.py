@@ -6,14 +6,14 @@ from claim_tables import FULL, SPREAD, ablation, evidence, group_row
 from scipy import stats
 from test_statistics_learned_masks import SHAPE, drawn, heads, of_cells
 
-from heuristic_core.analysis.bootstrap import wilson_zero_bound
-from heuristic_core.analysis.estimates import DoesNotApply, NotComputable, TooFewUnits
-from heuristic_core.analysis.verdicts import decide_verdict
-from heuristic_core.experiments.heuristic_core.analysis import statistics_accuracy as accuracy
-from heuristic_core.experiments.heuristic_core.analysis import statistics_learned_masks as masks
-from heuristic_core.experiments.heuristic_core.analysis import statistics_single_heads as single
-from heuristic_core.experiments.heuristic_core.analysis import statistics_sparsity as sparsity
-from heuristic_core.experiments.heuristic_core.analysis.evidence import Evidence
+from heuristic_core.experiments.subnetworks.analysis import statistics_accuracy as accuracy
+from heuristic_core.experiments.subnetworks.analysis import statistics_learned_masks as masks
+from heuristic_core.experiments.subnetworks.analysis import statistics_single_heads as single
+from heuristic_core.experiments.subnetworks.analysis import statistics_sparsity as sparsity
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
+from heuristic_core.stats.bootstrap import wilson_zero_bound
+from heuristic_core.stats.estimates import DoesNotApply, NotComputable, TooFewUnits
+from heuristic_core.stats.verdicts import decide_verdict
 
 
 def test_below_the_full_model(monkeypatch):
@@ -104,7 +104,7 @@ def test_core_heads_one_by_one_are_compared_within_layers():
 
 
 def test_a_core_like_any_heads_costs_more_as_rarely_as_p_says(monkeypatch):
-    monkeypatch.setattr("heuristic_core.analysis.randomisation.PERMUTATIONS", 400)
+    monkeypatch.setattr("heuristic_core.stats.randomisation.PERMUTATIONS", 400)
     rng, found = np.random.default_rng(0), []
     for _ in range(60):
         changes = {layer: rng.normal(size=6) for layer in (0, 1)}

@@ -5,8 +5,8 @@ import pytest
 from claim_tables import evidence, group_row
 from scipy import stats
 
-from heuristic_core.analysis.estimates import TooFewUnits
-from heuristic_core.experiments.heuristic_core.analysis import statistics_sparsity as sparsity
+from heuristic_core.experiments.subnetworks.analysis import statistics_sparsity as sparsity
+from heuristic_core.stats.estimates import TooFewUnits
 
 REPEATS = 300
 

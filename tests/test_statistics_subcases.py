@@ -6,10 +6,10 @@ from amounts import amount, by_chance, first_fast
 from claim_tables import evidence, group_row
 from scipy import stats
 
-from heuristic_core.analysis.bootstrap import bound_accuracy_interval
-from heuristic_core.analysis.estimates import DoesNotApply, NotComputable, TooFewUnits
-from heuristic_core.analysis.verdicts import decide_verdict
-from heuristic_core.experiments.heuristic_core.analysis.statistics_subcases import compute_crossing_p, crossings
+from heuristic_core.experiments.subnetworks.analysis.statistics_subcases import compute_crossing_p, crossings
+from heuristic_core.stats.bootstrap import bound_accuracy_interval
+from heuristic_core.stats.estimates import DoesNotApply, NotComputable, TooFewUnits
+from heuristic_core.stats.verdicts import decide_verdict
 
 OPTIONS = {"group": "ood", "sparsity": "mid"}
 LEVEL = "p < 0.05"

@@ -6,13 +6,13 @@ from figure_tables import CONTEXT, SUBSETS
 from page_studies import SPLITS, make_study
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.analysis.compare import compare
-from heuristic_core.experiments.heuristic_core.analysis.names import subset_label
-from heuristic_core.experiments.heuristic_core.figures import build_sheets, draw
-from heuristic_core.experiments.heuristic_core.figures.roles import ROLES, group_label
-from heuristic_core.experiments.heuristic_core.report.page import load_splits
-from heuristic_core.experiments.heuristic_core.report.sides import Side, load_side
-from heuristic_core.experiments.heuristic_core.report.views import build_view
+from heuristic_core.experiments.subnetworks.analysis.compare import compare
+from heuristic_core.experiments.subnetworks.analysis.names import subset_label
+from heuristic_core.experiments.subnetworks.figures import build_sheets, draw
+from heuristic_core.experiments.subnetworks.figures.roles import ROLES, group_label
+from heuristic_core.experiments.subnetworks.report.page import load_splits
+from heuristic_core.experiments.subnetworks.report.sides import Side, load_side
+from heuristic_core.experiments.subnetworks.report.views import build_view
 from heuristic_core.report.exhibits import _read_marks
 from heuristic_core.tables.parquet import write_table
 

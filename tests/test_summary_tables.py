@@ -6,9 +6,9 @@ import pytest
 from drawn import only
 from figure_tables import CONTEXT, SUBSETS
 
-from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.figures import condensed, draw, table_effective_size, table_variance
+from heuristic_core.experiments.subnetworks.figures import condensed, draw, table_effective_size, table_variance
+from heuristic_core.stats.seeds import mean_interval
 
 
 def test_table5_is_the_summary_beside_the_full_model(tables, drawn):

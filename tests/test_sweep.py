@@ -6,13 +6,13 @@ import pytest
 from conftest import ROOT
 from matplotlib.colors import to_rgb
 
-from heuristic_core.analysis.frames import make_frame
 from heuristic_core.config.figure import Figure
 from heuristic_core.config.reading import ConfigError, read_merged_configs
-from heuristic_core.experiments.heuristic_core.analysis.sweep import sweep
-from heuristic_core.experiments.heuristic_core.figures.figure_sweep import LOOKS, draw
 from heuristic_core.experiments.studies import parse_studies, parse_sweep
+from heuristic_core.experiments.subnetworks.analysis.sweep import sweep
+from heuristic_core.experiments.subnetworks.figures.figure_sweep import LOOKS, draw
 from heuristic_core.figures import style
+from heuristic_core.stats.frames import make_frame
 
 DOSE = ROOT / "config" / "dose.yaml"
 KEY = "task.artefacts.foreign_premises"

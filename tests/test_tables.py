@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from heuristic_core.common import atomic
-from heuristic_core.experiments.heuristic_core.tables.schemas import SCHEMAS
+from heuristic_core.experiments.subnetworks.tables.schemas import SCHEMAS
 from heuristic_core.tables import parquet
 from heuristic_core.tables.parquet import (
     as_frame,

@@ -7,9 +7,9 @@ from figure_head_tables import MATCHED, ablation_rows
 from figure_tables import CONTEXT, FT_SEEDS, control_rows, table
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.heuristic_core.figures import draw, write
-from heuristic_core.experiments.heuristic_core.figures.table3 import sheets
-from heuristic_core.experiments.heuristic_core.figures.table_controls import sheets as control_sheets
+from heuristic_core.experiments.subnetworks.figures import draw, write
+from heuristic_core.experiments.subnetworks.figures.table3 import sheets
+from heuristic_core.experiments.subnetworks.figures.table_controls import sheets as control_sheets
 from heuristic_core.figures.sheets import Sheet, to_markdown
 from heuristic_core.figures.targets import target_files
 from heuristic_core.figures.text import format_number, format_signed

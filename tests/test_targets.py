@@ -11,8 +11,8 @@ from conftest import ROOT
 from reduced import OWN, REDUCED, snakemake
 
 from heuristic_core.config.reading import read_config
-from heuristic_core.experiments.heuristic_core.config import parse_study
-from heuristic_core.experiments.heuristic_core.figures.targets import missing_study_requirement, unavailable_targets
+from heuristic_core.experiments.subnetworks.config import parse_study
+from heuristic_core.experiments.subnetworks.figures.targets import missing_study_requirement, unavailable_targets
 
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 SORTING = ROOT / "tests" / "studies" / "sorting.yaml"

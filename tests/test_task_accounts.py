@@ -12,10 +12,10 @@ from task_rows import NLI, pairs, raises
 
 from heuristic_core.config.demands import DataRequirements
 from heuristic_core.config.tasks import FilesTask
-from heuristic_core.tasks.counts import count_rows, list_unmet_demands, log_counts
-from heuristic_core.tasks.files import read_task
-from heuristic_core.tasks.pairs import REASONS, make_pair_key, normalise_sentence
-from heuristic_core.tasks.preview import find_task_errors
+from heuristic_core.data.counts import count_rows, list_unmet_demands, log_counts
+from heuristic_core.data.files import read_task
+from heuristic_core.data.pairs import REASONS, make_pair_key, normalise_sentence
+from heuristic_core.data.preview import find_task_errors
 
 # ---- the account
 

@@ -9,9 +9,9 @@ from conftest import ROOT
 from task_rows import HANS, HANS_ROWS, named, pairs, raises
 
 from heuristic_core.config.tasks import GeneratedTask
-from heuristic_core.tasks.counts import count_rows, log_counts
-from heuristic_core.tasks.files import read_task
-from heuristic_core.tasks.sentences import load_sentences
+from heuristic_core.data.counts import count_rows, log_counts
+from heuristic_core.data.files import read_task
+from heuristic_core.data.sentences import load_sentences
 
 
 def same_pair(first, second, label, **more):

@@ -3,7 +3,7 @@
 import pytest
 from task_rows import HANS, HANS_ROWS, NLI, pairs, raises
 
-from heuristic_core.tasks.files import read_task
+from heuristic_core.data.files import read_task
 
 
 def test_a_missing_file_is_named(task, tmp_path):

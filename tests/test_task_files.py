@@ -10,11 +10,11 @@ from conftest import ROOT, SHARED
 from task_rows import HANS, HANS_ROWS, NLI, named, pairs, raises
 
 from heuristic_core.config.tasks import FilesTask
+from heuristic_core.data.files import DataError, read_task
+from heuristic_core.data.pairs import SubsetRule
+from heuristic_core.data.rows import find_local_paths, find_missing_paths
+from heuristic_core.data.sentences import load_sentences
 from heuristic_core.tables.parquet import as_table
-from heuristic_core.tasks.files import DataError, read_task
-from heuristic_core.tasks.pairs import SubsetRule
-from heuristic_core.tasks.rows import find_local_paths, find_missing_paths
-from heuristic_core.tasks.sentences import load_sentences
 
 
 def left_out(account):

@@ -11,9 +11,9 @@ from test_scripts import script
 from transformers import BertForSequenceClassification
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.evaluation.evaluate import predictions, subnetwork_logits
-from heuristic_core.experiments.heuristic_core.analysis.levels import append_means, average_by_subset
-from heuristic_core.experiments.heuristic_core.figures.figure_transplant import draw
+from heuristic_core.experiments.subnetworks.analysis.levels import append_means, average_by_subset
+from heuristic_core.experiments.subnetworks.figures.figure_transplant import draw
+from heuristic_core.interventions.evaluate import predictions, subnetwork_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel

@@ -6,17 +6,17 @@ import pyarrow.parquet as pq
 import pytest
 from test_analysis_ablations import KINDS, MODEL
 
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.experiments.heuristic_core.analysis.ablation_cells import read_by_model
-from heuristic_core.experiments.heuristic_core.analysis.ablation_sets import (
+from heuristic_core.experiments.subnetworks.analysis.ablation_cells import read_by_model
+from heuristic_core.experiments.subnetworks.analysis.ablation_sets import (
     compute_ablation_sets,
     make_joint_sets,
     make_single_sets,
     select_strongest,
 )
-from heuristic_core.experiments.heuristic_core.analysis.ablations import compute_single_ood_drops
-from heuristic_core.experiments.heuristic_core.analysis.triples import mark_choosing_half, triple_sets, triples
+from heuristic_core.experiments.subnetworks.analysis.ablations import compute_single_ood_drops
+from heuristic_core.experiments.subnetworks.analysis.triples import mark_choosing_half, triple_sets, triples
 from heuristic_core.models.components import ComponentGrid
+from heuristic_core.stats.frames import make_frame
 from heuristic_core.tables.parquet import as_table, to_categorical_frame, write_table
 from heuristic_core.tables.schemas import get_schema
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from heuristic_core.analysis import verdicts
-from heuristic_core.analysis.estimates import DoesNotApply, Estimate, FailedRuns, NotComputable, TooFewUnits
-from heuristic_core.analysis.seeds import FINE_TUNING_SEEDS
-from heuristic_core.analysis.verdicts import VERDICTS, adjust_holm, compute_p_value, decide_verdict
-from heuristic_core.experiments.heuristic_core.analysis.core import count_common_heads
+from heuristic_core.experiments.subnetworks.analysis.core import count_common_heads
+from heuristic_core.stats import verdicts
+from heuristic_core.stats.estimates import DoesNotApply, Estimate, FailedRuns, NotComputable, TooFewUnits
+from heuristic_core.stats.seeds import FINE_TUNING_SEEDS
+from heuristic_core.stats.verdicts import VERDICTS, adjust_holm, compute_p_value, decide_verdict
 
 LEVEL = "p < 0.05"
 over_seeds = partial(verdicts.combine_seeds, unit=FINE_TUNING_SEEDS)

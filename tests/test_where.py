@@ -13,11 +13,11 @@ from task_rows import named, pairs, raises
 
 from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.config.tasks import EvaluationSplit
-from heuristic_core.experiments.heuristic_core.config import parse_study
-from heuristic_core.tasks import preview
-from heuristic_core.tasks.files import read_task
-from heuristic_core.tasks.readers import DataError
-from heuristic_core.tasks.rows import read_rows
+from heuristic_core.data import preview
+from heuristic_core.data.files import read_task
+from heuristic_core.data.readers import DataError
+from heuristic_core.data.rows import read_rows
+from heuristic_core.experiments.subnetworks.config import parse_study
 
 GENRES = ["crowd:upward_monotone", "paper:downward_monotone", "crowd:downward_monotone:conditional", None, "none"]
 MED = [row | {"genre": GENRES[k], "round": k % 2} for k, row in enumerate(pairs(*5 * [0]))]

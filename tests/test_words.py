@@ -7,11 +7,11 @@ from conftest import ROOT
 from small_tokenizers import KINDS
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.heuristic_core.config import load_study
+from heuristic_core.data.encode import encode
+from heuristic_core.data.sentences import load_sentences
+from heuristic_core.data.words import encode_word_pairs, to_encoded
+from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.models.tokenizer import make_tokenizer
-from heuristic_core.tasks.encode import encode
-from heuristic_core.tasks.sentences import load_sentences
-from heuristic_core.tasks.words import encode_word_pairs, to_encoded
 
 STUDY, MINILM = load_study(ROOT / "config.yaml"), load_study(ROOT / "config" / "minilm-mnli.yaml")
 PAIRS = [

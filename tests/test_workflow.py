@@ -13,10 +13,10 @@ from conftest import ROOT
 from reduced import OWN, RUNS, STUDY, planned, snakemake
 
 from heuristic_core.common.arithmetic import NATIVE, PORTABLE, supports_portable
-from heuristic_core.experiments.heuristic_core.analysis.outcomes import format_warning
-from heuristic_core.experiments.heuristic_core.archive.members import list_absent_tables
-from heuristic_core.experiments.heuristic_core.config.cells import list_cells, repeated_cells
-from heuristic_core.experiments.heuristic_core.figures.targets import TARGETS
+from heuristic_core.experiments.subnetworks.analysis.outcomes import format_warning
+from heuristic_core.experiments.subnetworks.archive.members import list_absent_tables
+from heuristic_core.experiments.subnetworks.config.cells import list_cells, repeated_cells
+from heuristic_core.experiments.subnetworks.figures.targets import TARGETS
 from heuristic_core.figures.targets import target_files
 from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.tables.parquet import read_table

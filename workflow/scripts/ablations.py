@@ -1,6 +1,6 @@
 """Measure what ablating heads costs."""
 
-from heuristic_core.experiments.heuristic_core.jobs.ablations import measure_ablations
+from heuristic_core.experiments.subnetworks.jobs.ablations import measure_ablations
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

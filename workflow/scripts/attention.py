@@ -1,6 +1,6 @@
 """Measure where every head of a fine-tuned model attends."""
 
-from heuristic_core.experiments.heuristic_core.jobs.attention import measure_attention
+from heuristic_core.experiments.subnetworks.jobs.attention import measure_attention
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

@@ -1,6 +1,6 @@
 """Compare the full model's in-domain accuracy with chance."""
 
-from heuristic_core.experiments.heuristic_core.jobs.chance import compare_with_chance
+from heuristic_core.experiments.subnetworks.jobs.chance import compare_with_chance
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

@@ -1,6 +1,6 @@
 """Judge claims on a study's tables."""
 
-from heuristic_core.experiments.heuristic_core.jobs.claims import judge_claims
+from heuristic_core.experiments.subnetworks.jobs.claims import judge_claims
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

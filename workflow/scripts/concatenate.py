@@ -1,6 +1,6 @@
 """Join the parts of one table."""
 
-from heuristic_core.experiments.heuristic_core.tables.schemas import SCHEMAS
+from heuristic_core.experiments.subnetworks.tables.schemas import SCHEMAS
 from heuristic_core.jobs.job import job
 from heuristic_core.jobs.tables import joiner_of
 from heuristic_core.provenance.record import run_with_record

@@ -1,6 +1,6 @@
 """Compare learned subnetworks with random and gradient-importance ones."""
 
-from heuristic_core.experiments.heuristic_core.jobs.compare_controls import compare_with_controls
+from heuristic_core.experiments.subnetworks.jobs.compare_controls import compare_with_controls
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

@@ -1,6 +1,6 @@
 """Find the heads that all subnetworks of one fine-tuning run share."""
 
-from heuristic_core.experiments.heuristic_core.jobs.core import find_core
+from heuristic_core.experiments.subnetworks.jobs.core import find_core
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

@@ -1,6 +1,6 @@
 """Evaluate subnetworks without the core."""
 
-from heuristic_core.experiments.heuristic_core.jobs.core_free import evaluate_core_free_subnetworks
+from heuristic_core.experiments.subnetworks.jobs.core_free import evaluate_core_free_subnetworks
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

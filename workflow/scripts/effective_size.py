@@ -1,6 +1,6 @@
 """Compute the effective size of every checkpoint."""
 
-from heuristic_core.experiments.heuristic_core.jobs.effective_size import measure_effective_size
+from heuristic_core.experiments.subnetworks.jobs.effective_size import measure_effective_size
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

@@ -1,6 +1,6 @@
 """Encode sentence pairs with the model's tokenizer."""
 
-from heuristic_core.experiments.heuristic_core.jobs.encode import encode_pairs
+from heuristic_core.experiments.subnetworks.jobs.encode import encode_pairs
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

@@ -1,6 +1,6 @@
 """Predict with subnetworks that were not learned."""
 
-from heuristic_core.experiments.heuristic_core.jobs.controls import evaluate_controls
+from heuristic_core.experiments.subnetworks.jobs.controls import evaluate_controls
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

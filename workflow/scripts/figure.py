@@ -1,6 +1,6 @@
 """Draw one figure or table of the paper."""
 
-from heuristic_core.experiments.heuristic_core.jobs.figure import draw_figure
+from heuristic_core.experiments.subnetworks.jobs.figure import draw_figure
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

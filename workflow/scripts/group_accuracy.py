@@ -1,6 +1,6 @@
 """Average accuracy over groups of subsets."""
 
-from heuristic_core.experiments.heuristic_core.jobs.group_accuracy import average_groups
+from heuristic_core.experiments.subnetworks.jobs.group_accuracy import average_groups
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

@@ -1,6 +1,6 @@
 """Find heads that attend to the repeated word before fine-tuning."""
 
-from heuristic_core.experiments.heuristic_core.jobs.attention import measure_initial_attention
+from heuristic_core.experiments.subnetworks.jobs.attention import measure_initial_attention
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

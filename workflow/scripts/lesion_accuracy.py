@@ -1,6 +1,6 @@
 """Compute accuracies of a lesioned model over fine-tuning."""
 
-from heuristic_core.experiments.heuristic_core.jobs.finetune_accuracy import score_lesioned_finetuning
+from heuristic_core.experiments.subnetworks.jobs.finetune_accuracy import score_lesioned_finetuning
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

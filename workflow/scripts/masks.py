@@ -1,6 +1,6 @@
 """Evaluate random subnetworks that contain the core."""
 
-from heuristic_core.experiments.heuristic_core.jobs.masks import evaluate_random_masks
+from heuristic_core.experiments.subnetworks.jobs.masks import evaluate_random_masks
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

@@ -1,6 +1,6 @@
 """Measure what later heads restore and transmit while the core is ablated."""
 
-from heuristic_core.experiments.heuristic_core.jobs.mediation import mediate
+from heuristic_core.experiments.subnetworks.jobs.mediation import mediate
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

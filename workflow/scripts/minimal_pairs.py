@@ -1,6 +1,6 @@
 """Find the minimal pair of every evaluation pair."""
 
-from heuristic_core.experiments.heuristic_core.jobs.minimal_pairs import find_minimal_pairs
+from heuristic_core.experiments.subnetworks.jobs.minimal_pairs import find_minimal_pairs
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

@@ -1,6 +1,6 @@
 """Measure direct effects of core heads on later heads."""
 
-from heuristic_core.experiments.heuristic_core.jobs.paths import patch_paths
+from heuristic_core.experiments.subnetworks.jobs.paths import patch_paths
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

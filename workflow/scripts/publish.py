@@ -1,6 +1,6 @@
 """Write subnetworks of a study as folders for the Hugging Face hub."""
 
-from heuristic_core.experiments.heuristic_core.jobs.publish import publish_subnetworks
+from heuristic_core.experiments.subnetworks.jobs.publish import publish_subnetworks
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

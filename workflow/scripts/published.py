@@ -1,6 +1,6 @@
 """Bring the authors' published results of one task into the tables of a study."""
 
-from heuristic_core.experiments.heuristic_core.jobs.published import import_results
+from heuristic_core.experiments.subnetworks.jobs.published import import_results
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

@@ -1,6 +1,6 @@
 """Measure how accuracies spread over seeds."""
 
-from heuristic_core.experiments.heuristic_core.jobs.spread import measure_spread
+from heuristic_core.experiments.subnetworks.jobs.spread import measure_spread
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

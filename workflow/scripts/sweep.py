@@ -1,6 +1,6 @@
 """Draw what ablating the core costs in studies that differ in a setting."""
 
-from heuristic_core.experiments.heuristic_core.jobs.sweep import draw_sweep
+from heuristic_core.experiments.subnetworks.jobs.sweep import draw_sweep
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

@@ -1,6 +1,6 @@
 """Take from a study's archive what it is drawn from."""
 
-from heuristic_core.experiments.heuristic_core.jobs.unpack import unpack_archive
+from heuristic_core.experiments.subnetworks.jobs.unpack import unpack_archive
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 

@@ -24,7 +24,7 @@ class Need(Block):
 
 
 class Claim(Block):
-    """One claim. `statistic` is a function of ``heuristic_core.analysis.statistics_*``."""
+    """One claim. `statistic` is a function of ``heuristic_core.stats.statistics_*``."""
 
     claim: Name
     sentence: str

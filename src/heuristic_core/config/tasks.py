@@ -19,11 +19,11 @@ from heuristic_core.config.blocks import (
     check_unique,
 )
 
-# What each is, and which endings name it: :mod:`heuristic_core.tasks.readers`.
+# What each is, and which endings name it: :mod:`heuristic_core.data.readers`.
 Format = Literal["parquet", "csv", "tsv", "jsonl", "saved"]
 Quoting = Literal["double", "none"]
 
-# The evaluation subsets of a generated task, as :mod:`heuristic_core.tasks.language` makes them.
+# The evaluation subsets of a generated task, as :mod:`heuristic_core.data.language` makes them.
 GENERATED_SUBSETS = (
     "in_domain",
     "ln_so_swap", "ln_prep", "ln_rel", "ln_passive", "ln_conj",
@@ -81,7 +81,7 @@ class Artefacts(Block):
     The form of a hypothesis, whatever its premise, then tells the label of a share of the pairs: a bare clause is
     entailed, an adjective or "in PLACE" is neutral, and "never" is a contradiction. A pair that no artefact changes is
     the same as without artefacts, and a higher share changes further pairs. Counter-examples have no artefact. See
-    :mod:`heuristic_core.tasks.artefacts`.
+    :mod:`heuristic_core.data.artefacts`.
     """
 
     added_modifiers: Share = Field(
@@ -117,7 +117,7 @@ class Artefacts(Block):
 
 
 class GeneratedTask(Block):
-    """The miniature's language; see :mod:`heuristic_core.tasks.language`."""
+    """The miniature's language; see :mod:`heuristic_core.data.language`."""
 
     name: Name
     source: Literal["generated"]

@@ -12,7 +12,7 @@ from heuristic_core.report.sides import Comparison
 
 # Name in configurations -> folder in this package and in workflow/rules.
 EXPERIMENT_FOLDERS = {
-    "heuristic-core": "heuristic_core",
+    "heuristic-core": "subnetworks",
     "list-sorting": "list_sorting",
     "extractive-structures": "extractive_structures",
 }

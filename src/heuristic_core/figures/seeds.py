@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 from matplotlib.axes import Axes
 
-from heuristic_core.analysis.seeds import mean_interval
 from heuristic_core.figures.lines import draw_lines
 from heuristic_core.figures.roles import Role
+from heuristic_core.stats.seeds import mean_interval
 
 SEED_LINE_STYLE, MEAN_LINE_STYLE = (
     {"linewidth": 0.5, "alpha": 0.5, "markersize": 1.5},

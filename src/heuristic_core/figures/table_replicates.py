@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.replicates import count_replicates
 from heuristic_core.common.roles import Folder, Input, Output
 from heuristic_core.figures.save import save
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_interval, format_number
+from heuristic_core.stats.replicates import count_replicates
 from heuristic_core.tables.parquet import read_table
 
 COLUMN_NAMES = [

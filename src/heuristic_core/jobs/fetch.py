@@ -8,10 +8,10 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.common.roles import Output
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.tasks import AnyTask
-from heuristic_core.sources.download import list_downloads
-from heuristic_core.sources.fetch import fetch
-from heuristic_core.sources.hub import list_sources
-from heuristic_core.tasks.rows import find_missing_paths
+from heuristic_core.data.download import list_downloads
+from heuristic_core.data.fetch import fetch
+from heuristic_core.data.hub import list_sources
+from heuristic_core.data.rows import find_missing_paths
 
 LOGGER = logging.getLogger("heuristic_core.fetch")
 # Use plain HTTP, which is tested. huggingface_hub reads this when it is imported.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import torch
 
-from heuristic_core.tasks.encoded import Encoded
+from heuristic_core.data.encoded import Encoded
 
 
 class Batch(NamedTuple):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
+from heuristic_core.data.pairs import find_length_error
 from heuristic_core.models.folder import resolve_folder
-from heuristic_core.tasks.pairs import find_length_error
 
 BERT_SPECIAL_TOKENS = 3
 TOKENIZER_FILE = "tokenizer.json"

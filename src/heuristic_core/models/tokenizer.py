@@ -5,12 +5,12 @@ from pathlib import Path
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
+from heuristic_core.data.hub import CONFIG_FILE
+from heuristic_core.data.language import VOCABULARY
 from heuristic_core.models.folder import check_files, resolve_folder
 from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.models.tokenizer_files import check_rows
 from heuristic_core.models.weight_files import read_object
-from heuristic_core.sources.hub import CONFIG_FILE
-from heuristic_core.tasks.language import VOCABULARY
 
 
 def make_tokenizer(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask):

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from heuristic_core.common.errors import InputError, format_count
+from heuristic_core.data.hub import CONFIG_FILE, SHARD_FILES, WEIGHTS_FILE
 from heuristic_core.models.parameters import PARAMETERS, Parameters, get_parameters
-from heuristic_core.sources.hub import CONFIG_FILE, SHARD_FILES, WEIGHTS_FILE
 
 OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}  # as transformers renames them
 BUFFERS = re.compile(

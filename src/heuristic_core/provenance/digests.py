@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[1]
 DIGEST_EXCLUDES = (
     "__init__.py",  # the package's own: no job opens a study
     "config",
-    "experiments/heuristic_core/config",
+    "experiments/subnetworks/config",
     "common/errors.py",
     "common/progress.py",
     "common/roles.py",

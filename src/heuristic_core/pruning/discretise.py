@@ -9,7 +9,7 @@ from torch import Tensor
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.pruning import THRESHOLD_TOLERANCE, Prune
-from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.ablation import Mask
 from heuristic_core.models.components import ComponentGrid, kept_count
 from heuristic_core.pruning.hard_concrete import TEMPERATURE, keep_largest, probability_open

@@ -6,11 +6,11 @@ from torch import Tensor
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.pruning import Prune
-from heuristic_core.evaluation.evaluate import require_finite
+from heuristic_core.data.encoded import Encoded
+from heuristic_core.interventions.evaluate import require_finite
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
-from heuristic_core.tasks.encoded import Encoded
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from safetensors.torch import load_file
 from heuristic_core.common.roles import Fields, Input, Output, Unfinished, require_same_length
 from heuristic_core.config.blocks import Device
 from heuristic_core.config.pruning import Prune
+from heuristic_core.data.encoded import Encoded
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.implementation import load_model
 from heuristic_core.pruning.discretise import discretise
@@ -20,7 +21,6 @@ from heuristic_core.pruning.prune import prune as prune_together
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import write_table
-from heuristic_core.tasks.encoded import Encoded
 
 LOGGER = logging.getLogger(__name__)
 

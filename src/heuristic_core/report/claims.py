@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from heuristic_core.analysis.verdicts import VERDICTS
 from heuristic_core.report.render import is_number
+from heuristic_core.stats.verdicts import VERDICTS
 
 MARGIN = 0.06  # fraction of a plot's width that stays free at each side
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from heuristic_core.analysis.estimates import NOT_RUN, TOO_FEW
-from heuristic_core.analysis.verdicts import VERDICT_MEANINGS
 from heuristic_core.report.claims import Claim, count_verdicts, count_verdicts_by_seed, group_claims
 from heuristic_core.report.exhibits import Exhibit
 from heuristic_core.report.runs import summarise_scripts
 from heuristic_core.report.settings import group_settings
 from heuristic_core.report.views import VIEW_CONFIG, load_library
+from heuristic_core.stats.estimates import NOT_RUN, TOO_FEW
+from heuristic_core.stats.verdicts import VERDICT_MEANINGS
 
 
 def study_values(

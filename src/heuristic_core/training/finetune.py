@@ -13,10 +13,10 @@ from heuristic_core.common.errors import DivergenceError, InputError
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.seeds import derive_seed, get_global_rng_state, set_global_rng_state, torch_generator
 from heuristic_core.config.blocks import Finetune, Training
-from heuristic_core.evaluation.evaluate import all_logits
+from heuristic_core.data.encoded import Encoded
+from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import wrap_model
-from heuristic_core.tasks.encoded import Encoded
 from heuristic_core.training.saved import digests, load_state, save_state
 from heuristic_core.training.stepper import AdamWStepper, Stepper
 

@@ -13,10 +13,10 @@ from heuristic_core.common.errors import DivergenceError
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.seeds import torch_generator
 from heuristic_core.config.models import Pretraining
+from heuristic_core.data.encode import encode
+from heuristic_core.data.masking import find_shared_words, mask_tokens
+from heuristic_core.data.unlabelled import generate_unlabelled_pairs
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.tasks.encode import encode
-from heuristic_core.tasks.masking import find_shared_words, mask_tokens
-from heuristic_core.tasks.unlabelled import generate_unlabelled_pairs
 from heuristic_core.training.finetune import TrainingRun, learning_rate, resume_run, save_run
 from heuristic_core.training.saved import digests
 from heuristic_core.training.stepper import AdamWStepper

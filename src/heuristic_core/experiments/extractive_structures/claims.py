@@ -2,14 +2,14 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.judging import check_claims, judge
-from heuristic_core.analysis.training_seeds import TRAINING_SEEDS
 from heuristic_core.config.claims import Claim
 from heuristic_core.experiments.extractive_structures import (  # noqa: F401  importing registers the statistics
     statistics,
     statistics_sharing,
 )
 from heuristic_core.experiments.extractive_structures.evidence import Evidence
+from heuristic_core.stats.judging import check_claims, judge
+from heuristic_core.stats.training_seeds import TRAINING_SEEDS
 
 CLAIM_LABELS = {"model": "language model", "task": "implications of facts", "ft_seed": None}
 

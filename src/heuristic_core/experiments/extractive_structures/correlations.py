@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.estimates import Estimate
-from heuristic_core.analysis.training_seeds import LOWEST, extreme_mean
+from heuristic_core.stats.estimates import Estimate
+from heuristic_core.stats.training_seeds import LOWEST, extreme_mean
 
 MAX_ABS_R = 1 - 1e-6  # a correlation of 1 has no finite z
 

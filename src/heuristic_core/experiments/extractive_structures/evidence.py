@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import NotComputable
+from heuristic_core.stats.estimates import NotComputable
 
 HOPS = "first", "second"
 IMPLICATIONS, TEST_IMPLICATIONS, TEST_FACTS = "implications", "test implications", "test facts"

@@ -8,9 +8,9 @@ import pandas as pd
 from scipy import stats
 from torch import Tensor
 
-from heuristic_core.analysis.randomisation import draw_shared_counts, tail_p_values
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.extractive_structures.scores import KINDS
+from heuristic_core.stats.randomisation import draw_shared_counts, tail_p_values
 
 GROUP_COLUMNS = ["study", "seed", "hop", "part"]
 COMPONENT = ["kind", "layer", "head"]

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from heuristic_core.analysis.estimates import Estimate, NotComputable, statistic
-from heuristic_core.analysis.training_seeds import HIGHEST, extreme_mean, mean_over_seeds
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
 from heuristic_core.experiments.extractive_structures.evidence import HOPS, IMPLICATIONS, TEST_FACTS, Evidence, by_hop
+from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
+from heuristic_core.stats.training_seeds import HIGHEST, extreme_mean, mean_over_seeds
 
 WHOLE = "whole"
 

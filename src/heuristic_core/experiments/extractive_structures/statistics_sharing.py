@@ -3,10 +3,10 @@
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.estimates import Estimate, NotComputable, statistic
-from heuristic_core.analysis.training_seeds import LOWEST, extreme_mean
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
 from heuristic_core.experiments.extractive_structures.evidence import Evidence, by_hop
+from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
+from heuristic_core.stats.training_seeds import LOWEST, extreme_mean
 
 
 @statistic

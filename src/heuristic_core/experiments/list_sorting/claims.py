@@ -2,8 +2,6 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.judging import check_claims, judge
-from heuristic_core.analysis.training_seeds import TRAINING_SEEDS
 from heuristic_core.config.claims import Claim
 from heuristic_core.experiments.list_sorting import (  # noqa: F401  each registers its statistics
     statistics_ablation,
@@ -11,6 +9,8 @@ from heuristic_core.experiments.list_sorting import (  # noqa: F401  each regist
     statistics_modes,
 )
 from heuristic_core.experiments.list_sorting.evidence import Evidence
+from heuristic_core.stats.judging import check_claims, judge
+from heuristic_core.stats.training_seeds import TRAINING_SEEDS
 
 MODEL_COLUMNS = {"model": "one-layer transformer", "task": "sorting of lists", "ft_seed": None}
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.frames import make_frame
-from heuristic_core.analysis.seeds import CONFIDENCE_LEVEL, mean_interval
+from heuristic_core.stats.frames import make_frame
+from heuristic_core.stats.seeds import CONFIDENCE_LEVEL, mean_interval
 
 MEASURES = {
     "loss": "loss, nats",

@@ -10,7 +10,7 @@ from functools import cached_property, wraps
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import Estimate, NotComputable, statistic
+from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
 
 WITH_DECAY, WITHOUT_DECAY, ANY_DECAY = "with", "without", "any"  # weight decay
 HEAD_MEASURES = ("copying", "suppression")  # of the model's head that has most of it

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import NotComputable
 from heuristic_core.experiments.list_sorting.stages import LEARNING, SPECIALISATION
+from heuristic_core.stats.estimates import NotComputable
 
 MAX_STEPS_OUTSIDE = 1  # measured steps
 

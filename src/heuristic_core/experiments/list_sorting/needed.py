@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from heuristic_core.analysis.faithful import Criterion
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
+from heuristic_core.stats.faithful import Criterion
 
 MODEL = ["study", "condition", "seed", "step"]
 UNITS = {"half": "halves", "head": "heads"}  # unit -> column that counts them

@@ -12,10 +12,10 @@ from itertools import product
 
 import numpy as np
 
-from heuristic_core.analysis.bootstrap import Resamples, sum_interval
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.list_sorting.config_llc import Stages
 from heuristic_core.experiments.list_sorting.stages import FALL, RISE, STAGES, Fit, Stage, find_stages, fit_curve
+from heuristic_core.stats.bootstrap import Resamples, sum_interval
 
 LOSS, OVERLAP = "loss", "overlap"  # the curves that define stages
 DIRECTIONS = {"fall": FALL, "rise": RISE}

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import Estimate, NotComputable
-from heuristic_core.analysis.training_seeds import HIGHEST, extreme_mean
 from heuristic_core.experiments.list_sorting.evidence import NATS, Evidence, sorting_statistic
 from heuristic_core.experiments.list_sorting.modes import SUPPRESSION
+from heuristic_core.stats.estimates import Estimate, NotComputable
+from heuristic_core.stats.training_seeds import HIGHEST, extreme_mean
 
 IDENTITY = ["condition", "seed"]  # of a model
 

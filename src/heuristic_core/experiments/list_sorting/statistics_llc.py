@@ -5,10 +5,10 @@ No claim about the LLC relies on one estimator: estimators measure different thi
 
 import pandas as pd
 
-from heuristic_core.analysis.estimates import Estimate, NotComputable
-from heuristic_core.analysis.training_seeds import extreme_mean, mean_over_seeds
 from heuristic_core.experiments.list_sorting.evidence import Evidence, sorting_statistic
 from heuristic_core.experiments.list_sorting.llc_stages import bracket_stage, find_stage
+from heuristic_core.stats.estimates import Estimate, NotComputable
+from heuristic_core.stats.training_seeds import extreme_mean, mean_over_seeds
 
 MIN_SEEDS = 2  # seeds behind an interval
 

@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from heuristic_core.analysis.estimates import DoesNotApply, Estimate, NotComputable, statistic
-from heuristic_core.analysis.training_seeds import HIGHEST, LOWEST, TRAINING_SEEDS, extreme_mean
 from heuristic_core.experiments.list_sorting.evidence import (
     ACCURACY,
     ANY_DECAY,
@@ -15,6 +13,8 @@ from heuristic_core.experiments.list_sorting.evidence import (
     Evidence,
     sorting_statistic,
 )
+from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, statistic
+from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, TRAINING_SEEDS, extreme_mean
 
 
 @statistic

@@ -4,9 +4,9 @@ import json
 
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.roles import Output
+from heuristic_core.data.fetch import fetch
+from heuristic_core.data.hub import Source
 from heuristic_core.experiments.extractive_structures.config import Pretrained
-from heuristic_core.sources.fetch import fetch
-from heuristic_core.sources.hub import Source
 
 
 def fetch_decoder(pretrained: Pretrained, fetched: Output) -> None:

@@ -1,0 +1,61 @@
+"""Draw the words of a pair of the miniature's language; some combinations are held out for evaluation."""
+
+from random import Random
+from zlib import crc32
+
+from heuristic_core.data.vocabulary import INTRANSITIVE, NOUNS, TRANSITIVE, Words
+
+
+def is_held_out_combination(noun: str, verb: str, other: str = "") -> bool:
+    """Return whether a clause of these words is held out for evaluation: a fifth of all combinations, by hash.
+
+    The order of the nouns does not matter. `other` is empty for an intransitive verb.
+    """
+    first, second = sorted((noun, other))
+    return crc32(f"{first}|{second}{verb}".encode()) % 5 == 0
+
+
+class Draw:
+    """Draws the words of one pair, without repeating a noun or the verb of a clause.
+
+    All clauses are held-out combinations if `held_out`, and none is otherwise. This does not cover combinations that
+    arise by chance from wrong hypotheses, or from nouns and verbs drawn separately.
+    """
+
+    def __init__(self, rng: Random, held_out: bool):
+        self.rng, self.choice = rng, rng.choice
+        self.held_out = held_out
+        self.used: set[str] = set()
+
+    def chance(self, probability: float) -> bool:
+        """Return True with the given probability."""
+        return self.rng.random() < probability
+
+    def noun(self) -> str:
+        """Draw a new noun."""
+        while (noun := self.choice(NOUNS)) in self.used:
+            pass
+        self.used.add(noun)
+        return noun
+
+    def transitive(self) -> Words:
+        """Draw a clause of subject, verb and object."""
+        return self._clause(TRANSITIVE, nouns=2)
+
+    def intransitive(self) -> Words:
+        """Draw a clause of subject and verb."""
+        return self._clause(INTRANSITIVE, nouns=1)
+
+    def clause(self) -> Words:
+        """Draw a transitive or an intransitive clause."""
+        return self.transitive() if self.chance(0.55) else self.intransitive()
+
+    def _clause(self, verbs: Words, nouns: int) -> Words:
+        while True:
+            subject, verb = self.choice(NOUNS), self.choice(verbs)
+            objects = self.rng.choices(NOUNS, k=nouns - 1)
+            words = {subject, verb, *objects}
+            is_new = len(words) == nouns + 1 and words.isdisjoint(self.used)
+            if is_new and is_held_out_combination(subject, verb, *objects) == self.held_out:
+                self.used |= words
+                return subject, verb, *objects

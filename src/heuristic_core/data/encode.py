@@ -1,0 +1,100 @@
+"""Encode sentence pairs as token arrays with the model's Hugging Face tokenizer."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.data.encoded import Encoded, Subset, get_token_types, pack_lists
+from heuristic_core.data.pairs import SubsetRule, find_length_error
+
+MAX_UNKNOWN_TOKENS = 1000  # first unknown tokens, whose words are counted
+
+
+class Tokenised(NamedTuple):
+    """Encoded pairs, and what the tokenizer lost of them.
+
+    Attributes:
+        pairs: the encoded pairs.
+        truncated: bool [n], whether a pair was truncated.
+        unknown: bool [tokens], whether a token is the unknown token.
+        unknown_words: texts of unknown tokens, the most frequent first.
+    """
+
+    pairs: Encoded
+    truncated: np.ndarray
+    unknown: np.ndarray
+    unknown_words: tuple[str, ...]
+
+
+def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[SubsetRule] = ()) -> Encoded:
+    """Encode rows of table `sentences`.
+
+    Args:
+        rows: the rows.
+        tokenizer: a Hugging Face tokenizer.
+        max_length: maximum number of tokens of a pair; longer pairs lose the end of their longer sentence.
+        rules: for an evaluation set, its subsets in the order of the rows.
+
+    Raises:
+        InputError: `max_length` leaves no room for a token of each sentence.
+        ValueError: the rows do not fit `rules`.
+    """
+    return tokenise(rows, tokenizer, max_length, rules).pairs
+
+
+def tokenise(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[SubsetRule] = ()) -> Tokenised:
+    """Encode rows as :func:`encode` does, and report truncated pairs and unknown tokens."""
+    if message := find_length_error(tokenizer.num_special_tokens_to_add(pair=True), max_length):
+        raise InputError(message)
+    encoding = tokenizer(
+        [row["sentence1"] for row in rows],
+        [row["sentence2"] for row in rows],
+        truncation="longest_first",
+        max_length=max_length,
+        return_special_tokens_mask=True,
+        return_attention_mask=False,
+    )
+    pairs = pack_lists(
+        encoding["input_ids"],
+        [get_token_types(encoding.sequence_ids(row)) for row in range(len(rows))],
+        encoding["special_tokens_mask"],
+        [row["label"] for row in rows],
+        _slice_subsets([row["subset"] for row in rows], rules),
+        [row["template"] for row in rows],
+    )
+    is_longest = pairs.lengths == max_length
+    truncated = np.array(
+        [
+            is_full and bool(pair_encoding.overflowing)
+            for is_full, pair_encoding in zip(is_longest, encoding.encodings, strict=True)
+        ]
+    )
+    unknown = (pairs.ids == (-1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id)) & (pairs.special == 0)
+    return Tokenised(pairs, truncated.astype(bool), unknown, _find_unknown_texts(rows, encoding, pairs, unknown))
+
+
+def _find_unknown_texts(rows: Sequence[dict], encoding, pairs: Encoded, unknown: np.ndarray) -> tuple[str, ...]:
+    """Return the texts of the first unknown tokens, the most frequent first."""
+    positions = np.flatnonzero(unknown)[:MAX_UNKNOWN_TOKENS]
+    texts: Counter[str] = Counter()
+    for position, pair in zip(positions, np.searchsorted(pairs.offsets, positions, side="right") - 1, strict=True):
+        token = int(position - pairs.offsets[pair])
+        start, end = encoding.encodings[pair].offsets[token]
+        texts[rows[pair]["sentence2" if pairs.types[position] else "sentence1"][start:end]] += 1
+    return tuple(text for text, _ in texts.most_common())
+
+
+def _slice_subsets(names: list[str], rules: Sequence[SubsetRule]) -> tuple[Subset, ...]:
+    subsets, start = [], 0
+    for rule in rules:
+        stop = start + names.count(rule.name)
+        if set(names[start:stop]) != {rule.name}:
+            raise ValueError(f"the rows of subset {rule.name} are missing or not contiguous")
+        subsets.append(Subset(rule.name, rule.group, rule.family, rule.merge, start, stop))
+        start = stop
+    if rules and start < len(names):
+        raise ValueError(f"{len(names) - start} rows belong to no subset, the first of them to {names[start]}")
+    return tuple(subsets)

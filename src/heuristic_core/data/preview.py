@@ -1,0 +1,113 @@
+"""Check a task by its configuration and the first rows of its files.
+
+Every error found here is also an error of the complete files; later rows may have others.
+"""
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+
+from heuristic_core.config.demands import NO_REQUIREMENTS, DataRequirements
+from heuristic_core.config.tasks import EvaluationSplit, FilesTask, GeneratedTask, Split, unknown_subsets
+from heuristic_core.data.codes import LabelStyle
+from heuristic_core.data.counts import format_shortage, list_unmet_demands
+from heuristic_core.data.files import (
+    check_subset_name,
+    get_evaluation_labels,
+    get_training_labels,
+    group_by_subset,
+    read_task,
+    select_rows,
+)
+from heuristic_core.data.readers import DataError
+from heuristic_core.data.rows import FileCounts, read_rows
+from heuristic_core.data.sizes import count_max_rows
+
+LOGGER = logging.getLogger(__name__)
+PREVIEW_ROWS = 10_000  # first rows of each file
+
+
+def find_task_errors(task: GeneratedTask | FilesTask, demands: DataRequirements = NO_REQUIREMENTS) -> list[str]:
+    """Check that each split can be read and meets the study's demands.
+
+    Files not downloaded yet are skipped. If the first rows are all rows, every demand is checked; otherwise a demand
+    for pairs is an error only if even the largest possible number of rows is too small.
+
+    Args:
+        task: the task; a generated one has no errors.
+        demands: what the study's settings need.
+
+    Returns:
+        Error messages.
+    """
+    if isinstance(task, GeneratedTask):
+        return []
+    errors, names, counts, style = [], [], {}, LabelStyle()
+    for key, split in task.splits.items():
+        try:
+            subsets, counts[key] = _read_first_rows(task, key, split, names, style)
+            names += subsets
+        except DataError as error:
+            errors.append(_format_error(key, error))
+    if not errors and all(map(_is_complete, counts.values())):
+        errors = _check_all_rows(task, demands)
+    elif not errors:
+        errors = _check_pair_counts(task, counts, demands.pairs)
+        if all(_is_complete(counts[key]) for key, split in task.splits.items() if getattr(split, "split_by", None)):
+            errors += unknown_subsets(demands.subsets, names)
+    return list(dict.fromkeys(errors))
+
+
+def _read_first_rows(
+    task: FilesTask, key: str, split: Split, others: Collection[str], style: LabelStyle
+) -> tuple[list[str], list[FileCounts]]:
+    """Return the names of the subsets in a split's first rows, and the counts of its files.
+
+    Raises:
+        DataError: the rows do not fit the configuration.
+    """
+    if not isinstance(split, EvaluationSplit):
+        return [], read_rows(task, split, get_training_labels(task, split), PREVIEW_ROWS, style)[1]
+    name = key.removeprefix("task.evaluation.")
+    labels, _ = get_evaluation_labels(task, name, split)
+    rows, files = read_rows(task, split, labels, PREVIEW_ROWS, style)
+    subset_groups = group_by_subset(name, split, labels, select_rows(rows, split, labels))
+    subsets = [subset for subset, group, *_ in subset_groups if group is not None]
+    for count, subset in enumerate(subsets):
+        check_subset_name(name, subset, [*others, *subsets[:count]])
+    return subsets or ([name] if split.split_by is None else []), files
+
+
+def _check_all_rows(task: FilesTask, demands: DataRequirements) -> list[str]:
+    """Return errors of a task whose first rows are all its rows, and log its warnings."""
+    try:
+        pairs = read_task(task, PREVIEW_ROWS)
+    except DataError as error:
+        return [str(error)]
+    for warning in pairs.warnings:
+        LOGGER.warning("%s", warning)
+    return list_unmet_demands(pairs, demands)
+
+
+def _check_pair_counts(task: FilesTask, counts: Mapping[str, list[FileCounts]], needs: Mapping[str, int]) -> list[str]:
+    """Return errors of settings that need more training pairs than the files can hold."""
+    required = needs | ({f"task.train_pairs = {task.train_pairs}": task.train_pairs} if task.train_pairs else {})
+    files = [(split, file) for index, split in enumerate(task.train) for file in counts[f"task.train.{index}"]]
+    pairs = sum(file.used for _, file in files)
+    for split, file in files:
+        if not file.is_complete and pairs < max(required.values(), default=0):
+            if (rows := count_max_rows(file.path, split.format)) is None:
+                return []
+            pairs += max(0, rows - file.rows)
+    if not all(counts[f"task.train.{index}"] for index in range(len(task.train))):
+        return []  # a file is not downloaded yet
+    source = f"the most that {', '.join(split.source for split in task.train)} can have"
+    return [format_shortage(setting, need, pairs, source) for setting, need in required.items() if need > pairs]
+
+
+def _is_complete(files: Sequence[FileCounts]) -> bool:
+    """Return whether the files of a split exist and were read to their end."""
+    return bool(files) and all(file.is_complete for file in files)
+
+
+def _format_error(key: str, error: DataError) -> str:
+    return str(error) if str(error).startswith("task.") else f"{key}: {error}"

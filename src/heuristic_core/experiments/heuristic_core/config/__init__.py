@@ -1,5 +1,0 @@
-"""Configuration of a study, read and checked before anything runs."""
-
-from heuristic_core.experiments.heuristic_core.config.study import Study, load_study, parse_study
-
-__all__ = ["Study", "load_study", "parse_study"]

@@ -1,1 +1,0 @@
-"""Fine-tuning with heads removed."""

@@ -1,0 +1,49 @@
+"""Compute intervals of means over seeds when some values are known only as bounds.
+
+A bound such as "above 80 %" may be 81 or 99, and an interval must hold for all values that the bounds allow. It reaches
+from the mean of the lower bounds to the mean of the upper bounds, widened by the largest standard deviation that the
+bounds allow. It is therefore conservative: possibly too wide, never too narrow.
+"""
+
+import numpy as np
+import scipy  # scipy.stats loads lazily: Snakemake imports this module at every start
+
+from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
+
+MIN_SD = 1e-9  # values with a smaller standard deviation count as equal
+
+
+def compute_bounded_interval(
+    least: np.ndarray, most: np.ndarray, reach: np.ndarray | float = 0.0
+) -> tuple[float, float]:
+    """Compute the 95 % interval of the mean over seeds of values between `least` and `most`.
+
+    Where all values are known it is Student's t interval.
+
+    Args:
+        least: Lower bound of each seed's value, [seeds].
+        most: Upper bound of each seed's value, [seeds].
+        reach: Half width of each seed's own interval over evaluation pairs. Seeds share their pairs, so these errors do
+            not average out; they are independent of the errors over seeds, so squared half widths add up.
+
+    Returns:
+        Lower and upper end; NaN for fewer than two seeds, and for equal values, which do not show how much seeds vary.
+    """
+    least, most = (np.asarray(ends, dtype=float) for ends in (least, most))
+    n = len(least)
+    if n < 2 or (sd := largest_sd(least, most)) < MIN_SD:
+        return np.nan, np.nan
+    half = scipy.stats.t.ppf((1 + CONFIDENCE_LEVEL) / 2, n - 1) * sd / np.sqrt(n)
+    half = np.hypot(half, np.mean(reach))
+    return float(least.mean() - half), float(most.mean() + half)
+
+
+def largest_sd(least: np.ndarray, most: np.ndarray) -> float:
+    """Return the largest standard deviation (ddof=1) of values between `least` and `most`.
+
+    It is reached with each value at the end further from the mean: the values with the lower midpoints at `least`, the
+    others at `most`.
+    """
+    order = np.argsort(least + most, kind="stable")
+    low, high = least[order], most[order]
+    return max(np.concatenate([low[:k], high[k:]]).std(ddof=1) for k in range(len(low) + 1))

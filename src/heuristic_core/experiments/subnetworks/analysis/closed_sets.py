@@ -1,0 +1,54 @@
+"""Choose the heads to close in further pruning runs: the core, or a random set instead."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.experiments.subnetworks.analysis.ablation_sets import draw_matched_sets
+from heuristic_core.models.components import ComponentGrid
+
+
+def list_core_heads(core: pd.DataFrame) -> tuple[int, ...]:
+    """Return the ascending component indices of the core, from table "core" of one fine-tuning run."""
+    return tuple(sorted(int(component) for component in core.loc[core["in_core"], "component"]))
+
+
+def draw_disjoint_sets(core: Sequence[int], grid: ComponentGrid, count: int, seed: int) -> list[tuple[int, ...]]:
+    """Draw different random sets with as many heads in each layer as the core, but no core heads.
+
+    A control that contained core heads would share part of the effect that it controls for.
+
+    Args:
+        core: Component indices of the core, ascending.
+        grid: Components of the model.
+        count: Number of sets; fewer where no more exist.
+        seed: Seed of the draws.
+
+    Returns:
+        Ascending component indices of each set; no sets if the core is empty.
+    """
+    if not core:
+        return []
+    layers = "+".join(str(head // grid.heads) for head in core)
+    others = [head for head in range(grid.layers * grid.heads) if head not in core]
+    return list(draw_matched_sets(layers, others, grid.heads, count, seed, tuple(core)))
+
+
+def explain_missing_set(core: Sequence[int], grid: ComponentGrid, number: int, available: int) -> str:
+    """Return why no pruning run closed set `number` (0 is the core), where only `available` random sets exist."""
+    if not core:
+        return "was not run: the core is empty"
+    for layer, core_count in Counter(head // grid.heads for head in core).items():
+        if core_count > (others := grid.heads - core_count):
+            return f"was not run: layer {layer} has {others} heads beside the core's {core_count}"
+    return f"was not run: random set {number} of {available}, all that the core's layers have beside the core"
+
+
+def draw_matched_set(heads: Collection[int], grid: ComponentGrid, rng: np.random.Generator) -> tuple[int, ...]:
+    """Draw a random set with as many heads in each layer as `heads`, from all heads of the layer including `heads`."""
+    matched: list[int] = []
+    for layer, count in sorted(Counter(head // grid.heads for head in heads).items()):
+        matched += (layer * grid.heads + rng.permutation(grid.heads)[:count]).tolist()
+    return tuple(sorted(matched))

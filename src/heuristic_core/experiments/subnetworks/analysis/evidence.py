@@ -1,0 +1,219 @@
+"""Provide the statistics of claims with the tables of a run, facts about its study, and checks of its cells."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, OOD, J, compute_group_means
+from heuristic_core.experiments.subnetworks.analysis.degenerate import describe_unsound_cells, identical
+from heuristic_core.experiments.subnetworks.analysis.outcomes import select_sound
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.stats.estimates import DoesNotApply, FailedRuns, NotComputable, TooFewUnits
+from heuristic_core.tables.columns import RUN
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Results of one fine-tuning run.
+
+    Attributes:
+        context: Facts about the study.
+        tables: Tables of the run by schema name.
+    """
+
+    context: Context
+    tables: dict[str, pd.DataFrame]
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return a table.
+
+        Raises:
+            CannotSay: If the study lacks the table, or it has no rows for this run.
+        """
+        if name not in self.tables or self.tables[name].empty:
+            raise NotComputable(f"the study has no table {name}")
+        return self.tables[name]
+
+    def sparsity(self, name: str) -> float:
+        """Return the sparsity named "mid" or "high", a share."""
+        return getattr(self.context, name)
+
+    def require_sound(self, *cells: str) -> None:
+        """Check that the pruning runs of the cells can be analysed and that the full model is above chance in-domain.
+
+        A study without table "runs", such as published results, passes: nothing is known about its runs.
+
+        Args:
+            cells: Names of :func:`.degenerate.list_cells`.
+
+        Raises:
+            FailedRuns: If half of the runs of a cell or more failed, collapsed or missed their target, or the full
+                model is at chance.
+            TooFew: If all subnetworks of a cell are identical, so that there is one mask, not several.
+        """
+        runs = self.tables.get("runs")
+        if runs is None or runs.empty:
+            return
+        if problems := list(describe_unsound_cells(runs, self.context, *cells)):
+            more = f", and {len(problems) - 1} more such cells" if len(problems) > 1 else ""
+            raise FailedRuns(f"{problems[0]}{more}")
+        self.require_learned()
+        if (components := self.tables.get("components")) is not None and not components.empty:
+            for number, cell in identical(components, runs, self.context, *cells):
+                raise TooFewUnits(f"all {number} pruning seeds gave the same subnetwork at {cell}")
+
+    def chance(self) -> float | None:
+        """Return the in-domain accuracy, percent, of always predicting the most frequent label after merging.
+
+        None if it is not recorded, as for published results.
+        """
+        values = self.tables["runs"]["chance"].dropna() if "runs" in self.tables else ()
+        return float(values.max()) if len(values) else None
+
+    def above_chance(self, accuracy: float) -> float:
+        """Return in-domain accuracy above chance, points.
+
+        Raises:
+            CannotSay: If chance is not recorded.
+        """
+        if (chance := self.chance()) is None:
+            raise NotComputable("in-domain chance is not recorded, so that accuracy above it is not known")
+        return accuracy - chance
+
+    def share_of_best(self, accuracies: pd.Series, share: float) -> float:
+        """Return `share` times the best in-domain accuracy, percent.
+
+        Raises:
+            DoesNotApply: If this is no higher than chance.
+        """
+        bound, chance = share * accuracies.max(), self.chance()
+        if chance is not None and bound <= chance:
+            raise DoesNotApply(
+                f"{100 * share:g} % of the best in-domain accuracy is {bound:.1f} %, and chance is {chance:.1f} %"
+            )
+        return bound
+
+    def require_learned(self) -> None:
+        """Check that the full model is above chance in-domain, if chance is recorded.
+
+        Raises:
+            FailedRuns: If the full model is at chance.
+        """
+        chance = self.chance()
+        if chance is not None and not (full := self.full(ID))["low"] > chance:
+            raise FailedRuns(f"the full model is at chance in-domain: {full['accuracy']:.1f} %, chance {chance:.1f} %")
+
+    def cell(self, table: str, sparsity: str) -> pd.DataFrame:
+        """Return the rows of a table about the spread: first runs of its pruning seeds at the last checkpoint.
+
+        Runs that failed, collapsed or missed their target are left out.
+
+        Args:
+            table: Name of the table.
+            sparsity: "mid" or "high".
+
+        Raises:
+            CannotSay: If the table is missing.
+            FailedRuns: If the cell is not sound, see :meth:`sound`.
+        """
+        self.require_sound(sparsity)
+        rows = self.table(table)
+        in_cell = (rows["step"] == self.context.last) & (rows["sparsity"] == self.sparsity(sparsity))
+        rows = rows[in_cell & (rows["repeat"] == 0) & rows["seed"].isin(list(self.context.seeds))]
+        runs = self.tables.get("runs")
+        return rows if runs is None or runs.empty else select_sound(rows, runs)
+
+    def resolve_group(self, group: str, rows: pd.DataFrame | None = None) -> str:
+        """Return `group`, or OOD instead of J for published results without J, such as the paper's.
+
+        Other studies have no substitute for J: a model that rejects every pair has 100 % OOD accuracy, and with merged
+        labels half of all guesses are right.
+
+        Args:
+            group: A group, or J.
+            rows: Rows of table "group_accuracy" to check for J; default all.
+
+        Raises:
+            CannotSay: If the group is J and the study has no entailment subsets.
+        """
+        rows = self.tables.get("group_accuracy") if rows is None else rows
+        lacks_j = rows is not None and not rows.loc[rows["group"] == J, "accuracy"].notna().any()
+        if group != J or not lacks_j:
+            return group
+        if self.chance() is not None:
+            raise NotComputable("no ood-entailment subset was evaluated, and without it there is no J")
+        return OOD
+
+    def spread(self, table: str, group: str, sparsity: str) -> pd.DataFrame:
+        """Return the rows of a :meth:`cell` of table "accuracy" or "group_accuracy" with accuracies on a group.
+
+        Raises:
+            CannotSay: If there are none.
+            FailedRuns: If the cell is not sound, see :meth:`sound`.
+        """
+        rows, group = self.cell(table, sparsity), self.resolve_group(group)
+        rows = self.select_analysed(rows[rows["group"] == group]).dropna(subset="accuracy")
+        return require_rows(rows, f"{group} accuracy at {sparsity} sparsity")
+
+    def full(self, group: str) -> pd.Series:
+        """Return the full model's row of table "group_accuracy" at the last checkpoint.
+
+        Raises:
+            CannotSay: If it is missing.
+        """
+        rows, group = self.table("group_accuracy"), self.resolve_group(group)
+        is_full = (rows["step"] == self.context.last) & rows["seed"].isna() & (rows["group"] == group)
+        return require_rows(rows[is_full].dropna(subset="accuracy"), f"{group} accuracy of the full model").iloc[0]
+
+    def select_analysed(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Select the rows of the subsets that enter group means."""
+        if self.context.subsets is None or "subset" not in rows:
+            return rows
+        return rows[rows["subset"].isna() | rows["subset"].isin(list(self.context.subsets))]
+
+    def average_by_step(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return mean accuracy, percent, by step of fine-tuning and group, [steps, groups]."""
+        return compute_group_means(self.select_analysed(rows)).pivot(index="step", columns="group", values="accuracy")
+
+
+def select_run(tables: dict[str, pd.DataFrame], run: dict) -> dict[str, pd.DataFrame]:
+    """Select the rows of one fine-tuning run in all tables."""
+    selected = {}
+    for name, table in tables.items():
+        in_run = np.logical_and.reduce([(table[column] == value).fillna(False) for column, value in run.items()])
+        selected[name] = table[in_run]
+    return selected
+
+
+def reason_without_p(tables: dict[str, pd.DataFrame], context: Context, run: dict, *cells: str) -> str | None:
+    """Return why masks of the cells have no p (model at chance, unsound or identical subnetworks), or None.
+
+    Args:
+        tables: All rows, by table.
+        context: What the study compares.
+        run: The identity columns of a fine-tuning run.
+        cells: Names of :func:`.degenerate.list_cells`.
+    """
+    try:
+        Evidence(context, select_run(tables, {name: run[name] for name in RUN})).require_sound(*cells)
+    except NotComputable as reason:
+        return str(reason)
+    return None
+
+
+def list_runs(tables: dict[str, pd.DataFrame]) -> list[dict]:
+    """Return the identity columns of all fine-tuning runs in the tables, ascending."""
+    identities = pd.concat([t[[*RUN]] for t in tables.values() if len(t)]).dropna().drop_duplicates()
+    return identities.sort_values([*RUN]).to_dict("records")
+
+
+def require_rows(rows: pd.DataFrame, what: str) -> pd.DataFrame:
+    """Return `rows` if there are any.
+
+    Raises:
+        CannotSay: If there are no rows; the message says that `what` is missing.
+    """
+    if rows.empty:
+        raise NotComputable(f"no {what}")
+    return rows

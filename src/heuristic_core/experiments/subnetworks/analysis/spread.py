@@ -1,0 +1,126 @@
+"""Spread of subnetworks over pruning seeds, over fine-tuning seeds, and over two runs of the same pruning seed."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.experiments.subnetworks.analysis.accuracy import MIN_VALUES
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.stats.frames import make_frame
+from heuristic_core.stats.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS, mean_interval
+from heuristic_core.tables.columns import RUN, STEP, SUBSET
+
+STUDY_KEYS = [name for name in RUN if name != "ft_seed"]
+
+
+def select_spread(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context) -> pd.DataFrame:
+    """Select accuracies of the full model and of the first runs of subnetworks that make up the spread.
+
+    Args:
+        accuracy: Table "accuracy".
+        group_accuracy: Table "group_accuracy".
+        context: Context of the study.
+
+    Returns:
+        Rows of subsets, followed by rows of groups (subset null).
+    """
+    rows = pd.concat([accuracy, group_accuracy.assign(subset=None, family=None)])
+    in_spread = rows["sparsity"].isin([context.mid, context.high]) & rows["seed"].isin(list(context.seeds))
+    selected = (rows["step"] == context.last) & (rows["repeat"] == 0) & (in_spread | rows["seed"].isna())
+    return rows[selected]
+
+
+def summary(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context) -> pd.DataFrame:
+    """Make table "summary" of the last checkpoint's subnetworks at mid and high sparsity.
+
+    Rows over pruning seeds are by fine-tuning seed. Rows over fine-tuning seeds, the unit of claims about a way of
+    training, are for the full model, mid and high. Failed runs do not count in n.
+
+    Args:
+        accuracy: Table "accuracy".
+        group_accuracy: Table "group_accuracy".
+        context: Context of the study.
+
+    Returns:
+        Means, standard deviations, ranges and intervals by subset and group, percent (J: points).
+    """
+    rows = select_spread(accuracy, group_accuracy, context).dropna(subset="accuracy")
+    cell = [*STEP, "sparsity", *SUBSET]
+    over_pruning = _summarise(rows[rows["seed"].notna()], [*RUN, *cell], PRUNING_SEEDS)
+    full = rows[rows["seed"].isna()].rename(columns={"accuracy": "mean"})
+    over_tuning = pd.concat([over_pruning, full])[[*RUN, *cell, "mean"]].rename(columns={"mean": "accuracy"})
+    over_tuning = _summarise(over_tuning, [*STUDY_KEYS, *cell], FINE_TUNING_SEEDS)
+    return make_frame("summary", pd.concat([over_pruning, over_tuning]))
+
+
+def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
+    """Summarise accuracy over the seeds `over`, by `keys`."""
+    values = rows.groupby(keys, dropna=False, sort=False)["accuracy"]
+    table = values.agg(n="size", sd="std", min="min", max="max").reset_index()
+    table["mean"], table["low"], table["high"] = zip(*(mean_interval(v) for _, v in values), strict=True)
+    lower_bound = table["group"].map(MIN_VALUES).fillna(0)
+    bounded = {
+        end: table[end].clip(lower_bound, 100) for end in ("low", "high")
+    }  # with few seeds, ends can exceed the possible range
+    return table.assign(over=over, **bounded)
+
+
+def variance(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context, components=None) -> pd.DataFrame:
+    """Make table "variance": the variation between pruning seeds, and between two runs of one seed.
+
+    Two runs with the same configuration and seed differ only by what the seed does not determine: the order of
+    floating-point sums (on a GPU, or if seeds share a pass), or, in published results, another rule for the mask. For
+    differences d_i of n repeated seeds, within_sd = sqrt(sum d_i^2 / 2n) is the standard deviation of a single run.
+
+    Args:
+        accuracy: Table "accuracy".
+        group_accuracy: Table "group_accuracy".
+        context: Context of the study.
+        components: Table "components", to compare the masks of both runs; None if unknown.
+
+    Returns:
+        A row for each fine-tuning run, sparsity, and subset or group.
+    """
+    rows = pd.concat([accuracy, group_accuracy.assign(subset=None, family=None)])
+    selected = (rows["step"] == context.last) & rows["sparsity"].isin([context.mid, context.high])
+    rows = rows[selected & rows["seed"].isin(list(context.seeds))]
+    equal_masks = _count_equal_masks(components, context) if components is not None else {}
+    records = []
+    for keys, cell in rows.groupby([*RUN, *STEP, "sparsity", *SUBSET], dropna=False, sort=False):
+        runs = cell.pivot(index="seed", columns="repeat", values="accuracy").reindex(columns=[0, 1])
+        difference = (runs[1] - runs[0]).dropna()
+        identity = dict(zip([*RUN, *STEP, "sparsity", *SUBSET], keys, strict=True))
+        records.append(
+            identity
+            | {
+                "between_sd": runs[0].std(),
+                "seeds": runs[0].count(),
+                "within_sd": np.sqrt((difference**2).mean() / 2) if len(difference) else None,
+                "repeated": len(difference),
+                "same_masks": equal_masks.get((identity["ft_seed"], identity["sparsity"])),
+            }
+        )
+    return make_frame("variance", records)
+
+
+def _count_equal_masks(components: pd.DataFrame, context: Context) -> dict[tuple, int]:
+    """Count the repeated seeds that kept the same components both times, by fine-tuning seed and sparsity."""
+    selected = (components["step"] == context.last) & components["seed"].isin(list(context.repeats))
+    return {
+        key: sum(_compare_repeats(cell))
+        for key, cell in components[selected].groupby(["ft_seed", "sparsity"])
+        if _is_repeated(cell)
+    }
+
+
+def _is_repeated(cell: pd.DataFrame) -> bool:
+    """Return whether a cell has repeated runs."""
+    return cell["repeat"].nunique() > 1
+
+
+def _compare_repeats(cell: pd.DataFrame) -> Iterator[bool]:
+    """Yield for each seed whether both its runs kept the same components."""
+    for _, runs in cell.groupby("seed"):
+        kept = runs.pivot(index="component", columns="repeat", values="kept")
+        yield kept.shape[1] == 2 and bool((kept[0] == kept[1]).all())

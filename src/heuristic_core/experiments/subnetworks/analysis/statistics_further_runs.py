@@ -1,0 +1,124 @@
+"""Statistics of claims about further pruning runs: subnetworks without the core, and steps at which heads enter."""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from heuristic_core.common.draws import numpy_generator
+from heuristic_core.experiments.subnetworks.analysis.accuracy import LABELS
+from heuristic_core.experiments.subnetworks.analysis.core_free import CONTROL, NO_MID
+from heuristic_core.experiments.subnetworks.analysis.entry import CORE
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
+from heuristic_core.stats.estimates import DoesNotApply, Estimate, FailedRuns, NotComputable, statistic
+from heuristic_core.stats.randomisation import layer_randomisation_test
+
+MIN_VALUES = 6  # fewest values whose median has a 95 % interval
+
+
+@statistic
+def core_size(evidence: Evidence) -> Estimate:
+    """Return the number of heads in the core."""
+    evidence.require_sound("mid", "high")
+    core = evidence.table("core")
+    names = [f"{head.layer}.{head.head}" for head in core[core["in_core"]].itertuples()]
+    return Estimate(len(names), detail=f"the core is {', '.join(names) or 'empty'}", exact=True)
+
+
+@statistic
+def controls_faithful(evidence: Evidence) -> Estimate:
+    """Estimate median ID accuracy with a random set closed, minus the faithful accuracy, points.
+
+    The faithful accuracy is the mean ID accuracy of mid-sparsity subnetworks minus the margin. If pruning failed
+    whichever heads are closed, a cost without the core would be no evidence. The interval of the median is from order
+    statistics.
+    """
+    rows = evidence.table("core_free_runs")
+    if evidence.context.margin is None:
+        raise NotComputable("the study has no margin")
+    if rows["mid_id_accuracy"].isna().all():
+        raise NotComputable(NO_MID)
+    controls = require_rows(rows[(rows["role"] == CONTROL) & rows["sound"]], "random set whose run went well")
+    faithful = controls["mid_id_accuracy"].iloc[0] - evidence.context.margin
+    values = controls["id_accuracy"].to_numpy(dtype=float) - faithful
+    low = high = None
+    if len(values) >= MIN_VALUES:
+        low, high = stats.quantile_test(values, p=0.5).confidence_interval(0.95)
+    detail = (
+        f"median ID accuracy of {len(values)} random sets {np.median(values) + faithful:.1f} %, "
+        f"faithful {faithful:.1f} %"
+    )
+    return Estimate(float(np.median(values)), low, high, len(values), "random sets", detail, exact=low is None)
+
+
+@statistic
+def without_core(evidence: Evidence, group: str) -> Estimate:
+    """Test whether closing the core costs more accuracy (or J) on a group than closing a random set; opposite: less."""
+    evidence.require_sound("mid")
+    rows = evidence.table("core_free")
+    selected = (
+        rows["subset"].isna() & rows["family"].isna() & (rows["measure"] == "accuracy") & (rows["group"] == group)
+    )
+    row = require_rows(rows[selected], f"{LABELS[group]} of subnetworks without the core").iloc[0]
+    if pd.isna(row["p_lower"]):
+        raise NotComputable(row["reason"])
+    for excluded, included, closed in (
+        ("left_out", "n", "the core"),
+        ("left_out_control", "n_control", "a random set"),
+    ):
+        if row[excluded] > row[included]:
+            raise FailedRuns(
+                f"of {row[excluded] + row[included]} pruning runs with {closed} closed, {row[excluded]} did not go well"
+            )
+    interval = "" if pd.isna(row["low"]) else f" [{row['low']:.1f}, {row['high']:.1f}]"
+    detail = (
+        f"{LABELS[group]} {row['core_free']:.1f} in {row['n']} runs without the core, {row['control']:.1f} without one "
+        f"of {row['n_control']} random sets: {row['difference']:+.1f}{interval} points, p = {row['p_lower']:.2g}; "
+        f"left out {row['left_out']} and {row['left_out_control']}"
+    )
+    attainable = 1 / (1 + row["n_control"])
+    return Estimate.test(row["p_lower"], row["p_higher"], int(row["n_control"]), "random sets", detail, attainable)
+
+
+@statistic
+def early_core_heads(evidence: Evidence) -> Estimate:
+    """Test whether core heads enter before OOD accuracy reaches half of its last value; opposite: after.
+
+    Heads are permuted within layers, each with whether it enters before. The core is the heads that all subnetworks of
+    other seeds keep at the last checkpoint, and heads that are kept often may be kept often at any step: the test shows
+    that core heads are early compared with other heads, not that entering early puts a head into the core.
+    """
+    rows = _entry_rows(evidence)
+    core, steps = require_rows(rows[rows["group"] == CORE], "core head"), evidence.context.entry
+    half = rows["half_step"].iloc[0]
+    if not steps[0] < half <= steps[-1]:  # entries before the first or after the last step are not observed
+        evaluated = f"steps {steps[0]} to {steps[-1]} of mechanism.entry.checkpoints"
+        raise NotComputable(f"OOD accuracy reaches half at step {half:.0f}, outside of {evaluated}")
+    if (undecided := rows["before_half"].isna()).any():
+        raise NotComputable(
+            f"of {len(rows)} heads, {undecided.sum()} may enter before half or not: {rows[undecided].iloc[0].reason}"
+        )
+    heads = rows.assign(in_core=rows["group"] == CORE, value=rows["before_half"].astype(float))
+    early = heads["value"].astype(bool)
+    p, opposite, attainable = layer_randomisation_test(heads, numpy_generator("early core heads"))
+    others = early[~heads["in_core"] & heads["layer"].isin(core["layer"])]
+    detail = (
+        f"OOD accuracy reaches half at step {half:.0f}; {', '.join(_describe(head) for head in core.itertuples())}; "
+    )
+    detail += f"of {len(others)} other heads of these layers {others.sum()} enter before, p = {p:.2g}"
+    return Estimate.test(p, opposite, len(heads), "heads", detail, attainable)
+
+
+def _entry_rows(evidence: Evidence) -> pd.DataFrame:
+    """Return table "entry" of sound runs. Raises DoesNotApply if the full model generalises at no step."""
+    evidence.require_sound("entry")
+    rows = evidence.table("entry")
+    if rows["half_step"].isna().all():
+        raise DoesNotApply(rows["reason"].iloc[0])
+    return rows
+
+
+def _describe(head) -> str:
+    """Describe when a head enters."""
+    if pd.isna(head.entry_step):
+        return f"{head.name} never enters"
+    return f"{head.name} enters at {head.entry_step}" + (" or before" if head.censored else "")

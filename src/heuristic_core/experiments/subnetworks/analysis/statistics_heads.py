@@ -1,0 +1,110 @@
+"""Statistics of claims about ablating the whole core: its cost, its specificity, and its interaction."""
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, MIN_VALUES, J
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
+from heuristic_core.experiments.subnetworks.analysis.joint_ablation import (
+    select_controls,
+    select_group_row,
+    select_joint_ablation,
+    select_joint_ablations,
+)
+from heuristic_core.stats.bootstrap import difference_interval
+from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, statistic
+from heuristic_core.stats.randomisation import tail_p_values
+
+PAIR_UNITS = "pairs, drawn by template where a subset has several"
+CHANGE_COLUMNS = ["change", "change_low", "change_high"]
+
+
+@statistic
+def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
+    """Estimate how much more J than ID accuracy above chance ablating the whole core costs, percentage points.
+
+    Both costs are shares of the full model's value, which is treated as known; plain points would not be comparable, as
+    J can lose 200. J and ID accuracy above chance are both 0 for a constant class. Their pairs are independent.
+    """
+    rows = select_joint_ablation(evidence)
+    j, id_ = (select_group_row(rows, group) for group in (J, ID))
+    full_j, full_id = evidence.full(J)["accuracy"], evidence.above_chance(evidence.full(ID)["accuracy"])
+    if full_j <= 0 or full_id <= 0:
+        raise DoesNotApply(
+            f"the full model has {full_j:.1f} points of J, and {full_id:.1f} of ID accuracy above chance"
+        )
+    lost_j, lost_id = (-100 * row[CHANGE_COLUMNS].astype(float) / full for row, full in ((j, full_j), (id_, full_id)))
+    detail = (
+        f"{j['ablation']}: J {j['change']:+.1f} of {full_j:.1f} points ({lost_j['change']:.0f} %), ID "
+        f"{id_['change']:+.1f} of {full_id:.1f} above chance ({lost_id['change']:.0f} %)"
+    )
+    intervals = [(lost["change"], lost["change_high"], lost["change_low"]) for lost in (lost_id, lost_j)]
+    low, high = difference_interval(*intervals)
+    n = None if pd.isna(low) else int(j["n"] + id_["n"])
+    return Estimate(lost_j["change"] - lost_id["change"], low, high, n, PAIR_UNITS if n else None, detail)
+
+
+@statistic
+def remaining_accuracy(evidence: Evidence, group: str) -> Estimate:
+    """Estimate the accuracy on a group with the whole core ablated, percent (J: points); interval over pairs."""
+    row = select_group_row(select_joint_ablation(evidence), group)
+    full = evidence.full(group)["accuracy"]
+    n = None if pd.isna(row["n"]) else int(row["n"])
+    ends = full + row[CHANGE_COLUMNS].astype(float)
+    detail = f"{row['ablation']}: {LABELS[group]} from {full:.1f} to {ends['change']:.1f}"
+    return Estimate(*ends, n, PAIR_UNITS, detail, minimum=MIN_VALUES.get(group, 0), maximum=100)
+
+
+@statistic
+def against_controls(evidence: Evidence, group: str) -> Estimate:
+    """Test whether the whole core costs more J (or AUC) than random sets of the same layers; opposite: less."""
+    joint = select_group_row(select_joint_ablation(evidence), group)
+    table = evidence.table("ablations")
+    matching = select_controls(table, joint)
+    controls = matching[matching["subset"].isna() & (matching["group"] == group)]["change"]
+    if joint["size"] > 1 and not (table["role"] == "control").any():
+        raise NotComputable("no random sets of heads were ablated")
+    require_rows(controls, f"random sets like {joint['ablation']}: its layers have no other set of as many heads")
+    opposite, p = tail_p_values(controls, joint["change"])
+    detail = (
+        f"{joint['ablation']} {joint['change']:+.1f} points {LABELS[group]}; {len(controls)} random sets "
+        f"{controls.mean():+.1f} on average, {controls.min():+.1f} at most (analysis.control_draws), p = {p:.2g}"
+    )
+    return Estimate.test(p, opposite, len(controls), "random sets", detail, 1 / (1 + len(controls)))
+
+
+@statistic
+def least_cost(evidence: Evidence, group: str) -> Estimate:
+    """Estimate the cost of ablating the whole core on a group, points, in the kind of ablation with the smallest cost.
+
+    The core costs something in any kind if it does in each kind, so the lower end is the lowest of all kinds.
+    """
+    rows = {kind: select_group_row(ablations, group) for kind, ablations in select_joint_ablations(evidence).items()}
+    if len(rows) < 2:
+        raise DoesNotApply(f"heads are ablated in one kind alone, {next(iter(rows))} (analysis.ablation_kinds)")
+    cheapest = max(rows.values(), key=lambda row: row["change"])
+    n = None if pd.isna(cheapest["n"]) else int(cheapest["n"])
+    changes = ", ".join(f"{kind} {row['change']:+.1f}" for kind, row in rows.items())
+    detail = f"{cheapest['ablation']}: {changes} points {LABELS[group]}"
+    low = np.min([-row["change_high"] for row in rows.values()])  # NaN if a kind has no interval
+    return Estimate(-cheapest["change"], low, -cheapest["change_low"], n, PAIR_UNITS, detail)
+
+
+@statistic
+def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
+    """Estimate the drop of the whole core minus the sum of its heads' single drops on a group.
+
+    Args:
+        evidence: Tables of one run.
+        of: "accuracy" (points, also of J or AUC) or "log_odds" (nats).
+        group: Group of subsets or measure.
+    """
+    row = select_group_row(select_joint_ablation(evidence), group)
+    if row["size"] < 2:
+        raise DoesNotApply(f"the core has one head only, {row['ablation']}")
+    column = "interaction" if of == "accuracy" else "log_odds_interaction"
+    if pd.isna(row[column]):
+        raise NotComputable(f"no interaction in {of} of {row['ablation']}")
+    n = None if pd.isna(row["n"]) else int(row["n"])
+    detail = f"{row['ablation']}: {row['change']:+.1f} points {LABELS[group]} together"
+    return Estimate(row[column], row[f"{column}_low"], row[f"{column}_high"], n, PAIR_UNITS, detail)

@@ -1,0 +1,122 @@
+"""Statistics of claims about masks: whether seeds, sparsities and checkpoints keep the same heads."""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.common.draws import numpy_generator
+from heuristic_core.common.errors import InputError
+from heuristic_core.experiments.subnetworks.analysis.core import Masks, collect_run_masks, stack_masks
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
+from heuristic_core.stats.bootstrap import wilson_zero_bound
+from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
+from heuristic_core.stats.randomisation import PERMUTATIONS, layer_randomisation_test, tail_p_values
+from heuristic_core.stats.seeds import PRUNING_SEEDS, mean_interval
+
+LATE_CELLS = ("mid", "high")
+
+
+@statistic
+def shared_heads(evidence: Evidence, set: str) -> Estimate:
+    """Test whether all subnetworks of a set share more heads than if heads are permuted within layers."""
+    evidence.require_sound(*set.split("+"))
+    rows = evidence.table("core_null")
+    row = require_rows(rows[rows["set"] == set], f"comparison of {set} subnetworks with chance").iloc[0]
+    detail = f"{row['observed']} heads in all {row['n']}, {row['expected']:.2g} expected, p = {row['p']:.2g}"
+    return Estimate.test(row["p"], row.get("p_fewer"), int(row["n"]), "subnetworks", detail)
+
+
+@statistic
+def early_core(evidence: Evidence) -> Estimate:
+    """Test whether early subnetworks keep core heads more often than heads of the same layers; opposite: less often.
+
+    Runs of one seed share batches and noise, so a head that one seed keeps both early and late is no evidence. The core
+    is here the heads that all late subnetworks keep whose seeds have no early subnetwork.
+    """
+    evidence.require_sound("early")
+    masks = _masks(evidence)
+    if "early" not in masks:
+        raise NotComputable("the study has no early subnetworks; set grid.early")
+    early = masks["early"]
+    late_only = {seed for cell in LATE_CELLS for seed in masks[cell]} - early.keys()
+    if not late_only:
+        raise NotComputable("early and late subnetworks have the same pruning seeds; give grid.early seeds of its own")
+    in_core = np.all([mask for cell in LATE_CELLS for seed, mask in masks[cell].items() if seed in late_only], axis=0)
+    if not in_core.any():
+        raise DoesNotApply(f"the late subnetworks of {len(late_only)} pruning seeds share no head")
+    share = np.mean([*early.values()], axis=0)
+    columns = {"layer": np.indices(in_core.shape)[0], "in_core": in_core, "value": share}
+    heads = pd.DataFrame({name: values.ravel() for name, values in columns.items()})
+    p, opposite, attainable = layer_randomisation_test(heads, numpy_generator("early core", int(evidence.context.last)))
+    others = ~heads["in_core"] & heads["layer"].isin(heads.loc[heads["in_core"], "layer"])
+    detail = (
+        f"{in_core.sum()} heads that late subnetworks of {len(late_only)} other seeds share are in "
+        f"{100 * share[in_core].mean():.0f} % of {len(early)} early subnetworks, other heads of their layers in "
+        f"{100 * heads.loc[others, 'value'].mean():.0f} %, p = {p:.2g}"
+    )
+    return Estimate.test(p, opposite, int(in_core.sum()), "core heads", detail, attainable)
+
+
+@statistic
+def nested(evidence: Evidence) -> Estimate:
+    """Test whether high-sparsity masks lie within mid-sparsity masks more than if paired at random; opposite: less.
+
+    Any ranking of heads that all seeds follow nests every mask in every other. The mid mask of the same seed is
+    therefore compared with the mid masks of other seeds.
+    """
+    mid, high = (masks.reshape(len(masks), -1).astype(int) for masks in stack_masks(_masks(evidence)))
+    if (seeds := len(mid)) < 2:
+        raise TooFewUnits(f"{seeds} pruning seeds have subnetworks at both sparsities")
+    overlap, order = high @ mid.T, np.arange(seeds)  # heads of each high mask in each mid mask
+    paired = numpy_generator("nested", seeds).permuted(np.tile(order, (PERMUTATIONS, 1)), axis=1)
+    observed = int(np.trace(overlap))
+    p, opposite = tail_p_values(overlap[order, paired].sum(axis=1), observed)
+    others = (overlap.sum() - observed) / (seeds - 1)
+    same_seed, other_seed = (100 * value / high.sum() for value in (observed, others))
+    detail = (
+        f"{same_seed:.1f} % of high's heads are in the mid mask of the same seed, {other_seed:.1f} % in that of another"
+    )
+    return Estimate.test(p, opposite, seeds, PRUNING_SEEDS, f"{detail}, p = {p:.2g}", 1 / math.factorial(seeds))
+
+
+@statistic
+def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
+    """Estimate the share of MLPs that subnetworks lack, percent; t interval over pruning seeds.
+
+    If no subnetwork lacks an MLP, the upper end is Wilson's for the number of MLPs.
+    """
+    rows = require_rows(evidence.cell("components", sparsity), f"subnetworks at {sparsity} sparsity")
+    removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
+    if "mlp" not in removed:
+        raise DoesNotApply("MLPs are no components of these subnetworks")
+    mlps, detail = removed["mlp"], f"of the heads {removed['head'].mean():.1f} %"
+    value, low, high = mean_interval(mlps)
+    low = max(low, 0.0)
+    if not mlps.any():
+        high = wilson_zero_bound(int((rows["kind"] == "mlp").sum()))
+    return Estimate(value, low, high, len(mlps), PRUNING_SEEDS, detail, minimum=0, maximum=100)
+
+
+@statistic
+def frequency_within_layers(evidence: Evidence) -> Estimate:
+    """Test whether head frequencies at both sparsities agree within layers; opposite: disagree."""
+    evidence.require_sound(*LATE_CELLS)
+    row = evidence.table("frequency_agreement").iloc[0]
+    if pd.isna(row["rho"]):
+        raise TooFewUnits("there are no two halves of the pruning seeds that prefer heads of any layer")
+    corrected = "undefined" if pd.isna(row["corrected"]) else f"{row['corrected']:.2f}"
+    detail = (
+        f"rho within layers {row['rho']:.2f} between halves of {row['seeds']} seeds, corrected for their reliability "
+        f"({row['reliability_mid']:.2f} and {row['reliability_high']:.2f}) {corrected}, p = {row['p']:.2g}"
+    )
+    return Estimate.test(row["p"], row["p_below"], int(row["n"]), "heads", detail)
+
+
+def _masks(evidence: Evidence) -> Masks:
+    """Return the masks of a run, by cell and pruning seed. Raises CannotSay if a cell has none."""
+    evidence.require_sound(*LATE_CELLS)
+    try:
+        return collect_run_masks(evidence.table("components"), evidence.context)
+    except InputError as error:
+        raise NotComputable(str(error)) from None

@@ -1,0 +1,30 @@
+"""Preconditions of claims: the full model generalises.
+
+A value without an interval, as in published results, counts as exact: a precondition is not a claim.
+"""
+
+import pandas as pd
+
+from heuristic_core.experiments.subnetworks.analysis.accuracy import LABELS, J
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
+from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
+
+
+@statistic
+def generalisation(evidence: Evidence) -> Estimate:
+    """Estimate the full model's J minus the margin, points.
+
+    OOD accuracy replaces J in a study without J.
+    """
+    margin = evidence.context.margin
+    if margin is None:
+        raise NotComputable("the study has no margin")
+    row = evidence.full(J)
+    has_interval = not pd.isna(row["low"]) and not pd.isna(row["high"])
+    interval = f" [{row['low']:.1f}, {row['high']:.1f}]" if has_interval else ""
+    detail = (
+        f"the full model's {LABELS[row['group']]} is {row['accuracy']:.1f}{interval}, "
+        f"and above {margin:.1f} is presumed"
+    )
+    low, high = (row["low"] - margin, row["high"] - margin) if has_interval else (None, None)
+    return Estimate(row["accuracy"] - margin, low, high, detail=detail, exact=not has_interval)

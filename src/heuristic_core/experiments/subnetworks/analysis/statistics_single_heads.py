@@ -1,0 +1,66 @@
+"""Statistics of claims about single heads: the cost of ablating each, and where each attends."""
+
+import pandas as pd
+
+from heuristic_core.common.draws import numpy_generator
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
+from heuristic_core.stats.bootstrap import bonferroni_interval
+from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
+from heuristic_core.stats.randomisation import layer_randomisation_test
+
+
+@statistic
+def single_core_cost(evidence: Evidence, group: str) -> Estimate:
+    """Test whether core heads cost more one by one than random heads of the same layers; opposite: less."""
+    evidence.require_sound("mid", "high")
+    heads = _single_rows(evidence, group)
+    heads = heads.assign(layer=heads["layers"], in_core=heads["role"] == "core", value=-heads["change"])
+    core = require_rows(heads.loc[heads["in_core"], "value"], "core head")
+    rng = numpy_generator("single heads", group, int(evidence.context.last))
+    p, opposite, attainable = layer_randomisation_test(heads, rng)
+    others = heads.loc[~heads["in_core"], "value"]
+    detail = f"core heads cost {core.mean():.1f} points on average, others {others.mean():.1f}, p = {p:.2g}"
+    return Estimate.test(p, opposite, len(core), "core heads", detail, attainable)
+
+
+@statistic
+def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
+    """Estimate the largest cost of a single head on a group, points.
+
+    The interval holds for all heads together (Bonferroni, normal).
+    """
+    evidence.require_learned()
+    heads = _single_rows(evidence, group)
+    worst = heads.loc[heads["change"].idxmin()]
+    detail = f"head {worst['ablation']}, of {len(heads)}"
+    if heads[["change_low", "change_high"]].isna().any(axis=None):
+        return Estimate(-worst["change"], detail=detail)
+    low, high = bonferroni_interval(-heads["change"], -heads["change_high"], -heads["change_low"])
+    return Estimate(-worst["change"], low.max(), high.max(), len(heads), "heads", detail)
+
+
+@statistic
+def repeated_word_attention(evidence: Evidence) -> Estimate:
+    """Test whether core heads attend more to the repeated word than random heads of the same layers; opposite: less."""
+    evidence.require_sound("mid", "high")
+    rows = evidence.table("attention")
+    shares = rows[rows["category"] == "repeated"].set_index("component")["share"]
+    heads = evidence.table("core")
+    heads = heads[heads["kind"] == "head"]
+    heads = heads.assign(in_core=heads["in_core"].astype(bool), value=shares[heads["component"]].to_numpy())
+    core = require_rows(heads.loc[heads["in_core"], "value"], "core head")
+    rng = numpy_generator("repeated word attention", int(evidence.context.last))
+    p, opposite, attainable = layer_randomisation_test(heads, rng)
+    others = heads.loc[~heads["in_core"], "value"]
+    detail = f"core {100 * core.mean():.1f} %, others {100 * others.mean():.1f} %, p = {p:.2g}"
+    return Estimate.test(p, opposite, len(core), "core heads", detail, attainable)
+
+
+def _single_rows(evidence: Evidence, group: str) -> pd.DataFrame:
+    """Return one row for each head on a group, of the first kind of ablation."""
+    rows = evidence.table("ablations")
+    rows = rows[(rows["kind"] == rows["kind"].iloc[0]) & rows["role"].isin(("core", "non-core"))]
+    if "non-core" not in set(rows["role"]):
+        raise NotComputable("not every head was ablated by itself")
+    selected = rows["subset"].isna() & (rows["group"] == group)
+    return require_rows(rows[selected].dropna(subset="change"), f"{group} accuracy without single heads")

@@ -1,0 +1,217 @@
+"""Statistics of claims about effective size: how many components generalisation takes, over fine-tuning.
+
+Two measures are judged together: effective size at the study's margin, and CMD, which has no threshold and is on the
+same scale, percent of components (`circuit_performance`). The interval of a claim spans the intervals of both: it
+supports the claim if both do, contradicts it if both do, and is inconclusive if they disagree. A size that is only
+bounded enters as its bounds (`bounds`). Intervals are over pruning seeds and evaluation pairs.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, OOD, J
+from heuristic_core.experiments.subnetworks.analysis.bounds import compute_bounded_interval
+from heuristic_core.experiments.subnetworks.analysis.effective_size import (
+    UNDEFINED,
+    classify_sizes,
+    extra_half_width,
+    format_bound,
+    select_study_sizes,
+)
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
+from heuristic_core.stats.estimates import Estimate, NotComputable, TooFewUnits, statistic
+from heuristic_core.stats.seeds import PRUNING_SEEDS
+
+ID_AND_OOD = "mixed-1:1"
+SIZE, CMD = "effective size", "CMD"
+
+
+class Curve(NamedTuple):
+    """A measure over fine-tuning, percent of components.
+
+    Arrays are [steps, pruning seeds], NaN where the measure is undefined.
+
+    Attributes:
+        steps: Steps of the checkpoints, [steps].
+        lower_bound: Smallest possible value.
+        upper_bound: Largest possible value.
+        reach: Half-width of the interval over pairs.
+        description: Description of the measure at all checkpoints.
+    """
+
+    steps: np.ndarray
+    lower_bound: np.ndarray
+    upper_bound: np.ndarray
+    reach: np.ndarray
+    description: str
+
+    def minus(self, other: "Curve") -> "Curve":
+        """Return the difference of two curves, row by row."""
+        least, most, reach = (
+            self.lower_bound - other.upper_bound,
+            self.upper_bound - other.lower_bound,
+            np.hypot(self.reach, other.reach),
+        )
+        return Curve(self.steps, least, most, reach, f"{self.description}; {other.description}")
+
+    def at(self, step: int) -> "Curve":
+        """Return the row of one step; NaN if there is no such step."""
+        selected = self.steps == step
+        rows = (rows[selected] if selected.any() else np.full_like(rows[:1], np.nan) for rows in self[1:4])
+        return Curve(np.array([step]), *rows, self.description)
+
+    def defined(self) -> np.ndarray:
+        """Return the steps at which at least one seed has a value."""
+        return self.steps[~np.isnan(self.lower_bound).all(axis=1)]
+
+
+class MeanSize(NamedTuple):
+    """Mean of a measure over pruning seeds.
+
+    Attributes:
+        value: Mean; NaN if it is only bounded.
+        low: Lower end of the 95 % interval.
+        high: Upper end of the 95 % interval.
+        n: Number of seeds.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+@statistic
+def flat_size(evidence: Evidence, group: str) -> Estimate:
+    """Estimate the range of size over the checkpoints where it is defined, points, from means over pruning seeds.
+
+    The upper end of the interval is the largest upper end of the difference of any two checkpoints, the lower end is
+    the smallest possible difference between the first and the last. CMD gives the value.
+    """
+    return _combine(_range(_sizes(evidence, group)), _range(_cmd(evidence, group)))
+
+
+@statistic
+def rising_size(evidence: Evidence) -> Estimate:
+    """Estimate how many more components generalisation needs than the task alone, points.
+
+    For effective size: growth on ID and OOD together (1:1) minus growth on ID, from the last checkpoint without an
+    effective size on OOD, where there is nothing to be faithful to, to the first with one. For CMD: on J minus on ID at
+    the first checkpoint where it is defined on J. ID and J together need more than ID only if J needs more than ID. CMD
+    gives the value.
+    """
+    ood, mixed, id_ = (_sizes(evidence, group) for group in (OOD, ID_AND_OOD, ID))
+    last_undefined, onset = _onset(evidence)
+    growth = mixed.at(onset).minus(mixed.at(last_undefined)).minus(id_.at(onset).minus(id_.at(last_undefined)))
+    size = _mean(
+        growth._replace(
+            description=f"from step {last_undefined} to {onset}; "
+            f"{mixed.description}; {id_.description}; {ood.description}"
+        )
+    )
+    j = _cmd(evidence, J)
+    first_defined = int(j.defined()[0])
+    return _combine(size, _mean(j.at(first_defined).minus(_cmd(evidence, ID).at(first_defined))))
+
+
+def _combine(*measures: tuple[MeanSize, str]) -> Estimate:
+    """Combine effective size and CMD into one estimate, whose interval spans both."""
+    (size, size_words), (cmd, cmd_words) = measures
+    phrases = [f"{name} {_format(mean)}" for name, mean in ((SIZE, size), (CMD, cmd))]
+    if size.high < cmd.low or cmd.high < size.low:
+        phrases.append("the two disagree")
+    low, high = np.min([size.low, cmd.low]), np.max([size.high, cmd.high])  # NaN if either is
+    return Estimate(
+        cmd.value, low, high, min(size.n, cmd.n), PRUNING_SEEDS, "; ".join([*phrases, size_words, cmd_words])
+    )
+
+
+def _format(mean: MeanSize) -> str:
+    """Format a mean and its interval."""
+    label = "of bounds " if np.isnan(mean.value) else f"{mean.value:.1f} "
+    return label + ("without an interval" if np.isnan(mean.low) else f"[{mean.low:.1f}, {mean.high:.1f}]")
+
+
+def _range(curve: Curve) -> tuple[MeanSize, str]:
+    """Return the range of a curve over its defined steps, and its description."""
+    steps = curve.defined()
+    if len(steps) < 2:
+        raise TooFewUnits(f"defined at {len(steps)} checkpoints: {curve.description}")
+    rows = [curve.at(step) for step in steps]
+    pairs = [_mean(row.minus(other))[0] for row in rows for other in rows if row is not other]
+    growth = _mean(rows[-1].minus(rows[0]))[0]
+    means = np.array([_mean(row)[0].value for row in rows])  # NaN if any is a bound
+    high = np.max([pair.high for pair in pairs])
+    return MeanSize(
+        np.ptp(means), np.max([0.0, growth.low, -growth.high]), high, min(pair.n for pair in pairs)
+    ), curve.description
+
+
+def _mean(curve: Curve) -> tuple[MeanSize, str]:
+    """Return the mean over seeds of a single-row curve. Raises TooFew if no seed has a value."""
+    known = ~np.isnan(curve.lower_bound[0])
+    if not known.any():
+        raise TooFewUnits(f"no pruning seed has a value: {curve.description}")
+    least, most, reach = (rows[0, known] for rows in curve[1:4])
+    value = least.mean() if (least == most).all() else np.nan
+    return MeanSize(value, *compute_bounded_interval(least, most, reach), int(known.sum())), curve.description
+
+
+def _sizes(evidence: Evidence, group: str) -> Curve:
+    """Return effective sizes on a group at the study's margin and in its order of components."""
+    evidence.require_sound("sizes")
+    rows = _rows(evidence, group)
+    seeds, means = rows[rows["seed"].notna()], rows[rows["seed"].isna()]
+    if seeds.empty:
+        raise TooFewUnits(f"order {evidence.context.size_order} has no {SIZE} of single pruning seeds, so no interval")
+    labels = [
+        f"{row.step} " + (f"{row.effective_size:.1f}" if kind == "defined" else _format_undefined(row, kind))
+        for row, kind in zip(means.itertuples(), classify_sizes(means), strict=True)
+    ]
+    words = f"{SIZE}, {LABELS.get(group, 'ID and OOD 1:1')}: {', '.join(labels)}"
+    return _curve(seeds.assign(reach=extra_half_width(seeds)), "least", "most", words)
+
+
+def _format_undefined(row, kind: str) -> str:
+    """Format an effective size that is bounded or undefined."""
+    return format_bound(row.least, row.most) if kind == "bounded" else kind
+
+
+def _rows(evidence: Evidence, group: str) -> pd.DataFrame:
+    """Return the rows of effective size on a group, by step."""
+    rows = select_study_sizes(evidence.table("effective_size"), evidence.context)
+    return require_rows(rows[rows["group"] == group], f"effective size on {group}").sort_values("step", kind="stable")
+
+
+def _cmd(evidence: Evidence, group: str) -> Curve:
+    """Return CMD on a group. Raises CannotSay if it is undefined at all steps."""
+    evidence.require_sound("sizes")
+    rows = evidence.table("circuit_performance")
+    rows = require_rows(rows[rows["group"] == group], f"{CMD} on {group}").sort_values("step", kind="stable")
+    seeds, means = rows[rows["seed"].notna()], rows[rows["seed"].isna()]
+    labels = means["cmd"].map("{:.1f}".format, na_action="ignore").astype(object)
+    labels = labels.fillna(means["reason"].str.partition(":")[0])
+    labels = ", ".join(f"{step} {label}" for step, label in zip(means["step"], labels, strict=True))
+    words = f"{CMD}, {LABELS[group]}: {labels}"
+    if seeds["cmd"].isna().all():
+        raise NotComputable(f"{words}: {means['reason'].iloc[-1]}")
+    return _curve(seeds, "cmd", "cmd", words)
+
+
+def _curve(rows: pd.DataFrame, least: str, most: str, words: str) -> Curve:
+    """Build a curve from rows by step and seed."""
+    frames = [rows.pivot(index="step", columns="seed", values=name).sort_index() for name in (least, most, "reach")]
+    return Curve(frames[0].index.to_numpy(int), *(values.to_numpy(float, na_value=np.nan) for values in frames), words)
+
+
+def _onset(evidence: Evidence) -> tuple[int, int]:
+    """Return the last step at which effective size on OOD is undefined, and the first one where it is defined."""
+    means = _rows(evidence, OOD)
+    means = means[means["seed"].isna()]
+    step = int(require_rows(means[means["least"].notna()], "effective size on OOD at any checkpoint")["step"].iloc[0])
+    earlier = means[(classify_sizes(means) == UNDEFINED) & (means["step"] < step)]["step"]
+    if earlier.empty:
+        raise NotComputable(f"effective size on OOD is defined from the first checkpoint on, step {step}")
+    return int(earlier.iloc[-1]), step

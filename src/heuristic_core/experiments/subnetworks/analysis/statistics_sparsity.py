@@ -1,0 +1,115 @@
+"""Statistics of claims about accuracy against sparsity: whether accuracy declines, and where."""
+
+import math
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from scipy.stats import rankdata
+
+from heuristic_core.common.draws import numpy_generator
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
+from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
+from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.stats.bootstrap import bonferroni_interval
+from heuristic_core.stats.estimates import DoesNotApply, Estimate, TooFewUnits, statistic
+from heuristic_core.stats.randomisation import PERMUTATIONS, TIE_TOLERANCE, tail_p_values
+from heuristic_core.stats.seeds import PRUNING_SEEDS
+
+
+@statistic
+def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
+    """Test whether a group's accuracy falls with sparsity; opposite: rises.
+
+    The trend of a pruning seed is Spearman's rho of accuracy and sparsity over all sparsities of the grid; seeds with a
+    missing sparsity are left out. Page's test (1963) permutes sparsities within seeds, with ties. It tests whether the
+    mean trend exceeds noise, but treats neighbouring sparsities of a seed, which share random draws, as independent:
+    three seeds over 14 sparsities reject in 14 to 22 % of curves that wander. A t test asks whether the trends of seeds
+    agree, but is imprecise with ties among few sparsities. p is twice the larger of both: the
+    larger itself rejects in up to 10 % of curves that wander.
+    """
+    curve = _by_seed(evidence, group).dropna()
+    if len(curve) < 2 or curve.shape[1] < 3:
+        complete = f"{len(curve)} have all {curve.shape[1]} of the grid"
+        available = complete if curve.shape[1] else f"there is no {group} subset"
+        raise TooFewUnits(f"a trend of {group} accuracy needs two seeds with three sparsities; {available}")
+    attainable = 2 * math.factorial(curve.shape[1]) ** -len(curve)
+    p, opposite, trends = compute_trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
+    rhos = ", ".join(f"{value:.2f}" for value in trends)
+    detail = (
+        f"rho with sparsity {rhos}; accuracy from {curve.iloc[:, 0].mean():.1f} to {curve.iloc[:, -1].mean():.1f} %"
+    )
+    return Estimate.test(p, opposite, len(curve), PRUNING_SEEDS, f"{detail}, p = {p:.2g}", attainable)
+
+
+def compute_trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, np.ndarray]:
+    """Test for a monotonic trend, by permutations within rows and a t test over rows.
+
+    Args:
+        values: [seeds, sparsities].
+        rng: Generator of the permutations.
+
+    Returns:
+        p of a falling trend, p of a rising trend, and the trend of each row, -1 to 1. A constant row has trend 0. If
+        all
+        rows are constant, both p are 1.
+    """
+    ranks = rankdata(values, axis=1)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    order = np.arange(values.shape[1]) - (values.shape[1] - 1) / 2
+    norms = np.sqrt((ranks**2).sum(axis=1) * (order**2).sum())
+    trends = ranks @ order / np.where(norms > 0, norms, 1)
+    permuted = rng.permuted(np.broadcast_to(ranks, (PERMUTATIONS, *ranks.shape)), axis=2)
+    null = (permuted @ order / np.where(norms > 0, norms, 1)).mean(axis=1)
+    rising, falling = tail_p_values(null, trends.mean())
+    if (spread := trends.std(ddof=1) / np.sqrt(len(trends))) > TIE_TOLERANCE:
+        agreeing = stats.t.sf(trends.mean() / spread * np.array([1, -1]), len(trends) - 1)
+        rising, falling = (max(pair) for pair in zip((rising, falling), agreeing.tolist(), strict=True))
+    return min(1.0, 2 * falling), min(1.0, 2 * rising), trends
+
+
+@statistic
+def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
+    """Count the subnetworks sparser than `sparsity` that are as accurate as the full model, within the margin.
+
+    The subnetworks are those of the last checkpoint. Collapsed subnetworks do not count, as they may be right by
+    rejecting everything. The ends of the interval count the subnetworks that are certainly and possibly above, from
+    simultaneous bootstrap intervals of their changes (Bonferroni); a study without predictions has only the count.
+    """
+    evidence.require_sound("curve")
+    group = evidence.resolve_group(group)
+    context, full = evidence.context, evidence.full(group)["accuracy"]
+    if context.margin is None or full <= context.margin:
+        raise DoesNotApply(
+            f"the full model's {full:.1f} % on {group} are not above the margin: any subnetwork is as good"
+        )
+    rows = evidence.table("group_accuracy")
+    selected = (rows["step"] == context.last) & (rows["group"] == group) & (rows["sparsity"] > sparsity)
+    rows = with_collapses(rows[selected & rows["seed"].notna()].dropna(subset="accuracy"), evidence.tables.get("runs"))
+    rows = rows[~rows["collapsed"]]
+    rows = require_rows(
+        rows.drop_duplicates(["sparsity", "seed"]), f"{group} accuracy beyond {100 * sparsity:g} % sparsity"
+    )
+    change = rows["accuracy"] - full
+    best = rows.loc[change.idxmax()]
+    detail = f"the best: {change.max():+.1f} points against the full model, at {100 * best['sparsity']:g} % sparsity"
+    low, high = bonferroni_interval(change, rows["change_low"], rows["change_high"])
+    counts = [int((values > -context.margin).sum()) for values in (change, low, high)]
+    if rows[["change_low", "change_high"]].isna().any(axis=None):
+        return Estimate(counts[0], None, None, len(rows), "subnetworks", detail, exact=True)
+    certain = len(set(counts)) == 1  # no subnetwork is uncertain
+    return Estimate(*counts, len(rows), "subnetworks", detail, exact=certain)
+
+
+def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
+    """Return a group's accuracy along the curve, percent, [pruning seeds, sparsities], ascending."""
+    evidence.require_sound("curve")
+    curve = _curve(evidence.table("group_accuracy"), evidence.context)
+    group = evidence.resolve_group(group, curve)
+    return curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
+
+
+def _curve(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
+    """Select the known accuracies of the accuracy curves: the last checkpoint's subnetworks of the curve's seeds."""
+    selected = (rows["step"] == context.last) & (rows["repeat"] == context.curve_repeat)
+    return rows[selected & rows["seed"].isin(list(context.curve_seeds))].dropna(subset="accuracy")

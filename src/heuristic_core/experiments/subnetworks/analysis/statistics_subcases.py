@@ -1,0 +1,73 @@
+"""Statistics of claims about subcases: whether subnetworks generalise to different ones."""
+
+from itertools import combinations
+
+import numpy as np
+from scipy import stats
+
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
+from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
+from heuristic_core.stats.seeds import PRUNING_SEEDS
+
+READ_COLUMNS = ("accuracy", "low", "high", "units")
+
+
+@statistic
+def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
+    """Test whether one subnetwork is better than another on one subset of a group and worse on another subset.
+
+    Subnetworks that differ only in overall quality differ on every subset but do not cross. The test is over evaluation
+    pairs (templates) and uses the intervals of accuracies. It ignores that subnetworks share pairs, which makes
+    differences look less certain than they are. It has no other tail: the absence of crossings cannot be shown.
+    """
+    rows = evidence.spread("accuracy", group, sparsity)
+    table = rows.pivot(index="seed", columns="subset", values=[*READ_COLUMNS])
+    arrays = (table[name].astype("Float64").to_numpy(float, na_value=np.nan) for name in READ_COLUMNS)
+    values, low, high, units = arrays
+    if len(values) < 2:
+        raise TooFewUnits(f"only {len(values)} subnetworks")
+    if values.shape[1] < 2:
+        raise DoesNotApply(f"the {group} group has {values.shape[1]} subset")
+    if np.isnan(values).any():
+        seed, subset = (int(indices[0]) for indices in np.nonzero(np.isnan(values)))
+        subnetwork = f"pruning seed {table.index[seed]} on subset {table['accuracy'].columns[subset]}"
+        raise NotComputable(f"no accuracy of the subnetwork of {subnetwork}")
+    if np.isnan([low, high]).any():
+        raise NotComputable("accuracies have no intervals, as there are no predictions")
+    degrees = np.maximum(units.min(axis=0) - 1, 1)
+    p, pairs = compute_crossing_p(values, (high - low) / (2 * stats.t.ppf(0.975, degrees)), degrees)
+    k = int(p.argmin())
+    (a, b), difference = pairs[k], values[pairs[k][0]] - values[pairs[k][1]]
+    seeds, subsets = table.index, table["accuracy"].columns
+    adjusted = float(min(1.0, len(pairs) * p.min()))
+    detail = (
+        f"{int((len(pairs) * p < 0.05).sum())} of {len(pairs)} pairs of subnetworks cross; seed {seeds[a]} against "
+        f"{seeds[b]}: {difference.max():+.1f} points on {subsets[difference.argmax()]}, {difference.min():+.1f} on "
+        f"{subsets[difference.argmin()]}, p = {adjusted:.2g}"
+    )
+    return Estimate.test(adjusted, None, len(values), PRUNING_SEEDS, detail)
+
+
+def compute_crossing_p(
+    values: np.ndarray, errors: np.ndarray, degrees: np.ndarray
+) -> tuple[np.ndarray, list[tuple[int, int]]]:
+    """Test for each two subnetworks whether they cross.
+
+    Under the null hypothesis one of the two is nowhere better, or nowhere worse. The smallest p over subsets
+    (Bonferroni) tests each half, so the larger of the two tests both (Berger 1982).
+
+    Args:
+        values: Accuracies, percent, [subnetworks, subsets].
+        errors: Standard errors of the accuracies, points, [subnetworks, subsets].
+        degrees: Degrees of freedom of the errors, [subsets]. They matter with few templates: at the small p of many
+            comparisons, t is far from normal.
+
+    Returns:
+        p of each couple of subnetworks, and the indices of the couples.
+    """
+    pairs = list(combinations(range(len(values)), 2))
+    a, b = np.array(pairs).T
+    error = np.hypot(errors[a], errors[b])
+    t = (values[a] - values[b]) / np.where(error > 0, error, np.inf)
+    halves = np.stack([stats.t.sf(t, degrees), stats.t.cdf(t, degrees)]).min(axis=2)
+    return np.minimum(1, values.shape[1] * halves.max(axis=0)), pairs

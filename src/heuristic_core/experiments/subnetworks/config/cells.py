@@ -1,0 +1,74 @@
+"""Cells of the grid: the pruning runs of a study."""
+
+from itertools import product
+from typing import NamedTuple
+
+from heuristic_core.experiments.subnetworks.config.mechanism import ClosedRun
+from heuristic_core.experiments.subnetworks.config.study import Study
+
+
+class Cell(NamedTuple):
+    """One pruning run, repeated for every fine-tuning seed.
+
+    Attributes:
+        step: Fine-tuning step of the checkpoint.
+        sparsity: Share of components to remove, 0-1.
+        seed: Pruning seed.
+    """
+
+    step: int
+    sparsity: float
+    seed: int
+
+
+def spread_cells(study: Study) -> list[Cell]:
+    """Return every seed at both sparsities of the last checkpoint (paper: 12 seeds)."""
+    grid = study.grid
+    return [Cell(*key) for key in product([study.last_checkpoint], [grid.mid, grid.high], grid.seeds)]
+
+
+def curve_cells(study: Study) -> list[Cell]:
+    """Return the curve seeds at every sparsity and checkpoint of the grid, for accuracy curves and effective size."""
+    grid = study.grid
+    return [Cell(*key) for key in product(grid.checkpoints, grid.sparsities, grid.curve_seeds)]
+
+
+def early_cells(study: Study) -> list[Cell]:
+    """Return the early checkpoint's subnetworks at the high sparsity."""
+    if study.grid.early is None:
+        return []
+    return [Cell(study.grid.early.checkpoint, study.grid.high, seed) for seed in study.grid.early.seeds]
+
+
+def entry_cells(study: Study) -> list[Cell]:
+    """Return fresh seeds at the mid sparsity of neighbouring checkpoints, to find when heads enter."""
+    part = study.mechanism.entry
+    return [Cell(*key) for key in product(part.checkpoints, [study.grid.mid], part.seeds)] if part else []
+
+
+def repeated_cells(study: Study) -> list[Cell]:
+    """Return the cells of the spread that run twice."""
+    return [cell for cell in spread_cells(study) if cell.seed in study.grid.repeats]
+
+
+def seed_blocks(study: Study) -> list[list[int]]:
+    """Return the pruning seeds of each job: at most ``prune.together``, all with the same cells."""
+    grid, size = study.grid, study.prune.together
+    part = study.mechanism.entry
+    seed_sets = (grid.curve_seeds, grid.early.seeds if grid.early else [], grid.seeds, part.seeds if part else [])
+    seeds_by_use: dict[tuple, list[int]] = {}
+    for seed in dict.fromkeys(seed for seeds in seed_sets for seed in seeds):
+        seeds_by_use.setdefault(tuple(seed in seeds for seeds in seed_sets), []).append(seed)
+    return [seeds[i : i + size] for seeds in seeds_by_use.values() for i in range(0, len(seeds), size)]
+
+
+def closed_blocks(study: Study) -> list[list[ClosedRun]]:
+    """Return the runs of each job of part `core_free`: at most ``prune.together``, of the core or of random sets."""
+    part, size = study.mechanism.core_free, study.prune.together
+    runs_by_kind = ([run for run in part.runs if bool(run.set) == random] for random in (False, True)) if part else ()
+    return [runs[i : i + size] for runs in runs_by_kind for i in range(0, len(runs), size)]
+
+
+def list_cells(study: Study) -> list[Cell]:
+    """Return all cells without repeats, each once, in ascending order."""
+    return sorted({*spread_cells(study), *curve_cells(study), *early_cells(study), *entry_cells(study)})

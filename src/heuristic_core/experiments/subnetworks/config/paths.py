@@ -1,0 +1,79 @@
+"""Path patterns of all results of a study, with Snakemake wildcards.
+
+``<results>/<study>/<model>/<task>/ft{ft_seed}/step{step}/s{sparsity}/seed{seed}/...`` for results of
+one fine-tuning run; tables, figures and logs are next to the model's folder.
+"""
+
+from dataclasses import dataclass
+
+from heuristic_core.experiments.subnetworks.config.study import Study
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Path patterns of a study.
+
+    Attributes:
+        root: Folder of all results.
+        runs: Folder of one model on one task.
+    """
+
+    root: str
+    runs: str
+
+    @classmethod
+    def of(cls, study: Study) -> "Layout":
+        """Return the layout of a study."""
+        return cls(study.root, f"{study.root}/{study.model.name}/{study.task.name}")
+
+    @property
+    def data(self) -> str:
+        """Folder of sentences and encoded pairs."""
+        return f"{self.runs}/data"
+
+    @property
+    def run(self) -> str:
+        """Folder of a fine-tuning run."""
+        return f"{self.runs}/ft{{ft_seed}}"
+
+    @property
+    def step(self) -> str:
+        """Folder of a checkpoint."""
+        return f"{self.run}/step{{step}}"
+
+    @property
+    def lesion(self) -> str:
+        """Folder of a lesioned fine-tuning run."""
+        return f"{self.run}/lesion-{{lesion}}"
+
+    @property
+    def cell(self) -> str:
+        """Folder of a pruning run."""
+        return f"{self.step}/s{{sparsity}}/seed{{seed}}"
+
+    @property
+    def repeated_cell(self) -> str:
+        """Folder of a repeated pruning run."""
+        return f"{self.cell}/repeat1"
+
+    @property
+    def core(self) -> str:
+        """Table of the heads that a run's subnetworks share."""
+        return f"{self.run}/core.parquet"
+
+    @property
+    def closed_run(self) -> str:
+        """Folder of a pruning run with heads closed."""
+        return f"{self.run}/mechanism/closed/set{{set}}/seed{{seed}}"
+
+    def mechanism(self, name: str) -> str:
+        """Return the path of a table of the block `mechanism`, of one fine-tuning run."""
+        return f"{self.run}/mechanism/{name}.parquet"
+
+    def table(self, name: str) -> str:
+        """Return the path of a table of the study."""
+        return f"{self.root}/tables/{name}.parquet"
+
+    def log(self, job: str) -> str:
+        """Return the path of a job's log."""
+        return f"{self.root}/logs/{job}.log"

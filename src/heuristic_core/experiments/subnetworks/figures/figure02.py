@@ -1,0 +1,16 @@
+"""Figure 2: the spread of subnetworks' accuracies on every evaluation subset, and of J and AUC, at both sparsities."""
+
+from heuristic_core.experiments.subnetworks.figures.rows import resolve_subsets
+from heuristic_core.experiments.subnetworks.figures.spread import draw_spread
+
+LETTERS = {"mnli": "ab", "qqp": "cd"}  # the paper's panels
+
+
+def draw(tables, settings, context):
+    """Draw a row of panels for each fine-tuning seed: mid and high sparsity.
+
+    Returns:
+        The figure and its marks, one row per point and per segment.
+    """
+    letters, subsets = LETTERS[context.counterpart.task], resolve_subsets(settings, context)
+    return draw_spread(tables, settings, context, subsets, families=False, letters=letters)

@@ -1,0 +1,12 @@
+"""Figure 12: the spread of subnetworks' accuracies on all subsets, and of J and AUC on all families of HANS."""
+
+from heuristic_core.experiments.subnetworks.figures.spread import draw_spread
+
+
+def draw(tables, settings, context):
+    """Draw two panels for each fine-tuning seed: mid, then high sparsity.
+
+    Returns:
+        The figure and its marks, one row per point and per segment.
+    """
+    return draw_spread(tables, settings, context, settings.subsets, families=True)

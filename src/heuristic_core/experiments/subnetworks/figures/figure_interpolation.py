@@ -1,0 +1,101 @@
+"""From the subnetwork with the lowest J to the one with the highest, component by component."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from heuristic_core.experiments.subnetworks.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J
+from heuristic_core.experiments.subnetworks.analysis.interpolation import HEURISTIC, PATH, WITH, WITHOUT
+from heuristic_core.experiments.subnetworks.figures.roles import ROLES
+from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
+from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
+from heuristic_core.figures.panels import make_panels, set_percent_axis
+from heuristic_core.figures.roles import Role
+from heuristic_core.figures.text import annotate_missing, format_seed
+
+GROUP_LOOKS = {group: ROLES[group] for group in (ENTAILMENT, ID, OOD, J)}
+# Okabe and Ito's palette, without the colours of groups of subsets.
+SINGLE_LOOKS = {WITH: Role("H with it", "#E69F00", "^", ""), WITHOUT: Role("M without it", "#56B4E9", "v", "")}
+MARK_OFFSET = 0.14  # of the distance between components, from the middle to either mark
+MARKS = [
+    "ft_seed",
+    "measure",
+    "heuristic",
+    "generalising",
+    "role",
+    "place",
+    "name",
+    "added",
+    "group",
+    "n",
+    "accuracy",
+    "low",
+]
+MARKS += ["high", "against", "change", "change_low", "change_high", "reason"]
+
+
+def draw(tables, settings, context):
+    """Draw a row for each fine-tuning seed: left the greedy path from H to M, right single components.
+
+    The right panel shows changes in the measure by which H, M and steps are chosen: J, or OOD accuracy in a study
+    without J.
+
+    Returns:
+        The figure and its marks, one row per point.
+    """
+    rows = require_rows(tables["interpolation"], "rows in table interpolation")
+    seeds = ft_seeds(rows)
+    figure, axes = make_panels(settings, len(seeds), 2, 2.6 * len(seeds) + 0.5, width_ratios=(3, 2))
+    rows = rows[rows["subset"].isna() & rows["family"].isna()]
+    for (left, right), seed in zip(axes, seeds, strict=True):
+        seed_rows = rows[rows["ft_seed"] == seed]
+        first = seed_rows.iloc[0]
+        left.set_title(_title(seed, first), loc="left")
+        if pd.notna(first["reason"]):
+            annotate_missing(left, first["reason"])
+            right.remove()
+            continue
+        _draw_path(left, seed_rows)
+        _draw_singles(right, seed_rows[seed_rows["role"].isin(SINGLE_LOOKS) & (seed_rows["group"] == first["measure"])])
+    figure.legend(
+        handles=[*legend_handles(GROUP_LOOKS), *legend_handles(SINGLE_LOOKS)], loc="outside upper center", ncols=3
+    )
+    return figure, rows.loc[rows["group"].isin(GROUP_LOOKS) | rows["group"].isna(), MARKS]
+
+
+def _title(seed: int, row: pd.Series) -> str:
+    """Return the title of a row of panels: the seeds of H and M, and the measure that chose them."""
+    if pd.isna(row["heuristic"]):
+        return format_seed(seed)
+    chosen_by = LABELS[row["measure"]]
+    return f"{format_seed(seed)}: from H (pruning seed {row['heuristic']}) to M ({row['generalising']}), by {chosen_by}"
+
+
+def _draw_path(ax: Axes, rows: pd.DataFrame) -> None:
+    """Draw values along the path, from H to its last step, M."""
+    steps = rows[rows["role"].isin((HEURISTIC, PATH))].sort_values("place", kind="stable")
+    steps = steps.assign(place=steps["place"].astype(float))
+    draw_bands(ax, steps, "place", "group", GROUP_LOOKS)
+    draw_lines(ax, steps, "place", "accuracy", "group", GROUP_LOOKS)
+    ticks = steps.drop_duplicates("place")
+    labels = [
+        "H" if tick.role == HEURISTIC else f"{'+' if tick.added else '−'} {tick.name}"
+        for tick in ticks.itertuples(index=False)
+    ]
+    labels[-1] += " = M"
+    ax.set_xticks(ticks["place"], labels, rotation=90)
+    set_percent_axis(ax.yaxis, steps["low"])
+    ax.set(xlabel="", ylabel="accuracy (%), J (points)")
+
+
+def _draw_singles(ax: Axes, rows: pd.DataFrame) -> None:
+    """Draw changes by single components that M has and H lacks, ordered by how much they raise H."""
+    order = rows[rows["role"] == WITH].sort_values("change", ascending=False, kind="stable")["name"].tolist()
+    label = "OOD accuracy" if rows["measure"].iloc[0] == OOD else LABELS[J]
+    ax.axhline(0, color="0.6", linewidth=0.6)
+    for (role, look), side in zip(SINGLE_LOOKS.items(), (-MARK_OFFSET, MARK_OFFSET), strict=True):
+        role_rows = rows[rows["role"] == role].set_index("name").loc[order]
+        ends = (role_rows["change"] - role_rows["change_low"], role_rows["change_high"] - role_rows["change"])
+        places = [k + side for k in range(len(order))]
+        ax.errorbar(places, role_rows["change"], ends, fmt=look.marker, color=look.colour, linewidth=0.9)
+    ax.set_xticks(range(len(order)), order, rotation=90)
+    ax.set(xlabel="component of M that H lacks", ylabel=f"change in {label} (points)")

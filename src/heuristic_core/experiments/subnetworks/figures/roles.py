@@ -1,0 +1,21 @@
+"""Colours, markers and lines of the groups of subsets, J and AUC."""
+
+from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC, J
+from heuristic_core.figures.roles import Role
+
+# Okabe and Ito's palette, which colour-blind readers can distinguish, too.
+ROLES = {
+    "id": Role("ID", "#0072B2", "o", "-"),
+    "ood": Role("OOD", "#D55E00", "^", "--"),
+    "ood-entailment": Role("OOD-entailment", "#009E73", "s", "-."),
+    "j": Role("J", "black", "D", "-"),
+    "auc": Role("AUC", "0.45", "v", ":"),
+    "mixed": Role("mixed, by subset", "#AA4499", "P", ":"),
+    "mixed-1:1": Role("mixed, ID and OOD 1:1", "#AA4499", "P", ":"),
+}
+COLOURS = {group: role.colour for group, role in ROLES.items()}
+
+
+def group_label(group: str) -> str:
+    """Return the name of a row without a subset, such as "OOD, mean"; J and AUC are not means over subsets."""
+    return ROLES[group].label if group in (J, AUC) else f"{ROLES[group].label}, mean"

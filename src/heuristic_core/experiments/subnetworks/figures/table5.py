@@ -1,0 +1,13 @@
+"""Table 5: subnetworks of the mid sparsity, subset by subset."""
+
+from heuristic_core.experiments.subnetworks.figures.condensed import join_full_model, sheets
+from heuristic_core.experiments.subnetworks.figures.rows import map_subset_groups, resolve_subsets, select_full_model
+
+__all__ = ["draw", "sheets"]
+
+
+def draw(tables, settings, context):
+    """Return no figure, and marks with one row per row of the table."""
+    full = select_full_model(tables["accuracy"], context.last)
+    order = list(map_subset_groups(full, resolve_subsets(settings, context)))
+    return None, join_full_model(full, tables, "subset", order, context, [context.mid])

@@ -1,0 +1,17 @@
+"""Table 7: subnetworks of both sparsities, group by group."""
+
+from heuristic_core.experiments.subnetworks.figures.condensed import join_full_model, sheets
+from heuristic_core.experiments.subnetworks.figures.rows import SUMMARY_GROUPS, reject_subsets, select_full_model
+
+__all__ = ["draw", "sheets"]
+
+
+def draw(tables, settings, context):
+    """Return no figure, and marks with one row per row of the table.
+
+    Raises:
+        ValueError: If the settings choose subsets.
+    """
+    reject_subsets(settings)
+    full = select_full_model(tables["group_accuracy"], context.last)
+    return None, join_full_model(full, tables, "group", SUMMARY_GROUPS, context, [context.mid, context.high])

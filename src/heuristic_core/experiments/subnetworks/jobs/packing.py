@@ -1,0 +1,129 @@
+"""Subnetworks of one model side by side."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+
+from heuristic_core.common.draws import numpy_generator
+from heuristic_core.common.roles import Fields, Input, Output, Unfinished
+from heuristic_core.config.blocks import Device, PrecisionSetting
+from heuristic_core.config.pruning import Prune
+from heuristic_core.experiments.subnetworks.analysis.closed_sets import draw_matched_set
+from heuristic_core.experiments.subnetworks.analysis.levels import compute_id_accuracy
+from heuristic_core.experiments.subnetworks.analysis.packing import Round, close_next_round
+from heuristic_core.experiments.subnetworks.analysis.packing import packing as packing_table
+from heuristic_core.experiments.subnetworks.analysis.runs import check_end
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
+from heuristic_core.experiments.subnetworks.config.mechanism import Mechanism
+from heuristic_core.experiments.subnetworks.jobs.evaluator import Evaluator
+from heuristic_core.models.components import kept_count
+from heuristic_core.pruning.learner import PruningRun
+from heuristic_core.pruning.loop import PruningResult
+from heuristic_core.pruning.pruner import Pruner
+from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork, load_run
+from heuristic_core.tables.identity import Identity
+from heuristic_core.tables.parquet import write_table
+
+
+def pack_subnetworks(
+    checkpoint: Input,
+    means: Input,
+    logits: Input,
+    train: Input,
+    evaluation: Input,
+    first: Input,
+    prune: Prune,
+    mechanism: Mechanism,
+    analysis: Analysis,
+    run: Annotated[Identity, Fields("ft_seed", "step", "sparsity")],
+    packing: Output,
+    unfinished: Unfinished,
+    device: Device = "cpu",
+    precision: PrecisionSetting = "float32",
+) -> None:
+    """Count the subnetworks that fit into a model side by side.
+
+    Find one, close its heads, and repeat while one is faithful. Beside every round random ones are run: as many heads
+    of the same layers are closed, whichever they are.
+
+    Args:
+        checkpoint: Folder of the fine-tuned model.
+        means: Component means (safetensors).
+        logits: The full model's logits on the training pairs (safetensors).
+        train: Encoded training pairs (safetensors).
+        evaluation: Encoded evaluation pairs (safetensors).
+        first: Subnetwork of the first round (JSON).
+        prune: Settings of pruning.
+        mechanism: Which analyses depend on the core.
+        analysis: Settings of the analysis.
+        run: Which checkpoint, and the sparsity.
+        packing: Where to write the rounds (Parquet).
+        unfinished: Folder of the state from which the job resumes.
+        device: Where the model runs.
+        precision: Of the model that is evaluated.
+    """
+    settings, first_run = mechanism.core_free, load_run(first)
+    pruner = Pruner(checkpoint, means, logits, train, prune, device)
+    evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision)
+    rounds_of = _Rounds(evaluator, analysis, prune.controller)
+    run = run._replace(seed=first_run.identity.seed)
+    full, size = rounds_of.accuracy(()), kept_count(len(pruner.grid), run.sparsity)
+    rounds, number = [rounds_of.judge(1, 0, (), first_run, None)], 1
+    while rounds[-1].faithful(full, settings.recovery) and (closed := close_next_round(rounds[-1], pruner.grid, size)):
+        number += 1
+        draw = numpy_generator(analysis.seed, "packing", run.ft_seed, number)
+        sets = [*(draw_matched_set(closed, pruner.grid, draw) for _ in range(settings.packing_controls)), closed]
+        runs = [PruningRun(run.sparsity, run.seed, heads) for heads in sets]
+        learned = _prune(pruner, runs, prune.together, unfinished / f"round{number}")
+        for control, pruned in enumerate(learned, start=1):
+            result, trace = pruner.subnetwork(pruned, run), pd.DataFrame(pruned.trace)
+            control %= len(sets)  # the last set is no control
+            rounds.append(rounds_of.judge(number, control, pruned.run.closed, result, trace))
+    columns = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed", "step", "sparsity", "seed")}
+    write_table("packing", packing_table(rounds, pruner.grid, full, settings.recovery, columns), packing)
+
+
+class _Rounds:
+    """Rounds of pruning, judged by in-domain accuracy."""
+
+    def __init__(self, evaluator: Evaluator, analysis: Analysis, controller: str):
+        self._evaluator, self._analysis, self._controller = evaluator, analysis, controller
+
+    def accuracy(self, removed: Sequence[int]) -> float:
+        """Compute in-domain accuracy without the components `removed`, percent."""
+        return compute_id_accuracy(
+            self._evaluator.predict_without(removed), self._analysis.class_rule, self._analysis.subsets
+        )
+
+    def judge(
+        self,
+        number: int,
+        control: int,
+        closed: Sequence[int],
+        result: Subnetwork | FailedRun,
+        trace: pd.DataFrame | None,
+    ) -> Round:
+        """Judge what the pruning run of round `number` with the components `closed` has given.
+
+        Args:
+            number: Of the round, from 1.
+            control: 0, or which random set is closed.
+            closed: Component indices.
+            result: What the run has given.
+            trace: Of the run; None where it is not known.
+        """
+        if isinstance(result, FailedRun):
+            return Round(number, control, tuple(closed), None, None, result.reason)
+        gates, missed = (None, None) if trace is None else check_end(result, trace, self._controller)
+        value = self.accuracy(result.removed_from(self._evaluator.model.grid))
+        return Round(number, control, tuple(closed), result.kept, value, missed, gates)
+
+
+def _prune(pruner: Pruner, runs: Sequence[PruningRun], together: int, state: Path) -> list[PruningResult]:
+    """Prune, `together` runs in a pass. state: path with which the names of the files of states begin."""
+    learned = []
+    for k in range(0, len(runs), together):
+        learned += pruner.prune(runs[k : k + together], state.with_suffix(f".{k}.safetensors"))
+    return learned

@@ -1,0 +1,94 @@
+"""The plan as text for the terminal. ~ marks numbers that are neither measured nor counted."""
+
+from collections import Counter
+
+from heuristic_core.experiments.subnetworks.config import Study
+from heuristic_core.experiments.subnetworks.plan.memory import estimate_memory
+from heuristic_core.experiments.subnetworks.plan.pairs import StudyPairs, count_pairs
+from heuristic_core.experiments.subnetworks.plan.schedule import warn_of_schedule
+from heuristic_core.experiments.subnetworks.plan.space import estimate_disk
+from heuristic_core.experiments.subnetworks.plan.work import estimate_work
+from heuristic_core.plan.devices import Device, Work, estimate_hours
+from heuristic_core.plan.shapes import read_shape
+from heuristic_core.plan.text import Rows, format_estimate, format_gigabytes, format_number, format_table, job_rows
+
+
+def plan(study: Study, device_name: str, target: Device, wanted: Counter, missing: Counter) -> str:
+    """Return the plan of one study.
+
+    Args:
+        study: The study.
+        device_name: Name of the device, for the heading.
+        target: The device that times are for.
+        wanted: Number of all jobs by rule.
+        missing: Number of jobs by rule whose results are missing or out of date.
+    """
+    shape, data = read_shape(study.model), count_pairs(study)
+    work = estimate_work(study, shape, data)
+    size = f"{shape.parameters / 1e6:,.1f} million parameters"
+    schedule_warning = warn_of_schedule(study, shape)
+    parts = [
+        f"{study.study}: {study.model.name} ({size}) on {study.task.name}, times for {device_name} ({target.about})",
+        format_table(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
+        format_table(
+            ["work", "times", "pairs", "tokens", "FLOP", f"{target.unit} hours", "to do", "throughput from"],
+            _work(study, shape, target, work, data.counted, wanted, missing),
+        ),
+        format_table(["disk", "GB"], _disk(estimate_disk(study, shape, data, work))),
+        format_table(
+            ["memory of a job at its peak", "GB", "GB of the GPU"],
+            [
+                [m.name, format_gigabytes(m.host), format_gigabytes(m.device)]
+                for m in estimate_memory(study, shape, data)
+            ],
+        ),
+        _notes(data, target),
+        *([schedule_warning] if schedule_warning else []),
+    ]
+    return "\n\n".join(parts)
+
+
+def _work(
+    study: Study, shape, target: Device, work: list[Work], counted: bool, wanted: Counter, missing: Counter
+) -> Rows:
+    precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
+    rows, total, left, all_measured = [], 0.0, 0.0, True
+    for part in work:
+        took = estimate_hours(part, shape, target, precisions[part.engine])
+        jobs = sum(wanted[rule] for rule in part.rules)
+        to_do = took.hours * sum(missing[rule] for rule in part.rules) / jobs if jobs else 0.0
+        total, left = total + took.hours, left + to_do
+        measured = counted and took.kind == "measured"
+        all_measured &= measured
+        numbers = [f"{part.repeats:,}", f"{part.pairs:,}", f"{part.tokens:.2g}", f"{part.flops:.2g}"]
+        hour_cells = [format_number(value) if measured else format_estimate(value) for value in (took.hours, to_do)]
+        rows.append([part.name, *numbers, *hour_cells, f"{took.kind}: {took.basis}"])
+    mark = format_number if all_measured else format_estimate
+    return [*rows, ["total", "", "", "", f"{sum(part.flops for part in work):.2g}", mark(total), mark(left), ""]]
+
+
+def _disk(parts: dict[str, float]) -> Rows:
+    *kept, (last, besides) = parts.items()
+    rows = [[name, format_gigabytes(size)] for name, size in kept]
+    return [
+        *rows,
+        ["total", format_gigabytes(sum(size for _, size in kept))],
+        [f"besides, {last}", format_gigabytes(besides)],
+    ]
+
+
+def _notes(data: StudyPairs, target: Device) -> str:
+    known = "counted" if data.counted else "lengths estimated"
+    if data.assumed_files:
+        known += f", counts assumed (plan/pairs.yaml) for {', '.join(data.assumed_files)}"
+    of = [f"{part.pairs:,} of {part.mean:.1f} tokens" for part in (data.train, data.evaluation)]
+    lines = [
+        f"Pairs, {known}: {of[0]} to train on, {of[1]} to evaluate.",
+        "~ marks what was not measured with this code, or rests on lengths or counts that are not known; published",
+        "times are of other code. Hours to do: of all hours, the share of the jobs to do. Ablations: as if the core",
+        "were a sixteenth of all heads, as in the paper, and those that few pruning seeds share by chance; a study's",
+        "own is known only then, and its pairs grow with its square. Disk and memory: from sizes.",
+    ]
+    if all(known.kind != "measured" for known in target.throughputs):
+        lines.append("Nothing was measured on this device: benchmarks/prune_step.py --device cuda says what it does.")
+    return "\n".join(lines)

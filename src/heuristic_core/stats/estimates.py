@@ -1,0 +1,97 @@
+"""Statistics: functions from the evidence of a run to an estimate, by the names that claims.yaml gives them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from heuristic_core.stats.seeds import PRUNING_SEEDS, mean_interval
+
+NOT_RUN, TOO_FEW, FAILED_RUNS, DOES_NOT_APPLY = "not run", "too few", "failed runs", "does not apply"
+
+
+class NotComputable(Exception):
+    """A statistic cannot be computed. The message says what is missing; `verdict` is the resulting verdict."""
+
+    verdict = NOT_RUN
+
+
+class TooFewUnits(NotComputable):
+    """There are too few seeds, sets, heads or checkpoints."""
+
+    verdict = TOO_FEW
+
+
+class FailedRuns(NotComputable):
+    """Runs failed, collapsed or missed their target, or the model is at chance."""
+
+    verdict = FAILED_RUNS
+
+
+class DoesNotApply(NotComputable):
+    """What the claim is about does not exist here."""
+
+    verdict = DOES_NOT_APPLY
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The value of a statistic.
+
+    low, high: the ends of its 95 % interval, null without an interval. n, unit: what the interval is over.
+    exact: the value is a count or the p of a test, which has no interval and needs none. opposite: the p of the other
+    tail of a test; None of a two-sided test. attainable: the smallest p of either tail that the test could give.
+    least, most: what values are possible; the interval is cut there. An interval without width is none.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    unit: str | None = None
+    detail: str = ""
+    exact: bool = False
+    opposite: float | None = None
+    min_attainable_p: float = 0.0
+    minimum: float = -np.inf
+    maximum: float = np.inf
+
+    def __post_init__(self):
+        for name in ("low", "high"):
+            if not pd.isna(end := getattr(self, name)):
+                object.__setattr__(self, name, float(np.clip(end, self.minimum, self.maximum)))
+        if not self.exact and self.low == self.high:  # identical values may be so by chance
+            object.__setattr__(self, "low", None)
+            object.__setattr__(self, "high", None)
+
+    @classmethod
+    def mean(cls, values, detail: str, pairs: float = 0.0, least: float = -np.inf, most: float = np.inf) -> "Estimate":
+        """The mean of `values`, one of each pruning seed, with its interval over seeds and pairs.
+
+        pairs: half the width of the interval over evaluation pairs, which all seeds share; errors of both add up as
+        squares.
+        """
+        mean, _, high = mean_interval(values)
+        half = np.hypot(high - mean, pairs) if len(values) > 1 else np.nan
+        return cls(mean, mean - half, mean + half, len(values), PRUNING_SEEDS, detail, minimum=least, maximum=most)
+
+    @classmethod
+    def test(
+        cls, p: float, opposite: float | None, n: int, unit: str, detail: str, attainable: float = 0.0
+    ) -> "Estimate":
+        """The p of a test of `n` units, and the p of its other tail. attainable: the smallest p that it could give."""
+        return cls(p, None, None, n, unit, detail, exact=True, opposite=opposite, min_attainable_p=attainable)
+
+
+STATISTICS: dict[str, Callable[..., Estimate]] = {}
+
+
+def statistic(function: Callable[..., Estimate]) -> Callable[..., Estimate]:
+    """Register a function of `Evidence` and of options as the statistic of its name.
+
+    Raises ValueError where another function has this name.
+    """
+    if (other := STATISTICS.setdefault(function.__name__, function)) is not function:
+        raise ValueError(f"statistic {function.__name__} is in {other.__module__} and in {function.__module__}")
+    return function

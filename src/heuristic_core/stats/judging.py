@@ -1,0 +1,160 @@
+"""Stated claims judged on evidence: a verdict, its estimate and its p for each."""
+
+import inspect
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import pandas as pd
+
+from heuristic_core.common.errors import InputError
+from heuristic_core.config.claims import Claim, Need
+from heuristic_core.stats.estimates import (
+    DOES_NOT_APPLY,
+    FAILED_RUNS,
+    NOT_RUN,
+    STATISTICS,
+    TOO_FEW,
+    Estimate,
+    NotComputable,
+)
+from heuristic_core.stats.frames import make_frame
+from heuristic_core.stats.verdicts import (
+    CONTRADICTED,
+    NOT_CLEAR,
+    SUPPORTED,
+    adjust_holm,
+    combine_seeds,
+    compute_p_value,
+    decide_verdict,
+    is_test,
+)
+
+
+class Tables(Protocol):
+    """The least that evidence must have; statistics may ask for more."""
+
+    def table(self, name: str) -> pd.DataFrame:
+        """The rows of a table. Raises CannotSay where it has none."""
+
+
+class Judged(NamedTuple):
+    """A verdict, the estimate that it is of, if there is one, and details."""
+
+    verdict: str
+    found: Estimate | None
+    detail: str
+
+
+def check_claims(stated: Sequence[Claim]) -> None:
+    """Raises InputError on an unknown statistic, and on options that a statistic does not have."""
+    for claim in stated:
+        for stated_statistic in claim.statistics:
+            _check(claim, stated_statistic)
+
+
+def judge(
+    stated: Sequence[Claim], evidence: Sequence[Tables], whole: dict, seeds: Sequence[dict], unit: str
+) -> pd.DataFrame:
+    """Table "claims": for each claim a row for all evidence together, and one for each seed's evidence.
+
+    stated: as :func:`check_claims` wants them. evidence: of each seed. whole, seeds: identity columns of the rows of
+    all together, and of each seed; without `seeds` there is only the row of all. unit: what seeds are, such as
+    "fine-tuning seeds".
+    """
+    scopes = [whole, *seeds]
+    rows: list[list[dict]] = [[] for _ in scopes]
+    for claim in stated:
+        by_seed = [_judge_seed(claim, item) for item in evidence]
+        judged = [_combine(claim, by_seed, unit), *(by_seed if seeds else ())]
+        for scope, about, item in zip(rows, scopes, judged, strict=True):
+            scope.append(about | _row(claim, *item))
+    for scope in rows:
+        _adjust(scope)
+    return make_frame("claims", [row for of_claim in zip(*rows, strict=True) for row in of_claim])
+
+
+def _adjust(rows: list[dict]) -> None:
+    """Add to the rows of one scope p adjusted for the claims of the same family (Holm 1979); checks have no family."""
+    for family in {row["family"] for row in rows} - {None}:
+        members = [row for row in rows if row["family"] == family]
+        for row, p in zip(members, adjust_holm([row.get("p") for row in members]), strict=True):
+            row["p_holm"] = p
+
+
+def _check(claim: Claim, stated_statistic: Claim | Need) -> None:
+    if stated_statistic.statistic not in STATISTICS:
+        known = ", ".join(sorted(STATISTICS))
+        raise InputError(f"claim {claim.claim}: no statistic {stated_statistic.statistic!r}; there are {known}")
+    try:
+        inspect.signature(STATISTICS[stated_statistic.statistic]).bind(None, **stated_statistic.options)
+    except TypeError as error:
+        raise InputError(f"claim {claim.claim}: options of statistic {stated_statistic.statistic}: {error}") from None
+
+
+def _judge_seed(claim: Claim, evidence: Tables) -> Judged:
+    """What the evidence of one seed says of a claim."""
+    unsure: dict[str, str] = {}  # detail -> verdict
+    for need in claim.needs:
+        try:
+            estimate = STATISTICS[need.statistic](evidence, **need.options)
+        except NotComputable as reason:
+            return Judged(reason.verdict, None, f"unknown whether it applies: {reason}")
+        if (outcome := decide_verdict(estimate, need.threshold)) == CONTRADICTED:
+            return Judged(DOES_NOT_APPLY, None, estimate.detail)
+        if outcome != SUPPORTED:
+            unsure[estimate.detail] = outcome
+    if unsure:
+        reason_verdict = TOO_FEW if TOO_FEW in unsure.values() else NOT_CLEAR
+        return Judged(reason_verdict, None, f"not clear whether it applies: {'; '.join(unsure)}")
+    try:
+        for table in claim.tables:
+            evidence.table(table)
+        estimate = STATISTICS[claim.statistic](evidence, **claim.options)
+    except NotComputable as reason:
+        return Judged(reason.verdict, None, str(reason))
+    no_interval = "no interval" if pd.isna(estimate.low) and not estimate.exact else ""
+    return Judged(
+        decide_verdict(estimate, claim.threshold), estimate, "; ".join(filter(None, (estimate.detail, no_interval)))
+    )
+
+
+def _row(claim: Claim, verdict_name: str, estimate: Estimate | None, detail: str) -> dict:
+    row = {"claim": claim.claim, "sentence": claim.sentence, "paper": claim.paper, "family": claim.family}
+    row |= {"threshold": claim.threshold, "verdict": verdict_name, "detail": detail}
+    if estimate is not None:
+        row |= {"estimate": estimate.value, "low": estimate.low, "high": estimate.high, "opposite": estimate.opposite}
+        row |= {"n": estimate.n, "unit": estimate.unit, "p": compute_p_value(estimate, claim.threshold)}
+    return row
+
+
+def _combine(claim: Claim, by_seed: list[Judged], unit: str) -> Judged:
+    """What all evidence says. A single seed speaks for itself; several are judged as one, over the known values."""
+    if len(by_seed) == 1:
+        return by_seed[0]
+    if not by_seed:
+        return Judged(NOT_RUN, None, f"there are no {unit}")
+    verdicts = [judged.verdict for judged in by_seed]
+    applies = len(by_seed) - verdicts.count(DOES_NOT_APPLY)
+    detail = f"supported on {verdicts.count(SUPPORTED)} of {applies} {unit}, contradicted on "
+    detail += f"{verdicts.count(CONTRADICTED)}"
+    if applies < len(by_seed):
+        detail += f"; does not apply to {len(by_seed) - applies} more"
+    if not applies:
+        return Judged(DOES_NOT_APPLY, None, detail)
+    # A seed whose own test cannot decide would keep the others from deciding.
+    estimates = [
+        judged.found
+        for judged in by_seed
+        if judged.found is not None
+        and not pd.isna(judged.found.value)
+        and not (is_test(claim.threshold) and judged.verdict == TOO_FEW)
+    ]
+    if len(estimates) < 2:
+        reason_verdict = next(
+            (kind for kind in (FAILED_RUNS, NOT_RUN, NOT_CLEAR) if kind in verdicts and not estimates), TOO_FEW
+        )
+        return Judged(reason_verdict, None, f"{detail}; a value is known of {len(estimates)}, and two are needed")
+    if len(estimates) < applies:
+        detail += f"; judged over the {len(estimates)} of {applies} that have a value"
+    combined = combine_seeds(estimates, claim.threshold, unit)
+    return Judged(decide_verdict(combined, claim.threshold), combined, detail)

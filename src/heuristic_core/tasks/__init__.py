@@ -1,1 +1,0 @@
-"""Sentence-pair tasks: where pairs come from, which subsets they form, and their encoding."""
