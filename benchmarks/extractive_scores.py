@@ -41,7 +41,7 @@ def main():
     parser.add_argument("--out", type=Path, help="JSON file to write")
     args = parser.parse_args()
     use_threads(1)
-    used = arithmetic.enforce(args.arithmetic, by_hand=False)
+    used = arithmetic.enforce(args.arithmetic, may_restart=False)
     of = made(args.cities, args.counterfactuals)
     check(of)
     times = interleaved(

@@ -43,7 +43,7 @@ def main():
     parser.add_argument("--out", type=Path, help="JSON file to write")
     args = parser.parse_args()
     use_threads(1)
-    used = arithmetic.enforce(args.arithmetic, by_hand=False)
+    used = arithmetic.enforce(args.arithmetic, may_restart=False)
     studies = [study_of(args, numbers) for numbers in args.numbers or [51]]
     report([{"arithmetic": used} | measured(study, args.turns) for study in studies], args.out)
 

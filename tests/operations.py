@@ -291,7 +291,7 @@ def digests() -> dict[str, str]:
 
 def main() -> None:
     use_threads(1)
-    arithmetic.enforce(arithmetic.PORTABLE, by_hand=False)
+    arithmetic.enforce(arithmetic.PORTABLE, may_restart=False)
     text = json.dumps({"versions": VERSIONS, "digests": digests()}, indent=1) + "\n"
     RECORDED.write_text(text) if "--record" in sys.argv else print(text)
 

@@ -108,7 +108,7 @@ def everything(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 def main(results: str) -> None:
     use_threads(1)
-    arithmetic.enforce(arithmetic.PORTABLE, by_hand=False)
+    arithmetic.enforce(arithmetic.PORTABLE, may_restart=False)
     hugging_face_logging.set_verbosity_error()
     hugging_face_logging.disable_progress_bar()
     found, seconds = {}, {"imports": time.process_time()}

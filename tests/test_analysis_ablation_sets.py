@@ -30,7 +30,7 @@ def of_role(sets, *roles):
 
 
 def test_single_sets_are_none_and_every_head():
-    sets = make_single_sets(CORE, GRID, chosen=[(5, 9)])
+    sets = make_single_sets(CORE, GRID, user_sets=[(5, 9)])
     assert (sets[0].name, sets[0].role, sets[0].heads, sets[0].layers) == ("none", "none", (), "")
     assert [one.heads for one in sets[1:]] == [(head,) for head in range(32)]
     assert [one.layers for one in sets[1:]] == [str(head // 8) for head in range(32)]
@@ -68,7 +68,7 @@ def test_the_whole_core_of_two_has_its_controls_in_every_kind():
 def test_no_set_stands_twice(size, roles):
     core = tuple(CORE[:size])
     sets = make_joint_sets(
-        core, DROPS, GRID, control_draws=0, pair_control_draws=0, seed=0, chosen=[core, core[:1]] if core else []
+        core, DROPS, GRID, control_draws=0, pair_control_draws=0, seed=0, user_sets=[core, core[:1]] if core else []
     )
     assert [one.role for one in sets] == roles
 
@@ -81,7 +81,7 @@ def test_equal_drops_go_by_the_order_of_heads():
 def test_the_users_sets_are_named_by_head_and_have_controls():
     chosen = parse_ablation_sets([["2.5", "0.3", "2.5"], ["0.1", "1.2"]], GRID)
     assert chosen == [(3, 21), (1, 10)]
-    sets = make_joint_sets(CORE, DROPS, GRID, control_draws=2, pair_control_draws=2, seed=0, chosen=chosen)
+    sets = make_joint_sets(CORE, DROPS, GRID, control_draws=2, pair_control_draws=2, seed=0, user_sets=chosen)
     found = [(one.name, one.heads, one.layers) for one in of_role(sets, "chosen")]
     assert found == [("0.3+2.5", (3, 21), "0+2"), ("0.1+1.2", (1, 10), "0+1")]  # the latter, a core pair, occurs once
     assert [one.role for one in sets if one.heads == (1, 10)] == ["chosen"]
@@ -127,7 +127,7 @@ def test_controls_do_not_depend_on_the_other_sets():
         sets = make_joint_sets(core_heads, DROPS, GRID, control_draws=3, pair_control_draws=3, seed=seed, **more)
         return [one.heads for one in of_role(sets, "control") if one.layers == "0+3"]
 
-    assert controls(CORE[::3]) == controls(CORE[::3], chosen=[(5, 6, 7)])
+    assert controls(CORE[::3]) == controls(CORE[::3], user_sets=[(5, 6, 7)])
     assert controls(CORE[::3]) != controls(CORE[::3], seed=2)
 
 

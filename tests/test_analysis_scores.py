@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import compute_group_accuracy, compute_group_means
-from heuristic_core.experiments.subnetworks.analysis.gathered import score_in_batches
+from heuristic_core.experiments.subnetworks.analysis.batched_scores import score_in_batches
 from heuristic_core.experiments.subnetworks.analysis.scores import accuracies, finetune_accuracy
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.pruning.subnetwork import FailedRun

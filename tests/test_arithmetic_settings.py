@@ -29,7 +29,7 @@ torch.set_num_threads(2)
 from heuristic_core.common.errors import InputError
 print(arithmetic.mismatches())
 try:
-    print(arithmetic.settle("portable", by_hand=False))
+    print(arithmetic.enforce("portable", may_restart=False))
 except InputError as error:
     print(error)
 """
@@ -80,7 +80,7 @@ def test_what_computes_otherwise_later_leaves_no_record():
 import torch
 from heuristic_core.common import arithmetic
 from heuristic_core.common.errors import InputError
-arithmetic.settle("portable", by_hand=False)
+arithmetic.enforce("portable", may_restart=False)
 torch.set_num_threads(2)
 try:
     arithmetic.check("portable")
@@ -145,7 +145,7 @@ def test_a_processor_that_cannot_computes_natively_and_its_environment_is_left_a
     before = dict(os.environ)
     arithmetic.prepare_arithmetic(PORTABLE)
     assert dict(os.environ) == before == arithmetic.arithmetic_environment(PORTABLE)
-    assert arithmetic.enforce(PORTABLE, by_hand=True) == NATIVE
+    assert arithmetic.enforce(PORTABLE, may_restart=True) == NATIVE
     assert dict(os.environ) == before
 
 
@@ -153,7 +153,7 @@ def test_native_arithmetic_asks_for_nothing(processor):
     processor("fma avx2")
     assert arithmetic.arithmetic_environment(NATIVE, {"HOME": "a"}) == {"HOME": "a"}
     assert arithmetic.arithmetic_environment(PORTABLE, {"HOME": "a"}) == {"HOME": "a"} | PORTABLE_VARIABLES
-    assert arithmetic.enforce(NATIVE, by_hand=True) == NATIVE
+    assert arithmetic.enforce(NATIVE, may_restart=True) == NATIVE
     assert arithmetic.parse_arithmetic(["--log", "a"]) == NATIVE
     assert arithmetic.parse_arithmetic(["--arithmetic", "portable", "--log", "a"]) == PORTABLE
 

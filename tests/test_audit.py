@@ -17,8 +17,8 @@ from safetensors.numpy import save_file
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.provenance.audit.check import check_study
+from heuristic_core.provenance.audit.comparing import find_difference
 from heuristic_core.provenance.audit.recompute import recompute, sample_jobs, select_recomputable
-from heuristic_core.provenance.audit.same import find_difference
 from heuristic_core.provenance.job import list_recorded_jobs
 from heuristic_core.provenance.record import provenance_rows as collected
 from heuristic_core.provenance.record import record_digest, record_path

@@ -15,7 +15,7 @@ def test_known_values_have_the_t_interval():
     low, high = compute_bounded_interval(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]))
     half = 4.302652729911275 / np.sqrt(3)
     assert (low, high) == pytest.approx((2 - half, 2 + half))
-    assert compute_bounded_interval(*[np.array([1.0, 3.0])] * 2, reach=np.array([3.0, 5.0])) == pytest.approx(
+    assert compute_bounded_interval(*[np.array([1.0, 3.0])] * 2, half_width=np.array([3.0, 5.0])) == pytest.approx(
         (2 - np.hypot(12.706204736432095, 4), 2 + np.hypot(12.706204736432095, 4))
     )
 

@@ -8,8 +8,8 @@ from conftest import ROOT
 from pair_files import FORMATS, NLI, task_of
 
 from heuristic_core.common.errors import format_count
-from heuristic_core.config.demands import DataRequirements
 from heuristic_core.config.reading import ConfigError, read_config
+from heuristic_core.config.requirements import DataRequirements
 from heuristic_core.data import preview, sizes
 from heuristic_core.data.counts import format_shortage, list_unmet_demands
 from heuristic_core.data.preview import find_task_errors

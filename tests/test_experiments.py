@@ -37,11 +37,11 @@ def test_an_unknown_experiment_is_named():
 
 @pytest.mark.parametrize("experiment", load_experiments(), ids=EXPERIMENT_FOLDERS.get)
 def test_every_experiment_gives_what_shared_parts_ask_for(experiment):
-    for name in ("parse", "plan", "members", "subject", "drawing", "warnings"):
+    for name in ("parse", "plan", "members", "subject", "list_drawing_modules", "warnings"):
         assert callable(getattr(experiment, name))
     assert isinstance(experiment.COMMANDS, tuple) and experiment.CLAIMS.is_file()
     assert (ROOT / "workflow" / "rules" / f"{experiment.__name__.split('.')[-2]}.smk").is_file()
-    assert experiment.drawing("prune", {}) == []
+    assert experiment.list_drawing_modules("prune", {}) == []
 
 
 @pytest.mark.parametrize("path", [REDUCED, SORTING, EXTRACTIVE], ids=lambda path: path.stem)

@@ -197,7 +197,7 @@ def test_fused_and_hooked_are_equal(both):
     for removed in setting.removals():
         close(setting.masked(removed, fused), setting.masked(removed))
         edit = Ablation(gates_without(removed, setting.grid), setting.means, setting.grid)
-        close(fused.logits(setting.batch, edit, every_row=True), setting.masked(removed))
+        close(fused.logits(setting.batch, edit, all_positions=True), setting.masked(removed))
     theirs, ours = {}, {}
     setting.hooked.observe_attention(setting.batch, theirs.__setitem__)
     fused.observe_attention(setting.batch, ours.__setitem__)
@@ -210,14 +210,14 @@ def test_fused_and_hooked_are_equal(both):
 def test_the_last_layer_computes_the_classified_row_alone(both):
     """Unless every row is asked for."""
     setting, fused = both
-    for every_row, last in ((False, 1), (True, setting.batch.ids.shape[1])):
+    for all_positions, last in ((False, 1), (True, setting.batch.ids.shape[1])):
         rows = {}
 
         def look(kind, layer, x, rows=rows):
             rows[kind, layer] = x.shape[1]
             return x
 
-        fused.logits(setting.batch, look, every_row=every_row)
+        fused.logits(setting.batch, look, all_positions=all_positions)
         expected = [setting.batch.ids.shape[1]] * (setting.grid.layers - 1) + [last]
         assert [rows["head", layer] for layer in range(setting.grid.layers)] == expected
         assert [rows["mlp", layer] for layer in range(setting.grid.layers)] == expected
@@ -249,7 +249,7 @@ def test_fused_dropout_is_hugging_faces(both):
     logits = []
     for model in (setting.hooked, fused):
         torch.manual_seed(5)
-        logits.append(model.logits(setting.batch, every_row=True, dropout=True))
+        logits.append(model.logits(setting.batch, all_positions=True, dropout=True))
     torch.testing.assert_close(*logits, atol=1e-5, rtol=0)
     assert not torch.allclose(logits[0], setting.expected(), atol=1e-3)
     assert not setting.model.training

@@ -20,7 +20,7 @@ from conftest import ROOT
 from heuristic_core.common import atomic, faults, progress
 from heuristic_core.common.errors import InputError
 from heuristic_core.jobs import scratch
-from heuristic_core.training.saved import digests, load_state, save_state
+from heuristic_core.training.saved_state import digests, load_state, save_state
 
 WATCH = str(ROOT / "workflow" / "fork_server" / "watch.py")
 
@@ -103,8 +103,8 @@ def test_a_state_whose_finished_files_are_damaged_is_not_used(state, damage, cap
 
 HOLD = """
 import shutil, sys, time
-from heuristic_core.jobs.scratch import scratch
-scratch(sys.argv[1], "the same")
+from heuristic_core.jobs.scratch import open_scratch
+open_scratch(sys.argv[1], "the same")
 print("mine", flush=True)
 time.sleep(float(sys.argv[2]))
 if sys.argv[3:]:
@@ -172,8 +172,8 @@ def test_work_of_another_kind_is_emptied_and_a_file_system_without_locks_is_used
 
 CUT = """
 import os, signal, sys
-from heuristic_core.common.atomic import replacing
-with replacing(sys.argv[1]) as partial:
+from heuristic_core.common.atomic import replace_atomically
+with replace_atomically(sys.argv[1]) as partial:
     partial.write_text("half")
     os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from reduced import REDUCED, snakemake
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.given import check_config_files
+from heuristic_core.config.command_line import check_config_files
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.data.download import list_downloads
 from heuristic_core.data.hub import list_sources

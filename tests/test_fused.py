@@ -19,12 +19,12 @@ def reference_logits(bert, batch):
         return bert(input_ids=batch.ids, attention_mask=batch.mask().long(), token_type_ids=batch.types).logits
 
 
-@pytest.mark.parametrize("every_row", [False, True])
-def test_equals_hugging_face_on_padded_batches(bert, fused, pairs, every_row):
+@pytest.mark.parametrize("all_positions", [False, True])
+def test_equals_hugging_face_on_padded_batches(bert, fused, pairs, all_positions):
     batch = pairs.batch(torch.arange(40))
     assert not batch.mask().all()
     torch.testing.assert_close(
-        fused.logits(batch, every_row=every_row), reference_logits(bert, batch), atol=1e-5, rtol=0
+        fused.logits(batch, all_positions=all_positions), reference_logits(bert, batch), atol=1e-5, rtol=0
     )
 
 

@@ -197,15 +197,15 @@ def test_what_the_client_raises_becomes_one_message(error, words):
 ASK = """
 import json, sys
 from heuristic_core.common.errors import InputError
-from heuristic_core.data.hub import cached_files, cached_model
+from heuristic_core.data.hub import find_cached_files, find_cached_model
 model, data = sys.argv[1:]
 def told(function, *arguments):
     try:
         return str(function(*arguments))
     except InputError as error:
         return f"error: {error}"
-ask = lambda *patterns: told(cached_files, "tiny/nli", data, patterns, "dataset")
-print(json.dumps([told(cached_model, "tiny/bert", model), ask("b-*", "a-*"), ask("a-*", "c-*"), ask("none")]))
+ask = lambda *patterns: told(find_cached_files, "tiny/nli", data, patterns, "dataset")
+print(json.dumps([told(find_cached_model, "tiny/bert", model), ask("b-*", "a-*"), ask("a-*", "c-*"), ask("none")]))
 """
 
 

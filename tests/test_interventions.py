@@ -48,13 +48,13 @@ def close(ours, theirs):
     torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)  # other shapes of products round otherwise
 
 
-@pytest.mark.parametrize("every_row", [True, False])
-def test_identity_patches_change_nothing(setting, every_row):
+@pytest.mark.parametrize("all_positions", [True, False])
+def test_identity_patches_change_nothing(setting, all_positions):
     for model in (setting.hooked, setting.view):
         clean = Recorder(EVERY)
-        logits = model.logits(setting.batch, clean, every_row=every_row)
+        logits = model.logits(setting.batch, clean, all_positions=all_positions)
         own = [Replacement(setting.heads, clean.seen, kind) for kind in EVERY]
-        again = model.logits(setting.batch, Patch(setting.grid, *own), every_row=every_row)
+        again = model.logits(setting.batch, Patch(setting.grid, *own), all_positions=all_positions)
         assert torch.equal(logits, again)
         close(logits, model.logits(setting.batch))
 
@@ -64,7 +64,7 @@ def test_both_implementations_see_the_same(setting):
     seen = []
     for model in (setting.hooked, setting.view):
         recorder = Recorder(EVERY)
-        model.logits(setting.batch, recorder, every_row=True)
+        model.logits(setting.batch, recorder, all_positions=True)
         seen.append(recorder.seen)
     assert seen[0].keys() == seen[1].keys()
     real = setting.batch.mask()
@@ -120,7 +120,7 @@ def test_recorded_projections_are_the_outputs_of_hugging_faces_modules(bert):
         handle.remove()
     for model in (bert.hooked, bert.view):
         recorder = Recorder(PROJECTIONS)
-        model.logits(bert.batch, recorder, every_row=True)
+        model.logits(bert.batch, recorder, all_positions=True)
         assert recorder.seen.keys() == expected.keys()
         for key, value in recorder.seen.items():
             torch.testing.assert_close(value.flatten(-2), expected[key], atol=2e-6, rtol=0)
@@ -146,7 +146,7 @@ def test_a_later_part_overrides_an_earlier_one(bert):
 def test_attention_is_observed_under_an_edit(bert, kind):
     """Where heads' outputs are frozen, queries and keys of one head change its attention alone, and values none."""
     clean, observed, changed = Recorder(EVERY), {}, {}
-    bert.view.logits(bert.batch, clean, every_row=True)
+    bert.view.logits(bert.batch, clean, all_positions=True)
     other = {key: value.flip(0) for key, value in clean.seen.items()}
     frozen = Replacement(bert.heads, clean.seen), Replacement([5], other, kind)
     for model in (bert.view, bert.hooked):

@@ -41,8 +41,8 @@ timezone: Asia/Tokyo
 """
 DRAW = """
 import sys
-from heuristic_core.jobs.arguments import Arguments
-Arguments("x").read([])  # as every job does before it draws
+from heuristic_core.jobs.arguments import JobParser
+JobParser("x").parse([])  # as every job does before it draws
 sys.path.insert(0, sys.argv[1])
 from drawn import CONTEXT, TABLES, settings
 from heuristic_core.experiments.subnetworks.figures import draw, write

@@ -51,7 +51,7 @@ def by_hand(setting, pair, edit=None):
 
     noted.projections = True
     batch = setting.pairs.batch(torch.tensor([pair]))
-    return setting.model.logits(batch, noted, every_row=True)[0], seen
+    return setting.model.logits(batch, noted, all_positions=True)[0], seen
 
 
 def replaced(*changes):

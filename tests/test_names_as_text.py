@@ -37,7 +37,7 @@ LACKING = ["漢字", "한국어", "ไทย"]
 def test_dollars_in_names_begin_no_formula(tables, target, name, tmp_path):
     named = {key: frame.replace({"subset": {"ln_prep": name}}) for key, frame in tables.items() if "subset" in frame}
     figure, _ = draw(target, tables | named, Figure(dpi=40), CONTEXT)
-    with style.use_style(formulas=False):
+    with style.use_style(parse_math=False):
         figure.draw_without_rendering()
     shown = [text for text in figure.findobj(lambda one: hasattr(one, "get_parse_math")) if name in text.get_text()]
     assert shown and not any(text.get_parse_math() for text in shown)

@@ -9,9 +9,9 @@ from conftest import ROOT
 from pair_files import FORMATS, MADE_UP, NLI, task_of
 from task_rows import HANS, HANS_ROWS, pairs
 
-from heuristic_core.config.demands import DataRequirements
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.reading import ConfigError, read_config
+from heuristic_core.config.requirements import DataRequirements
 from heuristic_core.config.tasks import EvaluationSplit
 from heuristic_core.data import preview
 from heuristic_core.data.preview import find_task_errors
@@ -39,7 +39,7 @@ def test_of_every_format_the_first_rows_can_be_read(tmp_path, kind):
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     write(path, MADE_UP, NLI)
-    whole, first = (read_columns(path, None, [*sentences, label], most=most) for most in (None, 2))
+    whole, first = (read_columns(path, None, [*sentences, label], max_rows=most) for most in (None, 2))
     assert {column: values[:2] for column, values in whole.values.items()} == first.values
     assert whole.classes == first.classes
 

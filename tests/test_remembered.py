@@ -3,7 +3,7 @@
 import pytest
 
 from heuristic_core.provenance import digests, remembered
-from heuristic_core.provenance.remembered import DigestCache, read_digest_cache
+from heuristic_core.provenance.digest_cache import DigestCache, read_digest_cache
 
 
 @pytest.fixture

@@ -32,20 +32,21 @@ STEPS = 40
 BEGUN = "ad495d9c4d87849cc89f3af4a1abeab23c1c225696f19e0f87838b24f895e4fe"
 WEIGHTS = "1f93beafe271fef4808c3274b51422f8128e3748502a83e55a2ed85383d7bf09"  # of model.safetensors
 BEGIN = f"""
-from heuristic_core.common.arithmetic import prepare, settle
+from heuristic_core.common.arithmetic import enforce, prepare_arithmetic
 from heuristic_core.common.threads import use_threads
-prepare("portable")
+prepare_arithmetic("portable")
 import hashlib, sys
 from pathlib import Path
 from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.models.hugging_face import load_tokenizer
-from heuristic_core.models.pretrained import masked_language_model
+from heuristic_core.models.pretrained import build_masked_language_model
 from heuristic_core.training.pretrain import Corpus, pretrain
-settle("portable", by_hand=False)
+enforce("portable", may_restart=False)
 use_threads(1)
 study, tokenizer = load_study(sys.argv[1]), load_tokenizer(sys.argv[2])
 settings = study.pretraining.model_copy(update={{"measure_every": {STEPS}}})
-model, corpus = masked_language_model(study.model, len(tokenizer)), Corpus(settings, tokenizer, study.task.max_length)
+model = build_masked_language_model(study.model, len(tokenizer))
+corpus = Corpus(settings, tokenizer, study.task.max_length)
 def measured(step):
     if step == {STEPS}:
         print(hashlib.sha256(b"".join(w.detach().numpy().tobytes() for w in model.parameters())).hexdigest())

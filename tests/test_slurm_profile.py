@@ -211,8 +211,8 @@ def test_a_model_of_which_nothing_is_known_is_taken_for_a_large_one():
 def test_reading_the_snakefile_imports_no_torch_and_no_transformers():
     code = (
         "import sys; from heuristic_core.experiments.subnetworks.config import load_study;"
-        "from heuristic_core.experiments.subnetworks.plan.needs import needs;"
-        "[needs(load_study(f)) for f in sys.argv[1:]]; print({'torch', 'transformers'} & set(sys.modules))"
+        "from heuristic_core.experiments.subnetworks.plan.needs import estimate_needs;"
+        "[estimate_needs(load_study(f)) for f in sys.argv[1:]]; print({'torch', 'transformers'} & set(sys.modules))"
     )
     files = [ROOT / name for name in STUDY_FILES]
     done = subprocess.run([sys.executable, "-c", code, *map(str, files)], capture_output=True, text=True, check=True)

@@ -70,7 +70,7 @@ def test_snakemake_knows_every_target_that_is_named(capsys, tmp_path, names):
 
 
 def test_a_command_ends_in_peace_when_nobody_reads_on():
-    code = "from heuristic_core.provenance.record import recorded; recorded(lambda: print('x' * {}))"
+    code = "from heuristic_core.provenance.record import run_with_record; run_with_record(lambda: print('x' * {}))"
     for length in (10, 100_000):  # one that waits to be written until the end, and one that does not
         end, start = os.pipe()
         os.close(end)

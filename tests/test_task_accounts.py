@@ -10,7 +10,7 @@ import pytest
 from amounts import amount
 from task_rows import NLI, pairs, raises
 
-from heuristic_core.config.demands import DataRequirements
+from heuristic_core.config.requirements import DataRequirements
 from heuristic_core.config.tasks import FilesTask
 from heuristic_core.data.counts import count_rows, list_unmet_demands, log_counts
 from heuristic_core.data.files import read_task

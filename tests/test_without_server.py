@@ -8,11 +8,11 @@ import pytest
 from conftest import ROOT
 
 JOB = """
-from heuristic_core.jobs.arguments import Arguments
+from heuristic_core.jobs.arguments import JobParser
 
 
 def main(arguments=None):
-    Arguments("a job").read(arguments)
+    JobParser("a job").parse(arguments)
     with open("ran", "a") as file:
         file.write("x")
     raise SystemExit(3)

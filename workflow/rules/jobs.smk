@@ -10,7 +10,7 @@ from heuristic_core.jobs.command import format_block, format_command
 from heuristic_core.jobs.wildcards import link_paths, escape_setting
 from heuristic_core.provenance.digests import read_commit
 from heuristic_core.provenance.record import COMMIT_VARIABLE
-from heuristic_core.provenance.remembered import open_digest_cache
+from heuristic_core.provenance.digest_cache import open_digest_cache
 
 LOCK = f"{workflow.basedir}/envs/requirements.txt"
 ARITHMETIC_MODULE = f"{workflow.basedir}/src/heuristic_core/common/arithmetic.py"

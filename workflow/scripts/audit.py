@@ -25,7 +25,7 @@ def main(arguments=None):
         "--sample", type=how_many, default="5", metavar="N", help="jobs to compute again, such as 5 or 2%%; default: 5"
     )
     parser.add_argument("--seed", type=int, default=0, help="of that sample; default: 0")
-    args = parser.read(arguments)
+    args = parser.parse(arguments)
     count, share = args.sample
     jobs = sorted(list_recorded_jobs(SNAKEFILE, args.configfile), key=lambda job: str(job.root))
     sound = True

@@ -16,18 +16,20 @@ from heuristic_core.provenance.record import run_with_record
 CHECKOUT = Path(__file__).parents[2]
 
 
-def drawing(job: Job) -> list[Path]:
+def list_drawing_modules(job: Job) -> list[Path]:
     """The modules that a job loads by name."""
-    return [path for experiment in load_experiments() for path in experiment.drawing(job.script, job.settings)]
+    return [
+        path for experiment in load_experiments() for path in experiment.list_drawing_modules(job.script, job.settings)
+    ]
 
 
 def main(arguments=None):
     parser = JobParser(__doc__)
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
-    args = parser.read(arguments)
+    args = parser.parse(arguments)
     jobs = dry_run(CHECKOUT / "Snakefile", args.configfile)
     keys = {name: key for experiment in load_experiments() for name, key in getattr(experiment, "KEYS", {}).items()}
-    code = partial(find_changed_code, CHECKOUT, drawing=drawing)
+    code = partial(find_changed_code, CHECKOUT, find_drawing_modules=drawing)
     print(explain_jobs(jobs, partial(find_causes, code=code, sha=cache(file_digest), keys=keys)))
 
 

@@ -16,7 +16,7 @@ def main(arguments=None):
     parser = JobParser(__doc__)
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
     parser.add_argument("--device", help="a device of plan/devices.yaml; default: cpu, or a5000 for `device: cuda`")
-    args = parser.read(arguments)
+    args = parser.parse(arguments)
     studies = read_studies(read_merged_configs(args.configfile), args.configfile[-1])
     if args.device:
         get_device(args.device)  # a wrong name is told before the dry runs, which take a while

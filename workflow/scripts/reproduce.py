@@ -18,7 +18,7 @@ def main(arguments=None):
     parser = JobParser(__doc__)
     parser.add_argument("--configfile", required=True, metavar="FILE", help="of the study")
     parser.add_argument("--write", action="store_true", help="publish the results that are there")
-    args = parser.read(arguments)
+    args = parser.parse(arguments)
     values = read_config(args.configfile)
     study = load_experiment(values, args.configfile).parse(values, args.configfile)
     root, file = Path(study.root), EXPECTED / f"{study.study}.json"

@@ -17,7 +17,7 @@ HINT = "snakemake --cores all --configfile {files} -- {name}"
 def main(arguments=None):
     parser = JobParser(__doc__)
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
-    args = parser.read(arguments)
+    args = parser.parse(arguments)
     values = read_merged_configs(args.configfile)
     studies = read_studies(values, args.configfile[-1])
     found = {name: title for prefix, one in studies.items() for name, title in targets(prefix, one).items()}
@@ -42,7 +42,7 @@ def lacking(one: ConfiguredStudy) -> dict[str, str]:
 
 def targets(prefix: str, one: ConfiguredStudy) -> dict[str, str]:
     """Figures and tables for reading that a study can have, and its page and archive: target -> what it is."""
-    about, members = one.experiment.subject(one.study).about, one.experiment.members(one.study)
+    about, members = one.experiment.subject(one.study).describe, one.experiment.members(one.study)
     drawn = [Path(path) for path in members if is_report_file(f"{one.study.root}/{path}") and about(Path(path))]
     found = {f"{prefix}{path.stem}": about(path) for path in drawn}
     if "report.html" in members:

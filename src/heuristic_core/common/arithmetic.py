@@ -69,12 +69,12 @@ def prepare_arithmetic(arithmetic: str) -> None:
     os.environ.update(arithmetic_environment(arithmetic))
 
 
-def enforce(arithmetic: str, by_hand: bool) -> str:
+def enforce(arithmetic: str, may_restart: bool) -> str:
     """Make this process compute in an arithmetic.
 
     Args:
         arithmetic: `PORTABLE` or `NATIVE`.
-        by_hand: Whether to restart Python with the right environment if necessary, as for `python SCRIPT ...`. The
+        may_restart: Whether to restart Python with the right environment if necessary, as for `python SCRIPT ...`. The
             workflow sets the environment itself.
 
     Returns:
@@ -85,7 +85,7 @@ def enforce(arithmetic: str, by_hand: bool) -> str:
     """
     if arithmetic == NATIVE or not supports_portable():
         return NATIVE
-    if by_hand and arithmetic_environment(arithmetic) != dict(os.environ):
+    if may_restart and arithmetic_environment(arithmetic) != dict(os.environ):
         prepare_arithmetic(arithmetic)
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     if torch := sys.modules.get("torch"):

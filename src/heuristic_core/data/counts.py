@@ -4,7 +4,7 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 
 from heuristic_core.common.errors import format_count
-from heuristic_core.config.demands import DataRequirements
+from heuristic_core.config.requirements import DataRequirements
 from heuristic_core.config.tasks import unknown_subsets
 from heuristic_core.data.pairs import (
     MAX_LISTED_SUBSETS,

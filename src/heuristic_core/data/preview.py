@@ -6,7 +6,7 @@ Every error found here is also an error of the complete files; later rows may ha
 import logging
 from collections.abc import Collection, Mapping, Sequence
 
-from heuristic_core.config.demands import NO_REQUIREMENTS, DataRequirements
+from heuristic_core.config.requirements import NO_REQUIREMENTS, DataRequirements
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, GeneratedTask, Split, unknown_subsets
 from heuristic_core.data.codes import LabelStyle
 from heuristic_core.data.counts import format_shortage, list_unmet_demands

@@ -43,7 +43,11 @@ SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")  # half of a surrogate pair
 
 
 def read_columns(
-    path: Path, format: Format | None, needed: Sequence[str], most: int | None = None, quoting: Quoting | None = None
+    path: Path,
+    format: Format | None,
+    needed: Sequence[str],
+    max_rows: int | None = None,
+    quoting: Quoting | None = None,
 ) -> Columns:
     """Read the columns `needed` of a file.
 
@@ -51,7 +55,7 @@ def read_columns(
         path: the file, or the folder of a saved dataset.
         format: default: by the file's suffix.
         needed: names of the columns; duplicates are read once.
-        most: about how many of the first rows to read; default: all.
+        max_rows: about how many of the first rows to read; default: all.
         quoting: for csv and tsv, see :mod:`.delimited`.
 
     Raises:
@@ -62,9 +66,9 @@ def read_columns(
         raise DataError(f"{path}: quoting = {quoting!r} is of csv and tsv, but the file is read as {format}")
     try:
         if format in DELIMITERS:
-            columns = read_delimited(path, DELIMITERS[format], quoting, needed, most)
+            columns = read_delimited(path, DELIMITERS[format], quoting, needed, max_rows)
         else:
-            columns = READERS[format](path, needed, most)
+            columns = READERS[format](path, needed, max_rows)
     except UnicodeDecodeError as error:
         description = _describe_encoding_error(path) if format in TEXT_FORMATS else None
         raise DataError(f"{path}: {description or f'not UTF-8 text ({error.reason})'}; save it as UTF-8") from None

@@ -75,7 +75,7 @@ class Experiment(Protocol):
     def subject(self, study: Study) -> Subject:
         """Return the description of the study for its archive."""
 
-    def drawing(self, script: str, settings: Mapping[str, Any]) -> Sequence[Path]:
+    def list_drawing_modules(self, script: str, settings: Mapping[str, Any]) -> Sequence[Path]:
         """Return the modules that a job of `script` loads by name rather than by an import."""
 
     def warnings(self, root: str) -> list[str]:

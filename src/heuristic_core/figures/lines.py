@@ -14,7 +14,7 @@ DASHES = {"-": "", "--": (3.7, 1.6), "-.": (6.4, 1.6, 1, 1.6), ":": (1, 1.65)}
 
 
 def draw_lines(
-    ax: Axes, rows: pd.DataFrame, x: str, y: str, by: str, looks: Mapping[str, Role], unit: str | None = None, **options
+    ax: Axes, rows: pd.DataFrame, x: str, y: str, by: str, roles: Mapping[str, Role], unit: str | None = None, **options
 ) -> None:
     """Draw a line for each value of column `by`, broken where `y` is null.
 
@@ -24,24 +24,24 @@ def draw_lines(
         x: Column of the horizontal axis.
         y: Column of the vertical axis.
         by: Column that determines the look.
-        looks: Value of `by` -> look, lowest line first; either all or none with a marker. Other rows are left out.
+        roles: Value of `by` -> look, lowest line first; either all or none with a marker. Other rows are left out.
         unit: Column that separates lines of the same look.
         **options: Passed to ``Axes.plot``.
     """
-    rows = rows[rows[by].isin(list(looks))].reset_index(drop=True)
+    rows = rows[rows[by].isin(list(roles))].reset_index(drop=True)
     if rows.empty:
         return  # seaborn would warn about an unused palette
     gaps = rows[y].isna().groupby(rows[unit or by]).cumsum()
-    markers = {key: look.marker for key, look in looks.items() if look.marker}
+    markers = {key: look.marker for key, look in roles.items() if look.marker}
     sns.lineplot(
         rows.assign(piece=rows.groupby([unit or by, gaps]).ngroup()), x=x, y=y, units="piece", estimator=None,
-        hue=by, hue_order=list(looks), palette={key: look.colour for key, look in looks.items()},
-        style=by, style_order=list(looks), dashes={key: DASHES[look.line] for key, look in looks.items()},
+        hue=by, hue_order=list(roles), palette={key: look.colour for key, look in roles.items()},
+        style=by, style_order=list(roles), dashes={key: DASHES[look.line] for key, look in roles.items()},
         markers=markers or None, markeredgecolor="auto", legend=False, ax=ax, **options,
     )  # fmt: skip
 
 
-def draw_bands(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str, Role], alpha: float = 0.2) -> None:
+def draw_bands(ax: Axes, rows: pd.DataFrame, x: str, by: str, roles: Mapping[str, Role], alpha: float = 0.2) -> None:
     """Fill a band from column `low` to column `high` for each value of column `by`, broken at nulls.
 
     Args:
@@ -49,17 +49,17 @@ def draw_bands(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str
         rows: Values.
         x: Column of the horizontal axis.
         by: Column that determines the look.
-        looks: Value of `by` -> look.
+        roles: Value of `by` -> look.
         alpha: Opacity.
     """
-    for key, look in looks.items():
+    for key, look in roles.items():
         band = rows[rows[by] == key]
         ax.fill_between(band[x], band["low"], band["high"], color=look.colour, alpha=alpha, linewidth=0)
 
 
-def legend_handles(looks: Mapping[str, Role], **options) -> list[Line2D]:
+def legend_handles(roles: Mapping[str, Role], **options) -> list[Line2D]:
     """Make legend handles, one for each look; `options` are passed to ``Line2D``."""
     return [
         Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.line, label=look.label, **options)
-        for look in looks.values()
+        for look in roles.values()
     ]

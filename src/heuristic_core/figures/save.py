@@ -20,7 +20,7 @@ def save(
     settings,
     title: str,
     sheets: Sequence[Sheet] | None = None,
-    formulas: bool = True,
+    parse_math: bool = True,
 ) -> None:
     """Write the files of a target, which ``targets.outputs(folder, name)`` lists.
 
@@ -32,14 +32,14 @@ def save(
         settings: ``config.figure.Figure`` of the target; `dpi` is used for the PNG.
         title: Title in the metadata of a figure, or caption of a table.
         sheets: Tables for reading; None for a figure.
-        formulas: See `style.applied`; as the figure was drawn, since ticks may be made only here.
+        parse_math: See `style.applied`; as the figure was drawn, since ticks may be made only here.
     """
     files = {Path(path).suffix[1:]: path for path in target_files(str(folder), name)}
     write_text(files["csv"], marks.to_csv(index=False, lineterminator="\n"))
     if figure is None:
         _save_table(files, name, marks, title, sheets)
         return
-    with style.use_style(formulas):
+    with style.use_style(parse_math):
         # Lay out once, so that all formats agree.
         figure.draw_without_rendering()
         if glyphs.add_fallback_fonts(figure):

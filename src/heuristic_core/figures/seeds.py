@@ -38,7 +38,7 @@ def append_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return table.astype({"seeds": "Int64"})
 
 
-def draw_seed_lines(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mapping[str, Role]) -> None:
+def draw_seed_lines(ax: Axes, rows: pd.DataFrame, x: str, by: str, roles: Mapping[str, Role]) -> None:
     """Draw a thin line for each seed and a thick line for the mean, broken where a value is null.
 
     Args:
@@ -46,10 +46,10 @@ def draw_seed_lines(ax: Axes, rows: pd.DataFrame, x: str, by: str, looks: Mappin
         rows: Rows of :func:`append_means`.
         x: Column of the horizontal axis.
         by: Column that determines the look.
-        looks: Value of `by` -> look.
+        roles: Value of `by` -> look.
     """
     is_mean = rows["seed"].isna()
     line = rows[by] + " " + rows["seed"].astype("string").fillna("mean")
     rows = rows.assign(line=line.astype(object), **{x: rows[x].astype(float)})
     for line_rows, style in ((rows[~is_mean], SEED_LINE_STYLE), (rows[is_mean], MEAN_LINE_STYLE)):
-        draw_lines(ax, line_rows, x, "value", by, looks, unit="line", **style)
+        draw_lines(ax, line_rows, x, "value", by, roles, unit="line", **style)

@@ -41,13 +41,13 @@ def contrast_colour(background) -> str:
 
 
 @contextmanager
-def use_style(formulas: bool = True) -> Iterator[None]:
+def use_style(parse_math: bool = True) -> Iterator[None]:
     """Use matplotlib's defaults and `RC` in a block, whatever the user's settings are.
 
     Args:
-        formulas: Whether $ in a text begins a formula; False if texts contain data, such as prices.
+        parse_math: Whether $ in a text begins a formula; False if texts contain data, such as prices.
     """
-    with matplotlib.style.context(["default", RC | {"text.parse_math": formulas}]), warnings.catch_warnings():
+    with matplotlib.style.context(["default", RC | {"text.parse_math": parse_math}]), warnings.catch_warnings():
         # matplotlib warns for every format and character; `glyphs` warns once.
         warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from", UserWarning)
         yield

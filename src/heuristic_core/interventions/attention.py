@@ -123,7 +123,7 @@ def _pad(rows: Sequence[Sequence[int]]) -> Tensor:
 
 @torch.no_grad()
 def attention_shares(
-    model: Model, pairs: Sequence[WordPair], instead: Callable[[Tensor], Tensor] | None = None
+    model: Model, pairs: Sequence[WordPair], transform: Callable[[Tensor], Tensor] | None = None
 ) -> Tensor:
     """Compute mean shares of attention by relation over the words of all `pairs`.
 
@@ -132,7 +132,7 @@ def attention_shares(
     Args:
         model: The full model.
         pairs: Pairs with their words.
-        instead: Transforms a layer's probabilities, [B, H, T, T], before they are measured.
+        transform: Transforms a layer's probabilities, [B, H, T, T], before they are measured.
 
     Returns:
         [layers, H, relations], each from 0 to 1.
@@ -147,7 +147,7 @@ def attention_shares(
         words += float(weights.sum())
 
         def add(layer: int, probabilities: Tensor, kinds=kinds, weights=weights) -> None:
-            measured = instead(probabilities) if instead else probabilities
+            measured = transform(probabilities) if transform else probabilities
             shares[layer] += torch.einsum("bhqk,nbqk,bq->hn", measured.double(), kinds, weights)
 
         model.observe_attention(batch, add)

@@ -40,7 +40,7 @@ def all_logits(model: Model, pairs: PairTensors, mask: Mask | None = None) -> Te
     for index in pairs.split_by_length(BATCH_TOKENS[model.device.type]):
         batch = pairs.batch(index)
         edit = mask.for_batch(batch) if mask else None
-        logits[pairs.to_device(index)] = model.logits(batch, edit, every_row=bool(mask) and mask.all_positions)
+        logits[pairs.to_device(index)] = model.logits(batch, edit, all_positions=bool(mask) and mask.all_positions)
         done += len(index)
         progress.update(done)
     return require_finite(logits.cpu(), f"logits in {str(model.dtype).removeprefix('torch.')}")

@@ -83,14 +83,14 @@ def path_logits(
         attention_changes = _AttentionChanges(model, batch)
         for (heads, receivers), effects in zip(senders, results, strict=True):
             sender_part = Replacement(heads, replacement)
-            effects.total[index] = model.logits(batch, Patch(model.grid, sender_part, as_in=clean.seen)).cpu()
+            effects.total[index] = model.logits(batch, Patch(model.grid, sender_part, cached=clean.seen)).cpu()
             changed = Recorder(
-                PROJECTIONS, Patch(model.grid, _all_heads(model, clean.seen), sender_part, as_in=clean.seen)
+                PROJECTIONS, Patch(model.grid, _all_heads(model, clean.seen), sender_part, cached=clean.seen)
             )
             effects.direct[index] = model.logits(batch, changed).cpu()
             for k, receiver in enumerate(receivers):
                 for j, kind in enumerate(PROJECTIONS):
-                    edit = Patch(model.grid, Replacement([receiver], changed.seen, kind), as_in=clean.seen)
+                    edit = Patch(model.grid, Replacement([receiver], changed.seen, kind), cached=clean.seen)
                     effects.through_receivers[k, j, index] = model.logits(batch, edit).cpu()
             if len(receivers):
                 effects.attention_shift[:, :, index] = attention_changes.total_variation(sender_part, receivers).to(
@@ -107,7 +107,7 @@ class _AttentionChanges:
 
     def __init__(self, model: Model, batch: Batch):
         clean = Recorder(RECORDED_KINDS)
-        model.logits(batch, clean, every_row=True)
+        model.logits(batch, clean, all_positions=True)
         self._model, self._batch, self._clean = model, batch, clean.seen
         self._clean_attention = self._observe(None)
 

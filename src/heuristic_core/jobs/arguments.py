@@ -115,7 +115,7 @@ class JobParser(argparse.ArgumentParser):
                 )
         prepare_drawing()
         start_log(values.log)
-        values.arithmetic = enforce(values.arithmetic, by_hand=arguments is None)
+        values.arithmetic = enforce(values.arithmetic, may_restart=arguments is None)
         if values.code:
             inputs, outputs = (_option_paths(values, names) for names in (self._inputs, self._outputs))
             command_line = sys.argv[1:] if arguments is None else arguments

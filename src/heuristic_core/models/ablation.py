@@ -129,7 +129,7 @@ class DonorActivations:
             return x
 
         with torch.no_grad():
-            self._model.logits(self._donors.batch(index), record, every_row=True)
+            self._model.logits(self._donors.batch(index), record, all_positions=True)
         return Activations(activations["head"], activations["mlp"])
 
 
@@ -214,5 +214,5 @@ def component_means(model: Model, pairs: PairTensors, batches: Iterable[Tensor])
             (heads if kind == "head" else mlps)[layer] += x[real].sum(0, dtype=sum_dtype)
             return x
 
-        model.logits(batch, add, every_row=True)
+        model.logits(batch, add, all_positions=True)
     return ComponentMeans((heads / tokens).float(), (mlps / tokens).float())

@@ -103,10 +103,10 @@ class FusedModel:
         return small
 
     def logits(
-        self, batch: Batch, edit: Edit | None = None, *, every_row: bool = False, dropout: bool = False
+        self, batch: Batch, edit: Edit | None = None, *, all_positions: bool = False, dropout: bool = False
     ) -> Tensor:
         """See :meth:`heuristic_core.models.model.Model.logits`."""
-        x = self._encode(batch, edit, every_row, self._rates if dropout else Rates(), None)
+        x = self._encode(batch, edit, all_positions, self._rates if dropout else Rates(), None)
         logits = self._classify(x, self._rates.classifier if dropout else 0.0)
         return logits.to(torch.promote_types(self.dtype, torch.float32))
 
@@ -114,7 +114,7 @@ class FusedModel:
         """See :meth:`heuristic_core.models.model.Model.observe_attention`."""
         self._encode(batch, edit, True, Rates(), observer)
 
-    def _encode(self, batch, edit, every_row, rates, observer) -> Tensor:
+    def _encode(self, batch, edit, all_positions, rates, observer) -> Tensor:
         """Compute the hidden state at the classified position of every pair, [B, d]."""
         row, last = self._classified_position(batch), self.grid.layers - 1
         first, x = getattr(edit, "start", None) or (0, self._embed(batch, rates.embedding))  # x: [B, T, d]
@@ -122,9 +122,9 @@ class FusedModel:
         for number in range(first, self.grid.layers):
             if getattr(edit, "inputs", False):
                 edit("input", number, x)
-            single = number == last and not every_row
+            single = number == last and not all_positions
             x = self._block(number, x, row, single, mask, edit, rates, observer)
-        x = (_select(x, row) if every_row else x)[:, 0]
+        x = (_select(x, row) if all_positions else x)[:, 0]
         return self._norm(self._affine(self._family.final_norm), x) if self._family.decoder else x
 
     def _block(self, number, x, row, single, mask, edit, rates, observer) -> Tensor:

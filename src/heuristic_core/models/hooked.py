@@ -57,7 +57,7 @@ class HookedModel:
         return smaller
 
     def logits(
-        self, batch: Batch, edit: Edit | None = None, *, every_row: bool = False, dropout: bool = False
+        self, batch: Batch, edit: Edit | None = None, *, all_positions: bool = False, dropout: bool = False
     ) -> Tensor:
         """See :meth:`heuristic_core.models.model.Model.logits`. All positions are always computed."""
         with self._mode(dropout), self._edited(edit):

@@ -35,13 +35,13 @@ class Patch:
     Args:
         grid: The components of the model.
         parts: What to replace; where parts share a head, the last one holds.
-        as_in: Values recorded in a run that is equal below the lowest layer of the last part, so that the forward pass
+        cached: Values recorded in a run that is equal below the lowest layer of the last part, so that the forward pass
             can start there.
     """
 
-    def __init__(self, grid: ComponentGrid, *parts: Replacement, as_in: Source | None = None):
+    def __init__(self, grid: ComponentGrid, *parts: Replacement, cached: Source | None = None):
         lowest = min((head // grid.heads for head in parts[-1].heads), default=0)
-        self.start = (lowest, as_in["input", lowest]) if as_in and ("input", lowest) in as_in else None
+        self.start = (lowest, cached["input", lowest]) if cached and ("input", lowest) in cached else None
         self.projections = any(part.kind in PROJECTIONS and part.heads for part in parts)
         self._replaced: dict[tuple[str, int], list[tuple[Tensor, Tensor]]] = {}
         for heads, source, kind in parts:

@@ -44,14 +44,14 @@ class Model(Protocol):
     dtype: torch.dtype
 
     def logits(
-        self, batch: Batch, edit: Edit | None = None, *, every_row: bool = False, dropout: bool = False
+        self, batch: Batch, edit: Edit | None = None, *, all_positions: bool = False, dropout: bool = False
     ) -> Tensor:
         """Compute class logits [B, classes], in float32 or wider.
 
         Args:
             batch: Encoded pairs.
             edit: Reads or replaces outputs of components.
-            every_row: Whether `edit` sees all positions of the last layer. Otherwise it may see only the classified
+            all_positions: Whether `edit` sees all positions of the last layer. Otherwise it may see only the classified
                 one, [B, 1, ...]; keys and values always cover all positions.
             dropout: Whether to apply dropout at the rates of the model's configuration.
 

@@ -16,7 +16,7 @@ from heuristic_core.common.errors import DivergenceError
 from heuristic_core.common.seeds import derive_seed, get_global_rng_state, set_global_rng_state, torch_generator
 from heuristic_core.config.pruning import Gates
 from heuristic_core.pruning.hard_concrete import penalty, probability_open, sample_gates, target_sparsity_at
-from heuristic_core.training.saved import load_state, save_state
+from heuristic_core.training.saved_state import load_state, save_state
 
 LOGGER = logging.getLogger(__name__)
 # From gate samples [samples, components] and examples, int64 [runs * batch], to KL(full || gated) summed over every

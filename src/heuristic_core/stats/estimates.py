@@ -66,7 +66,9 @@ class Estimate:
             object.__setattr__(self, "high", None)
 
     @classmethod
-    def mean(cls, values, detail: str, pairs: float = 0.0, least: float = -np.inf, most: float = np.inf) -> "Estimate":
+    def mean(
+        cls, values, detail: str, pairs: float = 0.0, minimum: float = -np.inf, maximum: float = np.inf
+    ) -> "Estimate":
         """The mean of `values`, one of each pruning seed, with its interval over seeds and pairs.
 
         pairs: half the width of the interval over evaluation pairs, which all seeds share; errors of both add up as
@@ -74,14 +76,14 @@ class Estimate:
         """
         mean, _, high = mean_interval(values)
         half = np.hypot(high - mean, pairs) if len(values) > 1 else np.nan
-        return cls(mean, mean - half, mean + half, len(values), PRUNING_SEEDS, detail, minimum=least, maximum=most)
+        return cls(mean, mean - half, mean + half, len(values), PRUNING_SEEDS, detail, minimum=minimum, maximum=maximum)
 
     @classmethod
     def test(
-        cls, p: float, opposite: float | None, n: int, unit: str, detail: str, attainable: float = 0.0
+        cls, p: float, opposite: float | None, n: int, unit: str, detail: str, min_attainable_p: float = 0.0
     ) -> "Estimate":
         """The p of a test of `n` units, and the p of its other tail. attainable: the smallest p that it could give."""
-        return cls(p, None, None, n, unit, detail, exact=True, opposite=opposite, min_attainable_p=attainable)
+        return cls(p, None, None, n, unit, detail, exact=True, opposite=opposite, min_attainable_p=min_attainable_p)
 
 
 STATISTICS: dict[str, Callable[..., Estimate]] = {}

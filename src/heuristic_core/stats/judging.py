@@ -53,17 +53,17 @@ def check_claims(stated: Sequence[Claim]) -> None:
 
 
 def judge(
-    stated: Sequence[Claim], evidence: Sequence[Tables], whole: dict, seeds: Sequence[dict], unit: str
+    claims: Sequence[Claim], evidence: Sequence[Tables], overall: dict, seeds: Sequence[dict], unit: str
 ) -> pd.DataFrame:
     """Table "claims": for each claim a row for all evidence together, and one for each seed's evidence.
 
-    stated: as :func:`check_claims` wants them. evidence: of each seed. whole, seeds: identity columns of the rows of
+    claims: as :func:`check_claims` wants them. evidence: of each seed. whole, seeds: identity columns of the rows of
     all together, and of each seed; without `seeds` there is only the row of all. unit: what seeds are, such as
     "fine-tuning seeds".
     """
-    scopes = [whole, *seeds]
+    scopes = [overall, *seeds]
     rows: list[list[dict]] = [[] for _ in scopes]
-    for claim in stated:
+    for claim in claims:
         by_seed = [_judge_seed(claim, item) for item in evidence]
         judged = [_combine(claim, by_seed, unit), *(by_seed if seeds else ())]
         for scope, about, item in zip(rows, scopes, judged, strict=True):

@@ -17,7 +17,7 @@ from heuristic_core.data.encoded import Encoded
 from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import wrap_model
-from heuristic_core.training.saved import digests, load_state, save_state
+from heuristic_core.training.saved_state import digests, load_state, save_state
 from heuristic_core.training.stepper import AdamWStepper, Stepper
 
 LOGGER = logging.getLogger(__name__)
@@ -51,8 +51,8 @@ def finetune(
     evaluation: Encoded,
     settings: Finetune,
     ft_seed: int,
-    keep: Callable[[int], Iterable[Path] | None],
-    evaluated: Callable[[int, Tensor], Iterable[Path] | None],
+    save_checkpoint: Callable[[int], Iterable[Path] | None],
+    save_evaluation: Callable[[int, Tensor], Iterable[Path] | None],
     state: Path,
     precision: str = "float32",
 ) -> TrainingRun:
@@ -66,10 +66,11 @@ def finetune(
         evaluation: Evaluation pairs.
         settings: Block `finetune` of the configuration.
         ft_seed: Fine-tuning seed.
-        keep: Called with the step after each step in ``settings.checkpoints``; returns the files that it wrote.
-        evaluated: Called with the step and the logits on all evaluation pairs, float32 [n, classes], at step 0, every
-            ``settings.evaluate_every`` steps and at the end; returns the files that it wrote. After a resumption it is
-            called again for steps after the saved state.
+        save_checkpoint: Called with the step after each step in ``settings.checkpoints``; returns the files that it
+            wrote.
+        save_evaluation: Called with the step and the logits on all evaluation pairs, float32 [n, classes], at step 0,
+            every ``settings.evaluate_every`` steps and at the end; returns the files that it wrote. After a resumption
+            it is called again for steps after the saved state.
         state: File in which the run's state is saved every ``settings.save_every`` steps. If it exists and the files
             returned so far are intact, the run resumes from it, with the same final weights as an uninterrupted run;
             otherwise it starts again. The caller removes the file.
@@ -90,7 +91,7 @@ def finetune(
     run = resume_run(state, model, stepper)
     progress = Progress("finetune", settings.steps, run.step)
     if run.step == 0:
-        run.files |= digests(state.parent, evaluated(0, all_logits(wrap_model(model, precision), held_out)))
+        run.files |= digests(state.parent, save_evaluation(0, all_logits(wrap_model(model, precision), held_out)))
     model.train()
     while run.step < settings.steps:
         rate = learning_rate(run.step, settings)
@@ -104,10 +105,10 @@ def finetune(
         except DivergenceError as fault:
             raise DivergenceError(_describe_divergence(fault, run, settings)) from None
         if evaluates:
-            written = evaluated(run.step, all_logits(wrap_model(model, precision), held_out))
+            written = save_evaluation(run.step, all_logits(wrap_model(model, precision), held_out))
             run.files |= digests(state.parent, written)
         if run.step in settings.checkpoints:
-            run.files |= digests(state.parent, keep(run.step))
+            run.files |= digests(state.parent, save_checkpoint(run.step))
         if run.step % settings.save_every == 0 and run.step < settings.steps:
             save_run(state, run, model, stepper)
         progress.update(run.step, loss=loss, lr=rate)

@@ -18,7 +18,7 @@ from heuristic_core.data.masking import find_shared_words, mask_tokens
 from heuristic_core.data.unlabelled import generate_unlabelled_pairs
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.training.finetune import TrainingRun, learning_rate, resume_run, save_run
-from heuristic_core.training.saved import digests
+from heuristic_core.training.saved_state import digests
 from heuristic_core.training.stepper import AdamWStepper
 
 LOGGER = logging.getLogger(__name__)
@@ -111,7 +111,7 @@ def accuracies(model, text: MaskedText) -> dict[str, float | None]:
 
 
 def pretrain(
-    model, corpus: Corpus, settings: Pretraining, measured: Callable[[int], Iterable[Path]], state: Path
+    model, corpus: Corpus, settings: Pretraining, save_measurement: Callable[[int], Iterable[Path]], state: Path
 ) -> TrainingRun:
     """Train `model` in place; the run's trace has one row per measurement.
 
@@ -119,8 +119,8 @@ def pretrain(
         model: A ``BertForMaskedLM``.
         corpus: The pairs.
         settings: Block `model.pretraining` of the configuration.
-        measured: Called with the step at step 0, every ``settings.measure_every`` steps and at the end; returns the
-            files that it wrote beside `state`.
+        save_measurement: Called with the step at step 0, every ``settings.measure_every`` steps and at the end; returns
+            the files that it wrote beside `state`.
         state: File of the run's state, as in :func:`heuristic_core.training.finetune.finetune`.
 
     Raises:
@@ -136,7 +136,7 @@ def pretrain(
         run.trace.append({"step": run.step, "loss": loss, **accuracies(model, held_out)})
         LOGGER.info("step %d: %s", run.step, {k: v if v is None else round(v, 2) for k, v in run.trace[-1].items()})
         run.losses.clear()
-        run.files |= digests(state.parent, measured(run.step))
+        run.files |= digests(state.parent, save_measurement(run.step))
         model.train()
 
     if run.step == 0:

@@ -12,7 +12,7 @@ from heuristic_core.experiments.extractive_structures.config import ExtractiveSt
 from heuristic_core.experiments.extractive_structures.config import parse_extractive as parse
 from heuristic_core.experiments.extractive_structures.results import members, subject
 
-__all__ = ["CLAIMS", "COMMANDS", "drawing", "members", "parse", "plan", "subject", "warnings"]
+__all__ = ["CLAIMS", "COMMANDS", "list_drawing_modules", "members", "parse", "plan", "subject", "warnings"]
 COMMANDS = ()
 CLAIMS = Path(__file__).with_name("claims.yaml")
 
@@ -31,7 +31,7 @@ def plan(study: ExtractiveStudy, device: str | None, wanted: Counter, missing: C
     return format_plan(study, wanted, missing, device)
 
 
-def drawing(script: str, settings: Mapping) -> list[Path]:
+def list_drawing_modules(script: str, settings: Mapping) -> list[Path]:
     """Return the module that a job of `script` loads by name to draw a figure or table."""
     return [Path(__file__).with_name("figures") / f"{settings['name']}.py"] if script == "extractive_figure" else []
 

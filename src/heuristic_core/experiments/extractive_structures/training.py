@@ -16,7 +16,7 @@ from heuristic_core.common.seeds import torch_generator
 from heuristic_core.experiments.extractive_structures.config import Finetuning, Learning
 from heuristic_core.experiments.extractive_structures.model import CONSTANT_PREFIX, Parameters, run
 from heuristic_core.experiments.extractive_structures.tokens import Examples
-from heuristic_core.training.saved import load_state, save_state
+from heuristic_core.training.saved_state import load_state, save_state
 
 LOGGER = logging.getLogger(__name__)
 

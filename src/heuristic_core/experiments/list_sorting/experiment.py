@@ -19,8 +19,8 @@ __all__ = [
     "COMMANDS",
     "COMPARISON",
     "KEYS",
-    "drawing",
     "lacking",
+    "list_drawing_modules",
     "members",
     "parse",
     "plan",
@@ -41,7 +41,7 @@ def plan(study: SortingStudy, device: str | None, wanted: Counter, missing: Coun
     return format_plan(study, wanted, missing)
 
 
-def drawing(script: str, settings: Mapping) -> list[Path]:
+def list_drawing_modules(script: str, settings: Mapping) -> list[Path]:
     """Return the module that draws the figure or table of a job."""
     return [Path(__file__).with_name("figures") / f"{settings['name']}.py"] if script == "sorting_figure" else []
 

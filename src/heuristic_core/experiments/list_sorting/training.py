@@ -20,7 +20,7 @@ from heuristic_core.experiments.list_sorting.config import ListSorting, Training
 from heuristic_core.experiments.list_sorting.data import make_sequences
 from heuristic_core.experiments.list_sorting.model import compute_losses, initialise_parameters, parameter_shapes
 from heuristic_core.training.finetune import Batches
-from heuristic_core.training.saved import digests, load_state, save_state
+from heuristic_core.training.saved_state import digests, load_state, save_state
 
 LOGGER = logging.getLogger(__name__)
 VECTOR = 64  # rows are padded to a multiple of this, so that the optimizer's loops treat every model alike

@@ -28,8 +28,8 @@ __all__ = [
     "COMMANDS",
     "COMPARISON",
     "KEYS",
-    "drawing",
     "lacking",
+    "list_drawing_modules",
     "members",
     "opened",
     "parse",
@@ -59,7 +59,7 @@ def plan(study: Study, device: str | None, wanted: Counter, missing: Counter) ->
     return report.plan(study, name, devices.get_device(name), wanted, missing)
 
 
-def drawing(script: str, settings: Mapping) -> list[Path]:
+def list_drawing_modules(script: str, settings: Mapping) -> list[Path]:
     """Return the modules that a drawing job loads by name."""
     return [Path(figures.__file__).with_name(f"{drawing_module(settings['name'])}.py")] if script == "figure" else []
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.progress import Progress
 from heuristic_core.provenance.audit.check import check_study, is_complete
+from heuristic_core.provenance.audit.comparing import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 from heuristic_core.provenance.audit.finding import KINDS, Finding
 from heuristic_core.provenance.audit.recompute import Recomputation, recompute, sample_jobs, select_recomputable
-from heuristic_core.provenance.audit.same import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 from heuristic_core.provenance.digests import package_versions, read_commit
 from heuristic_core.provenance.job import Job
 from heuristic_core.provenance.record import processor_name, result_files

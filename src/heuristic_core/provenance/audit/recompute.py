@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heuristic_core.common.arithmetic import PORTABLE, supports_portable
+from heuristic_core.provenance.audit.comparing import find_difference
 from heuristic_core.provenance.audit.finding import Finding
-from heuristic_core.provenance.audit.same import find_difference
 from heuristic_core.provenance.digests import package_versions
 from heuristic_core.provenance.job import Job
 from heuristic_core.provenance.record import DEPENDS_ON, processor_name, read_record, record_path, result_files

@@ -18,7 +18,7 @@ class _UnknownCodeError(Exception):
 
 
 def find_changed_code(
-    checkout: Path, job: Job, record: dict, drawing: Callable[[Job], Sequence[Path]] = lambda job: ()
+    checkout: Path, job: Job, record: dict, find_drawing_modules: Callable[[Job], Sequence[Path]] = lambda job: ()
 ) -> list[str]:
     """Return what changed in a job's code since its record was written.
 
@@ -26,7 +26,7 @@ def find_changed_code(
         checkout: Folder of the repository.
         job: The job.
         record: Its record.
-        drawing: Function that returns the modules that a job loads by name, such as modules of figures.
+        find_drawing_modules: Function that returns the modules that a job loads by name, such as modules of figures.
 
     Returns:
         Paths in the checkout, and packages with both versions; what may have changed if the old code is unknown.
@@ -35,7 +35,7 @@ def find_changed_code(
     try:
         if not commit:
             raise _UnknownCodeError
-        files = _source_files(checkout / script, *drawing(job))
+        files = _source_files(checkout / script, *find_drawing_modules(job))
         changes = [str(file) for file in _changed_files(checkout, commit) if checkout / file in files]
         changes = [file for file in changes if _differs(checkout, commit, file)]
         changes += _changed_packages(checkout, commit, files)

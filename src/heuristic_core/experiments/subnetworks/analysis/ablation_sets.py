@@ -58,16 +58,16 @@ def parse_ablation_sets(names: Sequence[Sequence[str]], grid: ComponentGrid) -> 
 
 
 def make_single_sets(
-    core_heads: Sequence[int], grid: ComponentGrid, chosen: Sequence[tuple[int, ...]] = ()
+    core_heads: Sequence[int], grid: ComponentGrid, user_sets: Sequence[tuple[int, ...]] = ()
 ) -> list[AblationSet]:
     """Make the empty set "none" and one set for each head of the model.
 
     Args:
         core_heads: Component indices of the core.
         grid: Components of the model.
-        chosen: The user's sets, whose heads are ablated in every kind, like core heads.
+        user_sets: The user's sets, whose heads are ablated in every kind, like core heads.
     """
-    compared = {*core_heads, *chain(*chosen)}
+    compared = {*core_heads, *chain(*user_sets)}
     sets = [AblationSet("none", "none", (), "")]
     for c in grid:
         if c.kind == "head":
@@ -88,7 +88,7 @@ def make_joint_sets(
     control_draws: int,
     pair_control_draws: int,
     seed: int,
-    chosen: Sequence[tuple[int, ...]] = (),
+    user_sets: Sequence[tuple[int, ...]] = (),
 ) -> list[AblationSet]:
     """Make sets of two or more heads: core heads, the user's own sets, and random controls of both.
 
@@ -106,7 +106,7 @@ def make_joint_sets(
         control_draws: Number of controls of the whole core and of its strongest three heads, ablated in every kind.
         pair_control_draws: Number of controls of each other set. Where fewer sets exist, each occurs once.
         seed: Seed of the random draws.
-        chosen: The user's sets.
+        user_sets: The user's sets.
 
     Raises:
         ValueError: If `single_ood_drop` lacks a core head.
@@ -116,7 +116,7 @@ def make_joint_sets(
         raise ValueError(f"no single ablation of core head {', '.join(missing)}")
     core_role = {0: "none", 1: "core", 2: "pair", 3: "strongest"}.get(len(core_heads), "core-all")
     roles = [(core_role, core_heads), ("strongest", select_strongest(core_heads, single_ood_drop))]
-    roles += [("chosen", heads) for heads in chosen]
+    roles += [("chosen", heads) for heads in user_sets]
     roles += [("pair", pair) for pair in combinations(core_heads, 2)]
     sets: dict[tuple[int, ...], AblationSet] = {}
     for role, heads in roles:

@@ -14,7 +14,7 @@ MIN_SD = 1e-9  # values with a smaller standard deviation count as equal
 
 
 def compute_bounded_interval(
-    least: np.ndarray, most: np.ndarray, reach: np.ndarray | float = 0.0
+    least: np.ndarray, most: np.ndarray, half_width: np.ndarray | float = 0.0
 ) -> tuple[float, float]:
     """Compute the 95 % interval of the mean over seeds of values between `least` and `most`.
 
@@ -23,8 +23,8 @@ def compute_bounded_interval(
     Args:
         least: Lower bound of each seed's value, [seeds].
         most: Upper bound of each seed's value, [seeds].
-        reach: Half width of each seed's own interval over evaluation pairs. Seeds share their pairs, so these errors do
-            not average out; they are independent of the errors over seeds, so squared half widths add up.
+        half_width: Half width of each seed's own interval over evaluation pairs. Seeds share their pairs, so these
+            errors do not average out; they are independent of the errors over seeds, so squared half widths add up.
 
     Returns:
         Lower and upper end; NaN for fewer than two seeds, and for equal values, which do not show how much seeds vary.
@@ -34,7 +34,7 @@ def compute_bounded_interval(
     if n < 2 or (sd := largest_sd(least, most)) < MIN_SD:
         return np.nan, np.nan
     half = scipy.stats.t.ppf((1 + CONFIDENCE_LEVEL) / 2, n - 1) * sd / np.sqrt(n)
-    half = np.hypot(half, np.mean(reach))
+    half = np.hypot(half, np.mean(half_width))
     return float(least.mean() - half), float(most.mean() + half)
 
 

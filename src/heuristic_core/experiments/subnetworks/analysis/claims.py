@@ -22,18 +22,18 @@ from heuristic_core.stats.judging import check_claims, judge
 from heuristic_core.stats.seeds import FINE_TUNING_SEEDS
 
 
-def judge_claims(context: Context, tables: dict[str, pd.DataFrame], stated: list[Claim]) -> pd.DataFrame:
+def judge_claims(context: Context, tables: dict[str, pd.DataFrame], claims: list[Claim]) -> pd.DataFrame:
     """Compute table "claims": a row for each claim over the study, and one for each claim and fine-tuning run.
 
     Args:
         context: Facts about the study.
         tables: Tables of the study by schema name.
-        stated: Claims of claims.yaml.
+        claims: Claims of claims.yaml.
 
     Raises:
         InputError: If a claim names an unknown statistic, or an option that its statistic lacks.
     """
-    check_claims(stated)
+    check_claims(claims)
     identities = list_runs(tables)
     evidence = [Evidence(context, select_run(tables, run)) for run in identities]
-    return judge(stated, evidence, identities[0] | {"ft_seed": None}, identities, FINE_TUNING_SEEDS)
+    return judge(claims, evidence, identities[0] | {"ft_seed": None}, identities, FINE_TUNING_SEEDS)

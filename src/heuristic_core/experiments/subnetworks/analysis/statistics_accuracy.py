@@ -107,7 +107,7 @@ def spread_mean(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     values = rows["accuracy"]
     detail = f"{LABELS[evidence.resolve_group(group)]} from {values.min():.1f} to {values.max():.1f}"
     return Estimate.mean(
-        values, detail, _pair_half_width(rows), least=MIN_VALUES.get(evidence.resolve_group(group), 0), most=100
+        values, detail, _pair_half_width(rows), minimum=MIN_VALUES.get(evidence.resolve_group(group), 0), maximum=100
     )
 
 

@@ -86,7 +86,7 @@ def render_card(
     groups: pd.DataFrame,
     subsets: pd.DataFrame,
     digests: Mapping[str, str],
-    lost: str | None = None,
+    chance_reason: str | None = None,
 ) -> str:
     """Return README.md of one subnetwork.
 
@@ -96,8 +96,8 @@ def render_card(
         groups: The rows of the subnetwork and of the full model in table "group_accuracy".
         subsets: The same rows of table "accuracy".
         digests: SHA-256 digests by a description of the file.
-        lost: How the subnetwork is at chance in-domain, from `analysis.runs.describe_chance`; None if it is not. A
-            subnetwork at chance claims no accuracy.
+        chance_reason: How the subnetwork is at chance in-domain, from `analysis.runs.describe_chance`; None if it is
+            not. A subnetwork at chance claims no accuracy.
     """
     run = subnetwork.identity
     kept, size = len(subnetwork.kept), len(subnetwork.grid)
@@ -109,8 +109,8 @@ def render_card(
         f"seed {run.seed}",
         f"{kept} of {size} attention heads and MLPs of a fine-tuned model, found by structured pruning in the study "
         f"`{run.study}`, as in {paper}, with heuristic-core.",
-        *([AT_CHANCE_TEXT.format(lost)] if lost else []),
-        "## What was measured" if lost else "## How accurate it is",
+        *([AT_CHANCE_TEXT.format(chance_reason)] if chance_reason else []),
+        "## What was measured" if chance_reason else "## How accurate it is",
         ACCURACY_TEXT.format(*origin.heuristic_phrases),
         to_markdown(
             [_accuracy_sheet(groups, "group", [ROLES[group].label for group in SUMMARY_GROUPS], SUMMARY_GROUPS)]
@@ -124,7 +124,7 @@ def render_card(
         "## How it is stored",
         STORAGE_TEXT,
     ]
-    results = None if lost else _eval_results(groups[groups["seed"].notna()], run)
+    results = None if chance_reason else _eval_results(groups[groups["seed"].notna()], run)
     return _yaml_header(origin, f"{run.study}-ft{run.ft_seed}-s{run.sparsity:g}-seed{run.seed}", results) + "\n\n".join(
         lines
     )
@@ -136,7 +136,7 @@ def render_index(
     folders: Sequence[tuple[str, Subnetwork]],
     groups: pd.DataFrame,
     failed: Sequence[str],
-    lost: Collection[str] = (),
+    folders_at_chance: Collection[str] = (),
 ) -> str:
     """Return README.md of all published subnetworks of a study.
 
@@ -146,14 +146,14 @@ def render_index(
         folders: Pairs of a folder and its subnetwork, one line each.
         groups: Table "group_accuracy".
         failed: The pruning runs that found no subnetwork.
-        lost: The folders of subnetworks at chance in-domain.
+        folders_at_chance: The folders of subnetworks at chance in-domain.
     """
     rows = []
     for folder, subnetwork in folders:
         values = select_run(groups, subnetwork).set_index("group")["accuracy"]
         rows.append(
             [
-                MarkdownCell(f"[{folder}]({folder})" + ", at chance" * (folder in lost)),
+                MarkdownCell(f"[{folder}]({folder})" + ", at chance" * (folder in folders_at_chance)),
                 str(len(subnetwork.kept)),
                 *(format_number(values.get(group)) for group in SUMMARY_GROUPS),
             ]

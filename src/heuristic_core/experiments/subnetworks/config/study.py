@@ -6,10 +6,10 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from heuristic_core.config.blocks import AUTO_PRECISION_TEXT, Block, Finetune, Name, PrecisionSetting
-from heuristic_core.config.demands import DataRequirements
 from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.reading import read_config, validate
+from heuristic_core.config.requirements import DataRequirements
 from heuristic_core.config.tasks import GENERATED_SUBSETS, AnyTask, GeneratedTask, unknown_subsets
 from heuristic_core.experiments.subnetworks.config.analysis import COUNTERFACTUAL, Analysis, Counterpart, Figures
 from heuristic_core.experiments.subnetworks.config.grid import Grid

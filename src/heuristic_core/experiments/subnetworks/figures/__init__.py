@@ -31,7 +31,7 @@ def draw(name: str, tables: Mapping, settings, context):
     try:
         if missing := [table for table in TARGETS[name].tables if table not in tables]:
             raise ValueError(f"no table {', '.join(missing)}")
-        with style.use_style(formulas=False):
+        with style.use_style(parse_math=False):
             return drawing.draw(tables, settings, context)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
@@ -54,4 +54,4 @@ def write(folder, name: str, figure, marks, settings) -> None:
     from heuristic_core.figures.save import save
 
     title, sheets = TARGETS[name].title, build_sheets(name, marks)
-    save(folder, name, figure, marks, settings, title, sheets, formulas=False)
+    save(folder, name, figure, marks, settings, title, sheets, parse_math=False)

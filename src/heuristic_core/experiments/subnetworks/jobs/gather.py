@@ -4,7 +4,7 @@ import logging
 from typing import Literal
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.subnetworks.analysis.gathered import score_in_batches
+from heuristic_core.experiments.subnetworks.analysis.batched_scores import score_in_batches
 from heuristic_core.experiments.subnetworks.analysis.outcomes import list_outcomes
 from heuristic_core.experiments.subnetworks.analysis.runs import END_COLUMNS
 from heuristic_core.experiments.subnetworks.analysis.runs import runs as run_rows

@@ -7,7 +7,7 @@ from typing import Annotated
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.roles import Input, Output, Read
-from heuristic_core.config.demands import DataRequirements
+from heuristic_core.config.requirements import DataRequirements
 from heuristic_core.config.tasks import AnyTask
 from heuristic_core.data.counts import count_rows, list_unmet_demands, log_counts
 from heuristic_core.data.sentences import load_sentences

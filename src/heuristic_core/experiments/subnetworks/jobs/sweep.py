@@ -24,6 +24,6 @@ def draw_sweep(
     from heuristic_core.figures.save import save
 
     settings, title = Figure.model_validate(sweep["figure"]), "What ablating the core costs, by setting"
-    with style.use_style(formulas=False):
+    with style.use_style(parse_math=False):
         figure, marks = draw([read_table(path) for path in tables], settings, sweep["studies"])
-    save(folder, sweep["target"], figure, marks, settings, title, formulas=False)
+    save(folder, sweep["target"], figure, marks, settings, title, parse_math=False)

@@ -39,7 +39,7 @@ def subject(study):
     return Subject("numbers squared", "Squares", "arXiv:2501.18666", lambda path: None)
 
 
-def drawing(script, settings):
+def list_drawing_modules(script, settings):
     return []
 
 

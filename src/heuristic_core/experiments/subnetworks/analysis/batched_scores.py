@@ -26,7 +26,7 @@ def score_in_batches(
     pruned: Sequence[str | Path],
     analysis: Analysis,
     failed: Sequence[FailedRun] = (),
-    most: int = MAX_ROWS_IN_MEMORY,
+    max_rows: int = MAX_ROWS_IN_MEMORY,
 ) -> tuple[tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame], float | None]:
     """Compute accuracies in batches of files.
 
@@ -35,13 +35,13 @@ def score_in_batches(
         pruned: Files of table "predictions" of the subnetworks.
         analysis: Settings `analysis`.
         failed: Pruning runs without a subnetwork.
-        most: Largest number of rows in memory.
+        max_rows: Largest number of rows in memory.
 
     Returns:
         Tables "accuracy", "group_accuracy" and "family_scores" of :func:`accuracies`, and chance, percent.
     """
     parts, chance_accuracy, draws, a = [], None, {}, analysis
-    batches = list(_batches(full, pruned, most))
+    batches = list(_batches(full, pruned, max_rows))
     for batch in batches:
         rows, logits = read_categorical([full, *batch], COLUMNS), to_matrix(_logits([full, *batch]))
         missing = failed if batch is batches[-1] else ()
