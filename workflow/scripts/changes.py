@@ -29,7 +29,7 @@ def main(arguments=None):
     args = parser.parse(arguments)
     jobs = dry_run(CHECKOUT / "Snakefile", args.configfile)
     keys = {name: key for experiment in load_experiments() for name, key in getattr(experiment, "KEYS", {}).items()}
-    code = partial(find_changed_code, CHECKOUT, find_drawing_modules=drawing)
+    code = partial(find_changed_code, CHECKOUT, find_drawing_modules=list_drawing_modules)
     print(explain_jobs(jobs, partial(find_causes, code=code, sha=cache(file_digest), keys=keys)))
 
 
