@@ -1,6 +1,5 @@
-"""Dry runs with the profile for SLURM, what their jobs ask for, and a user's own profile."""
+"""Dry runs with the profile for SLURM, what their jobs ask for, and a copy of the profile for a site."""
 
-import os
 import re
 from pathlib import Path
 
@@ -11,12 +10,14 @@ from reduced import snakemake
 PROFILE = ("--profile", str(ROOT / "slurm"))
 
 
-def own_profile(folder: Path, **values) -> dict[str, str]:
-    """The environment of a user who has such a profile of the name slurm."""
-    file = folder / "snakemake" / "slurm" / "profile.yaml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(yaml.safe_dump(values))
-    return os.environ | {"XDG_CONFIG_HOME": str(folder)}
+def site_profile(folder: Path, **changes) -> tuple[str, str]:
+    """Options of a copy of the profile in `folder` with `changes`, within mappings key by key."""
+    values = yaml.safe_load((ROOT / "slurm" / "profile.yaml").read_text())
+    for key, value in changes.items():
+        values[key] = {**values.get(key, {}), **value} if isinstance(value, dict) else value
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "profile.yaml").write_text(yaml.safe_dump(values, sort_keys=False))
+    return "--profile", str(folder)
 
 
 def asked(text: str) -> dict[str, dict[str, str]]:
@@ -30,6 +31,6 @@ def asked(text: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def dry(folder: Path, *arguments: str, **options):
-    done = snakemake(folder, *PROFILE, "--dry-run", *arguments, **options)
+def dry(folder: Path, *arguments: str, profile: tuple[str, str] = PROFILE, **options):
+    done = snakemake(folder, *profile, "--dry-run", *arguments, **options)
     return asked(done.stdout + done.stderr)

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from conftest import ROOT
 from reduced import REDUCED, counted, results, snakemake
-from slurm_dry_runs import PROFILE, own_profile
+from slurm_dry_runs import site_profile
 
 
 def reachable() -> bool:
@@ -96,11 +96,10 @@ def submitted(tmp_path_factory):
     config = folder / "study.yaml"
     config.write_text(yaml.safe_dump(values))
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
-    command += ["--configfile", str(config), *PROFILE]
+    command += ["--configfile", str(config), *site_profile(folder / "own", **OWN)]
     faults = Faults(folder)
     with open(folder / "said.txt", "w") as said:
-        environment = own_profile(folder / "own", **OWN)
-        run = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, env=environment)
+        run = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
         while run.poll() is None:
             faults.look()
             time.sleep(0.05)

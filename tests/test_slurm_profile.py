@@ -11,14 +11,12 @@ from conftest import ROOT, STUDY_FILES
 from pair_files import paws_of_the_paper
 from planning import PAPER
 from reduced import REDUCED, STUDY, counted, snakemake
-from slurm_dry_runs import PROFILE, dry, own_profile
-from yte import process_yaml
+from slurm_dry_runs import PROFILE, dry, site_profile
 
-from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.experiments.subnetworks.config.cells import list_cells, repeated_cells
 from heuristic_core.experiments.subnetworks.plan import needs as needs_of
-from heuristic_core.plan import profiles, slurm
+from heuristic_core.plan import slurm
 
 # ---- how jobs are followed
 
@@ -57,101 +55,12 @@ def test_accounting_is_asked_only_where_it_answers(commands, monkeypatch, capsys
 # ---- what users change
 
 
-OPTIONS = {name: name for name in (*profiles.KEYED, "retries", "jobs", "slurm-requeue", "slurm-logdir")}
-OPTIONS |= {"default-res": "default-resources", "restart-times": "retries"}
-
-
-@pytest.fixture
-def profile(tmp_path):
-    """A function that reads a profile with some text."""
-
-    def read(text):
-        (tmp_path / "profile.yaml").write_text(text)
-        return profiles.read_profile(tmp_path / "profile.yaml", process_yaml, OPTIONS)
-
-    return read
-
-
-def test_profiles_override_key_by_key():
-    ours = {"jobs": 100, "retries": 2, "default-resources": {"mem_mb": 1, "runtime": 2}}
-    site = {"default-resources": {"slurm_account": "a", "runtime": 3}, "retries": None}
-    own = {"default-resources": {"slurm_account": "b", "mem_mb": None}, "cores": 8}
-    assert profiles.merge_overrides(ours, []) == {}
-    assert profiles.merge_overrides(ours, [site, own]) == {
-        "default-resources": {"runtime": 3, "slurm_account": "b"},
-        "retries": None,
-        "cores": 8,
-    }
-    rules = [{"set-resources": {"prune": {"runtime": 1, "mem_mb": 2}}}, {"set-resources": {"prune": {"mem_mb": 3}}}]
-    assert profiles.merge_overrides(ours, rules) == {"set-resources": {"prune": {"runtime": 1, "mem_mb": 3}}}
-
-
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("", {}),
-        ("# nothing\n---\n", {}),
-        ("default-resources:\n- slurm_account=a\n- mem_mb=4000\n", {"slurm_account": "a", "mem_mb": 4000}),
-        ("default-res:\n- runtime=2h\n- mem_mb=attempt * 2 if x==1 else 3\n",
-         {"runtime": "2h", "mem_mb": "attempt * 2 if x==1 else 3"}),
-        ("default-resources: slurm_account=a disk_mb=1.5", {"slurm_account": "a", "disk_mb": 1.5}),
-        ("default-resources:\n- slurm_account: a\n- qos: '12'\n", {"slurm_account": "a", "qos": "12"}),
-        ("default-resources:\n  slurm_account: a\n  runtime:\n", {"slurm_account": "a", "runtime": None}),
-    ],
-)  # fmt: skip
-def test_a_profile_may_be_empty_or_write_items_in_any_of_snakemakes_ways(profile, text, values):
-    assert profile(text) == ({"default-resources": values} if values else {})
-
-
-def test_resources_of_rules_are_items_of_their_rule(profile):
-    listed = "set-resources:\n- prune:runtime=600\n- prune:mem_mb=5\n- ablate:gpu=1\n"
-    mapped = "set-resources:\n  prune: {runtime: 600, mem_mb: 5}\n  'ablate:gpu': 1\n"
-    assert profile(listed) == profile(mapped)
-    assert profile(listed)["set-resources"] == {"prune": {"runtime": 600, "mem_mb": 5}, "ablate": {"gpu": 1}}
-    assert profile("restart-times: 4\nset-thread:\n- finetune=3\n") == {"retries": 4, "set-threads": {"finetune": 3}}
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("cluster: sbatch -p {resources.partition}\njobs: 5\n", "cluster"),
-        ("drmaa: ''\n", "drmaa"),
-        ("slurm: true\n", "slurm"),  # begins several options
-        ("- jobs=5\n", "jobs=5"),
-        ("default-resources:\n- slurm_account\n", "default-resources: 'slurm_account'"),
-        ("default-resources:\n  mem_mb: [1, 2]\n", "default-resources: mem_mb"),
-        ("set-resources:\n- prune=5\n", "set-resources: prune"),
-        ("set-resources:\n  prune:\n    mem_mb: {a: 1}\n", "set-resources: mem_mb"),
-        ("jobs: [\n", "line 2"),
-        ("__use_yte__: true\njobs: ?nowhere()\n", "nowhere"),
-    ],
-)
-def test_what_is_no_profile_is_named_with_its_file_and_key(profile, tmp_path, text, words):
-    with pytest.raises(InputError) as caught:
-        profile(text)
-    assert f"{tmp_path}/profile.yaml" in str(caught.value) and words in str(caught.value)
-
-
-def test_snakemake_overrides_by_lists_and_ends_with_one_message_at_an_old_profile(tmp_path):
-    own = {"default-resources": ["slurm_account=mine", "runtime=9"], "set-resources": ["figure02:mem_mb=77"]}
-    rules = dry(tmp_path, "figure02", env=own_profile(tmp_path, **own))
-    assert (
-        rules["figure02"] | {"slurm_account": "mine", "mem_mb": "77", "disk_mb": "1000", "runtime": "9"}
-        == rules["figure02"]
-    )
-    assert rules["finetune"]["slurm_account"] == "mine" and rules["finetune"]["runtime"] != "9"
-    environment = own_profile(tmp_path, cluster="qsub", jobs=7)
-    done = snakemake(tmp_path, *PROFILE, "--dry-run", env=environment, check=False)
-    assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert f"{tmp_path}/snakemake/slurm/profile.yaml: cluster " in done.stderr.splitlines()[-1]
-
-
 @pytest.mark.slow
-def test_a_users_own_profile_and_its_place_for_gpus_override(tmp_path, changed):
+def test_jobs_with_a_gpu_go_where_the_site_profile_says(tmp_path, changed):
     own = {"slurm_account": "mine", "slurm_partition": "cpu", "gpu_partition": "gpu", "gpu_type": "a100"}
-    environment = own_profile(tmp_path, **{"default-resources": own})
+    profile = site_profile(tmp_path / "site", **{"default-resources": own})
     cuda, cpu = (
-        dry(tmp_path, "figure02", config=changed(**settings), env=environment)
+        dry(tmp_path, "figure02", config=changed(**settings), profile=profile)
         for settings in ({"finetune__seeds": [1], "device": "cuda", "arithmetic": "native"}, {"finetune__seeds": [1]})
     )
     models = {"finetune", "full_model", "evaluate", "prune_42", "prune_43", "prune_44", "prune_again", "evaluate_again"}

@@ -1,13 +1,8 @@
-"""What slurm/profile.yaml asks when Snakemake reads it: how to follow jobs, and what a user's own profile changes."""
+"""How Snakemake follows jobs of SLURM: slurm/profile.yaml asks this module when Snakemake reads it."""
 
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
-
-from heuristic_core.common.errors import InputError
-from heuristic_core.plan.profiles import read_profile
 
 TIMEOUT_SECONDS = 30  # that the accounting database has to answer
 
@@ -34,24 +29,6 @@ def choose_status_command() -> str | None:
     if process.returncode:
         return _report_choice("squeue", f"sacct says {process.stderr.strip()!r}")
     return _report_choice("sacct", "accounting is on")
-
-
-def read_user_profiles(files: Sequence[Path], parser: Callable, process: Callable) -> list[dict]:
-    """What the profiles of the site and the user say. parser: makes Snakemake's. process: yte's `process_yaml`.
-
-    Ends with one message that names file and key where one of them is none.
-    """
-    if not files:
-        return []
-    options = {}
-    for action in parser()._actions:
-        names = [name.removeprefix("--") for name in action.option_strings if name.startswith("--")]
-        options |= dict.fromkeys(names, names[0] if names else None)
-    try:
-        return [read_profile(file, process, options) for file in files]
-    except InputError as error:
-        print(error, file=sys.stderr)
-        sys.exit(1)
 
 
 def _report_choice(command: str, reason: str) -> str:
