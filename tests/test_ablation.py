@@ -127,7 +127,7 @@ def test_donors_as_long_as_their_pairs_give_activations_token_by_token(fused, pa
 
 def test_donors_are_training_pairs_that_seed_and_draw_name():
     train = make_encoded(90, seed=5)
-    of_train = {row.tobytes() for row in train.split(train.ids)}
+    of_train = {row.tobytes() for row in train.split_by_pair(train.ids)}
 
     def rows(*names):
         drawn = draw_donors(train, 400, *names)

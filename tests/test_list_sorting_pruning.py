@@ -71,7 +71,7 @@ def test_every_list_can_have_its_own_gates(model):
     found = gated_logits(model, here, gates)
     for at in (0, 17):
         index = torch.tensor([at])
-        alone = gated_logits(model, here.at(index), gates[index])
+        alone = gated_logits(model, here.select(index), gates[index])
         torch.testing.assert_close(found[index], alone, atol=1e-5, rtol=1e-5)
 
 

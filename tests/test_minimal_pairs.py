@@ -208,7 +208,7 @@ def test_the_nearest_pair_of_many_is_that_of_every_comparison():
         return [(rng.integers(5, 9, 4).tolist(), rng.integers(5, 9, 2).tolist()) for _ in range(count)]
 
     evaluation = files_set(("o", "ood", "x", drawn(300)), ("e", "ood-entailment", "x", drawn(40)))
-    ids = np.stack(evaluation.split(evaluation.ids))
+    ids = np.stack(evaluation.split_by_pair(evaluation.ids))
     minimal = np.stack(evaluation.split(find_nearest_pairs(evaluation).ids))
     for k, row in enumerate(ids):
         others = ids[300:] if k < 300 else ids[:300]

@@ -45,7 +45,7 @@ class ByHand:
 
     def __init__(self, bare, encoded, pair):
         ids, types = (
-            torch.tensor(encoded.split(flat)[pair].astype(int))[None] for flat in (encoded.ids, encoded.types)
+            torch.tensor(encoded.split_by_pair(flat)[pair].astype(int))[None] for flat in (encoded.ids, encoded.types)
         )
         self._bare, self._inputs = bare, {"input_ids": ids, "token_type_ids": types}
 
