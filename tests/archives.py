@@ -39,24 +39,24 @@ def members(archive: Path) -> dict[str, bytes]:
         return {name: file.read(name) for name in file.namelist()}
 
 
-def described(found: dict[str, bytes]) -> dict[str, dict]:
+def described(result: dict[str, bytes]) -> dict[str, dict]:
     """The entities of an archive's metadata, by identifier."""
-    return {entity["@id"]: entity for entity in json.loads(found[METADATA])["@graph"]}
+    return {entity["@id"]: entity for entity in json.loads(result[METADATA])["@graph"]}
 
 
-def write(archive: Path, found: dict[str, bytes]) -> Path:
+def write(archive: Path, result: dict[str, bytes]) -> Path:
     """An archive of these members, as they are."""
     with zipfile.ZipFile(archive, "w") as file:
-        for name, content in found.items():
+        for name, content in result.items():
             file.writestr(name, content)
     return archive
 
 
-def forged(archive: Path, found: dict[str, bytes], **changed: bytes) -> Path:
+def forged(archive: Path, result: dict[str, bytes], **changed: bytes) -> Path:
     """An archive whose members have been changed, and its metadata to fit."""
-    whole = json.loads(found[METADATA])
+    whole = json.loads(result[METADATA])
     for entity in whole["@graph"]:
         if entity["@id"] in changed:
             content = changed[entity["@id"]]
             entity |= {"contentSize": str(len(content)), "sha256": hashlib.sha256(content).hexdigest()}
-    return write(archive, found | changed | {METADATA: json.dumps(whole).encode()})
+    return write(archive, result | changed | {METADATA: json.dumps(whole).encode()})

@@ -39,19 +39,19 @@ def make_tokenizer(words: list[str], begins: bool = True):
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
-    found = Tokenizer(models.BPE())
-    found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    found.decoder = decoders.ByteLevel()
+    result = Tokenizer(models.BPE())
+    result.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    result.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=4000,
         special_tokens=["<s>"],
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    found.train_from_iterator([f"{word} {word}" for word in words], trainer)
+    result.train_from_iterator([f"{word} {word}" for word in words], trainer)
     if begins:
-        found.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
-    return PreTrainedTokenizerFast(tokenizer_object=found, bos_token="<s>")
+        result.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+    return PreTrainedTokenizerFast(tokenizer_object=result, bos_token="<s>")
 
 
 def save_decoder(folder: Path, name: str, words: list[str], begins: bool = True) -> Path:

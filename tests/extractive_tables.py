@@ -64,7 +64,7 @@ def tables(**changed) -> dict[str, pd.DataFrame]:
         "extractive_core": [*_core(world)],
         "extractive_transfer": [*_transfer(world)],
     }
-    return {name: make_frame(name, found) for name, found in rows.items()}
+    return {name: make_frame(name, result) for name, result in rows.items()}
 
 
 def _curves(world):

@@ -65,7 +65,7 @@ def fetch(command, environment, tmp_path):
 def waited_for(condition, seconds=60):
     """What `condition` returns once it is true."""
     end = time.monotonic() + seconds
-    while not (found := condition()):
+    while not (result := condition()):
         assert time.monotonic() < end
         time.sleep(0.05)
-    return found
+    return result

@@ -88,11 +88,11 @@ def _handler(hub: Hub):
         def _answer(self) -> None:
             path = unquote(urlsplit(self.path).path)
             hub.requests.append((self.command, path, self.headers.get("Range")))
-            if found := re.fullmatch(r"/api/(model|dataset)s/(.+)/(tree|paths-info)/([^/]+)", path):
-                kind, name, what, commit = found.groups()
+            if result := re.fullmatch(r"/api/(model|dataset)s/(.+)/(tree|paths-info)/([^/]+)", path):
+                kind, name, what, commit = result.groups()
                 self._listing(kind, name, commit, what)
-            elif found := re.fullmatch(r"(/datasets)?/(.+?)/(resolve|bytes)/([^/]+)/(.+)", path):
-                prefix, name, what, commit, file = found.groups()
+            elif result := re.fullmatch(r"(/datasets)?/(.+?)/(resolve|bytes)/([^/]+)/(.+)", path):
+                prefix, name, what, commit, file = result.groups()
                 self._file("dataset" if prefix else "model", name, commit, file, redirected=what == "bytes")
             elif path in hub.files:
                 self._bytes(path, hub.files[path], {})

@@ -24,8 +24,8 @@ def study(**blocks):
 def random_parameters(data, model: Model, seeds=(1, 2)):
     """Parameters in which gains and biases matter, too."""
     rng = torch.Generator().manual_seed(7)
-    found = initialise_parameters(data, model, seeds)
-    return {k: v + 0.3 * torch.randn(v.shape, generator=rng) for k, v in found.items()}
+    result = initialise_parameters(data, model, seeds)
+    return {k: v + 0.3 * torch.randn(v.shape, generator=rng) for k, v in result.items()}
 
 
 class Plain(nn.Module):

@@ -53,9 +53,9 @@ def head_rows():
         for head in HEADS:
             copies = head == copier(seed)
             suppression = 0.05 if copies or condition == "l2" else 0.75
-            found = {"copying": 0.8 if copies else 0.1, "suppression": suppression + 0.1 * RNG.random()}
+            result = {"copying": 0.8 if copies else 0.1, "suppression": suppression + 0.1 * RNG.random()}
             ranks = {"ranges": 1, "qk_rank": 2.0, "ov_rank": 2.0, "attention_error": 0.1, "written_error": 0.1}
-            yield named(condition, seed, step) | {"head": head} | found | ranks | {"agreement": 0.9}
+            yield named(condition, seed, step) | {"head": head} | result | ranks | {"agreement": 0.9}
 
 
 def ablation_rows():
@@ -85,8 +85,8 @@ def matrix_rows():
                 sign = 1 if head == copier(seed) else -1
                 values = size * np.log10(1 + step) * sign * np.eye(tokens) + 0.1 * RNG.normal(size=(tokens, tokens))
                 for row, line in enumerate(values.astype(np.float32)):
-                    found = {"head": head, "circuit": circuit, "row": row, "values": line.tolist()}
-                    yield named(condition, seed, step) | found
+                    result = {"head": head, "circuit": circuit, "row": row, "values": line.tolist()}
+                    yield named(condition, seed, step) | result
 
 
 def distance_rows():
@@ -97,8 +97,8 @@ def distance_rows():
                 for distance in range(-most, most + 1):
                     share = np.exp(-abs(distance - (head == copier(seed)))) * (0.8 + 0.2 * RNG.random())
                     missing = keys == "sorted" and distance > 0
-                    found = {"head": head, "keys": keys, "distance": distance, "pairs": 0 if missing else 5}
-                    yield named(condition, seed, step) | found | {"attention": None if missing else share}
+                    result = {"head": head, "keys": keys, "distance": distance, "pairs": 0 if missing else 5}
+                    yield named(condition, seed, step) | result | {"attention": None if missing else share}
 
 
 def llc_rows():
@@ -107,9 +107,9 @@ def llc_rows():
         for seed in SEEDS:
             for estimator, value in (("raw", step / 4), ("scaled", 30.0), ("tilted", 40 - step / 15)):
                 failed = (seed, step, estimator) == (3, 100, "raw")
-                found = {"estimator": estimator, "value": None if failed else value + RNG.random()}
+                result = {"estimator": estimator, "value": None if failed else value + RNG.random()}
                 reason = "2 of 2 chains diverged" if failed else None
-                yield named("l2", seed, step) | found | {"chains": 2, "diverged": 2 * failed, "reason": reason}
+                yield named("l2", seed, step) | result | {"chains": 2, "diverged": 2 * failed, "reason": reason}
 
 
 def stage_rows():
@@ -119,9 +119,9 @@ def stage_rows():
         for stage, steps in ends.items():
             gone = condition == "no-decay" and stage == STAGES[-1]
             for point, step in zip(("start", "end"), steps, strict=True):
-                found = {"study": "made", "condition": condition, "stage": stage, "point": point, "of": 3}
-                found |= {"step": None if gone else step, "low": None, "high": None, "seeds": 0 if gone else 3}
-                yield found | {"reason": "the overlap does not fall" if gone else None}
+                result = {"study": "made", "condition": condition, "stage": stage, "point": point, "of": 3}
+                result |= {"step": None if gone else step, "low": None, "high": None, "seeds": 0 if gone else 3}
+                yield result | {"reason": "the overlap does not fall" if gone else None}
 
 
 def condition_rows():
@@ -137,8 +137,8 @@ def size_rows():
         for unit in ("half", "head"):
             for criterion, threshold in (("accuracy", 3.0), ("kl", 0.1)):
                 size = None if criterion == "accuracy" and not step else min(100.0, 25.0 * (1 + step // 10))
-                found = {"unit": unit, "criterion": criterion, "threshold": threshold, "effective_size": size}
-                yield named(condition, seed, step) | found | {"reason": None if size else "undefined: too weak"}
+                result = {"unit": unit, "criterion": criterion, "threshold": threshold, "effective_size": size}
+                yield named(condition, seed, step) | result | {"reason": None if size else "undefined: too weak"}
 
 
 def core_rows():
@@ -156,7 +156,7 @@ def build():
         "matrices": matrix_rows(), "distance": distance_rows(), "llc": llc_rows(), "stages": stage_rows(),
         "sizes": size_rows(), "core": core_rows(), "mode_ablations": mode_ablation_rows(),
     }  # fmt: skip
-    return {f"sorting_{name}": make_frame(f"sorting_{name}", list(found)) for name, found in rows.items()}
+    return {f"sorting_{name}": make_frame(f"sorting_{name}", list(result)) for name, result in rows.items()}
 
 
 TABLES = build()

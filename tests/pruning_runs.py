@@ -22,8 +22,8 @@ SHORT = SETTINGS.model_copy(update={"rise": 14, "hold": 6})
 
 
 def one(inputs, sparsity, seed, settings, **options):
-    (found,) = prune(inputs, [PruningRun(sparsity, seed)], settings, **options)
-    return found
+    (result,) = prune(inputs, [PruningRun(sparsity, seed)], settings, **options)
+    return result
 
 
 class Killed(Exception):

@@ -28,12 +28,12 @@ def imported(folder, to, task, *more):
     return {t: read_table(to / f"{t}.parquet") for t in wanted} | {"study": about}
 
 
-def context(found):
-    return Context.model_validate_json(json.dumps(found["study"]["context"]))
+def context(result):
+    return Context.model_validate_json(json.dumps(result["study"]["context"]))
 
 
-def sizes(found):
+def sizes(result):
     """Effective sizes by the paper's criterion, summaries over seeds."""
-    analysis = Analysis(**found["study"]["settings"]["analysis"])
-    table = compute_effective_size(found["accuracy"], analysis, context(found))
+    analysis = Analysis(**result["study"]["settings"]["analysis"])
+    table = compute_effective_size(result["accuracy"], analysis, context(result))
     return table[table["seed"].isna() & (table["criterion"] == "accuracy") & (table["threshold"] == 3.0)]

@@ -52,11 +52,11 @@ def snakemake(
 
 def counted(text: str) -> Counter:
     """Jobs by rule in the table that a dry run prints, without its total and targets."""
-    found = Counter()
+    result = Counter()
     for rule, count in dict(re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)).items():  # it can be printed twice
-        found[base_rule(rule)] += int(count)
+        result[base_rule(rule)] += int(count)
     return Counter(
-        {rule: count for rule, count in found.items() if not re.search(r"(^|_)(total|all|all_figures)$", rule)}
+        {rule: count for rule, count in result.items() if not re.search(r"(^|_)(total|all|all_figures)$", rule)}
     )
 
 

@@ -22,13 +22,13 @@ def site_profile(folder: Path, **changes) -> tuple[str, str]:
 
 def asked(text: str) -> dict[str, dict[str, str]]:
     """The resources of the last job of every rule that a dry run prints."""
-    rule, found = None, {}
+    rule, result = None, {}
     for line in text.splitlines():
         if match := re.match(r"\s*(?:local)?(?:rule|checkpoint) (\w+):$", line):
             rule = match[1]
         elif match := re.match(r"\s*resources: (.*)$", line):
-            found[rule] = dict(item.split("=", 1) for item in match[1].split(", "))
-    return found
+            result[rule] = dict(item.split("=", 1) for item in match[1].split(", "))
+    return result
 
 
 def dry(folder: Path, *arguments: str, profile: tuple[str, str] = PROFILE, **options):

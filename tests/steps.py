@@ -145,19 +145,19 @@ class Steps:
         settings = PRUNE.model_copy(update={"discretise": "threshold"})
         inputs, held_out = make_pruning_inputs(self._model, self._means, self._train, self._logits, settings)
         closed = ((), CLOSED)
-        runs = [PruningRun(STUDY.grid.mid, *one) for one in zip(STUDY.grid.seeds, closed, strict=False)]
-        found = {}
-        for one in prune(inputs, runs, settings, self._folder / "pruning", record_every=1):
-            assert one.failure is None
-            seed = f"seed {one.run.seed}"
-            found[f"{seed} log_alpha"] = one.log_alpha
-            found[f"{seed} trace"] = _numbers(value for row in one.trace for value in row.values())
+        runs = [PruningRun(STUDY.grid.mid, *item) for item in zip(STUDY.grid.seeds, closed, strict=False)]
+        result = {}
+        for item in prune(inputs, runs, settings, self._folder / "pruning", record_every=1):
+            assert item.failure is None
+            seed = f"seed {item.run.seed}"
+            result[f"{seed} log_alpha"] = item.log_alpha
+            result[f"{seed} trace"] = _numbers(value for row in item.trace for value in row.values())
             for rule in ("exact", "threshold"):
                 chosen = settings.model_copy(update={"discretise": rule})
-                kept = discretise(one.log_alpha, self._model.grid, one.run.sparsity, chosen, held_out)
-                found[f"{seed} {rule}"] = torch.tensor(kept.components)
+                kept = discretise(item.log_alpha, self._model.grid, item.run.sparsity, chosen, held_out)
+                result[f"{seed} {rule}"] = torch.tensor(kept.components)
             self._kept = kept.components
-        return found
+        return result
 
     def evaluation(self) -> dict[str, Tensor]:
         """Logits of a subnetwork with each kind of ablation, and what the table of predictions says of them."""
@@ -188,26 +188,26 @@ class Steps:
             select_paired(self._evaluation, self._minimal, [SWAP_SUBSET]),
         )
         _, (mediated,) = mediated_logits(self._model, pairs, self._means, [([1, 9], [[10, 20], [30]])])
-        found, senders = mediated._asdict(), [([1], [9, 30])]
-        swapped, same = (PairTensors(one, self._model.pad) for one in minimal[1:])
+        result, senders = mediated._asdict(), [([1], [9, 30])]
+        swapped, same = (PairTensors(item, self._model.pad) for item in minimal[1:])
         _, (by_mean,) = path_logits(self._model, pairs, lambda index: mean_source(self._means), senders)
         _, (by_pair,) = path_logits(self._model, swapped, donor_from_pairs(self._model, same), senders)
         for donor, paths in (("mean", by_mean), ("pair", by_pair)):
-            found |= {f"{donor} {name}": values for name, values in paths._asdict().items()}
-        return found
+            result |= {f"{donor} {name}": values for name, values in paths._asdict().items()}
+        return result
 
     def sorting(self) -> dict[str, Tensor]:
         """List-sorting models trained with every optimizer, measured, pruned, and their local learning coefficients."""
-        found = {}
+        result = {}
         for optimiser in ("adam-l2", "adamw", "adam"):
             study = sorting_study(optimiser)
             drawn = draw_lists(study.data)
             trained = train(study, drawn.train, lambda step, parameters: None)
-            found |= {f"{optimiser} {name}": value for name, value in trained.parameters.items()}
+            result |= {f"{optimiser} {name}": value for name, value in trained.parameters.items()}
         tokens, held_out = (make_sequences(part, study.data) for part in drawn)
         sample = Sample(held_out, tokens, held_out[:4], study.data.numbers, 0)
         for table, rows in measure_checkpoint(trained.parameters, sample, [1], True):
-            found[table] = _numbers(v for row in rows for v in row.values() if isinstance(v, float))
+            result[table] = _numbers(v for row in rows for v in row.values() if isinstance(v, float))
         llc = LocalLearning(
             draws=4,
             burn_in=2,
@@ -219,15 +219,15 @@ class Steps:
             tilted=WALK,
         )
         estimates = estimate_llc(compute_losses, trained.parameters, lambda n, rng: tokens[:n], llc, [1])
-        found["llc"] = _numbers(v for row in estimates.rows for v in row.values() if isinstance(v, float))
+        result["llc"] = _numbers(v for row in estimates.rows for v in row.values() if isinstance(v, float))
         means = compute_half_means(trained.parameters, tokens)
         pool, evaluated = (compute_corners(trained.parameters, part, means) for part in (tokens, held_out))
         subsets = subset_rows(trained.parameters, evaluated, held_out)
         pruning = PruneRuns(seeds=[1], gates=HalfGates(rise=2, hold=1, batch_size=8, warmup_steps=1))
         masks = mask_rows(trained.parameters, pool, evaluated, held_out, subsets, pruning)
         for table, rows in (("subsets", subsets), ("masks", masks)):
-            found[table] = _numbers(v for row in rows for v in row.values() if isinstance(v, float))
-        return found
+            result[table] = _numbers(v for row in rows for v in row.values() if isinstance(v, float))
+        return result
 
     def extractive(self) -> dict[str, Tensor]:
         """The jobs of extractive structures."""
@@ -245,10 +245,10 @@ class Steps:
 
     def _finetune(self, model, name: str, settings: Finetune) -> dict[int, Tensor]:
         """The logits of every evaluation, by step."""
-        found: dict[int, Tensor] = {}
+        result: dict[int, Tensor] = {}
         state = self._folder / name
-        finetune(model, self._train, self._evaluation, settings, 1, lambda step: None, found.__setitem__, state)
-        return found
+        finetune(model, self._train, self._evaluation, settings, 1, lambda step: None, result.__setitem__, state)
+        return result
 
 
 def sorting_study(optimiser: str) -> ListSorting:

@@ -47,8 +47,8 @@ class Used(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
-        tensors = [one for one in tree_leaves((args, kwargs, result)) if isinstance(one, torch.Tensor)]
-        kinds = {str(one.dtype).removeprefix("torch.") for one in tensors if one.is_floating_point()}
+        tensors = [leave for leave in tree_leaves((args, kwargs, result)) if isinstance(leave, torch.Tensor)]
+        kinds = {str(tensor.dtype).removeprefix("torch.") for tensor in tensors if tensor.is_floating_point()}
         name = function._schema.name.removeprefix("aten::")
         if kinds and name not in EXACT:
             self.operations.add(f"{function} {' and '.join(sorted(kinds))}")
@@ -91,13 +91,13 @@ def test_the_square_root_of_mkl_is_not_verified(verified):
 # ---- the recorded digests
 
 
-def differences(recorded: dict, found: dict) -> str:
+def differences(recorded: dict, result: dict) -> str:
     """Which operations do not give what is recorded, in words; empty where all do."""
-    here, expected = found["digests"], recorded["digests"]
+    here, expected = result["digests"], recorded["digests"]
     names = [name for name in expected.keys() | here.keys() if expected.get(name) != here.get(name)]
     if not names:
         return ""
-    versions = ((name, found["versions"][name], version) for name, version in recorded["versions"].items())
+    versions = ((name, result["versions"][name], version) for name, version in recorded["versions"].items())
     others = [f"{name} {here}, not {version}" for name, here, version in versions if here != version]
     why = f"; recorded for other versions: here {', '.join(others)}" if others else ""
     return f"not as recorded: {', '.join(sorted(names))}{why}"
@@ -108,17 +108,17 @@ def test_every_operation_gives_the_recorded_bytes():
     program = [sys.executable, ROOT / "tests" / "operations.py"]
     done = subprocess.run(program, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found = differences(json.loads(operations.RECORDED.read_text()), json.loads(done.stdout))
-    assert not found, f"{found}. If they shall differ: python tests/operations.py --record, and `make test-processors`"
+    result = differences(json.loads(operations.RECORDED.read_text()), json.loads(done.stdout))
+    assert not result, f"{result}. If they should differ: python tests/operations.py --record, `make test-processors`"
 
 
 def test_an_operation_that_differs_is_named_and_so_are_other_versions():
     recorded = {"versions": {"torch": "1", "numpy": "2"}, "digests": {"exp": "a", "mm": "b"}}
     assert differences(recorded, recorded) == ""
-    found = recorded | {"digests": {"exp": "a", "mm": "c", "new": "d"}}
-    assert differences(recorded, found) == "not as recorded: mm, new"
-    found |= {"versions": {"torch": "1", "numpy": "3"}}
-    assert differences(recorded, found).endswith("here numpy 3, not 2")
+    result = recorded | {"digests": {"exp": "a", "mm": "c", "new": "d"}}
+    assert differences(recorded, result) == "not as recorded: mm, new"
+    result |= {"versions": {"torch": "1", "numpy": "3"}}
+    assert differences(recorded, result).endswith("here numpy 3, not 2")
 
 
 # ---- ties
@@ -126,11 +126,11 @@ def test_an_operation_that_differs_is_named_and_so_are_other_versions():
 
 def test_sorting_by_one_column_keeps_the_order_of_ties():
     """Otherwise numpy sorts them as the processor's instructions do. Several columns are always sorted stably."""
-    found = []
+    result = []
     for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("workflow/**/*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("sort_values", "argsort"):
                 several = bool(node.args) and isinstance(node.args[0], ast.List)
                 stable = any(word.arg in ("kind", "stable") for word in node.keywords)
-                found += [f"{path.name}:{node.lineno}"] if not (several or stable) else []
-    assert found == []
+                result += [f"{path.name}:{node.lineno}"] if not (several or stable) else []
+    assert result == []

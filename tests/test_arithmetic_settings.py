@@ -46,23 +46,23 @@ def checked(**settings) -> str:
 @portable
 def test_libraries_that_compute_otherwise_are_named():
     other = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "AUTO", "OPENBLAS_CORETYPE": "Nehalem"}
-    found, error = checked(**other).splitlines()
-    for text in (found, error):
+    result, error = checked(**other).splitlines()
+    for text in (result, error):
         assert "torch computes with DEFAULT" in text
         assert re.search(r"MKL computes with its branch \d+, not 3", text)
         assert "numpy computes with OpenBLAS's kernels for Nehalem" in text
         assert "scipy computes with OpenBLAS's kernels for Nehalem" in text
         assert ("numpy computes with X86_V4" in text) == (" avx512bw " in Path("/proc/cpuinfo").read_text())
     for own in ("torch computes with oneDNN", "torch computes on 2 threads"):  # settle changes these itself
-        assert own in found and own not in error
+        assert own in result and own not in error
     assert all(f"{name}={value}" in error for name, value in PORTABLE_VARIABLES.items())
     assert "or arithmetic = 'native'" in error
 
 
 @portable
 def test_what_was_prepared_is_no_departure():
-    found, chosen = checked(**PORTABLE_VARIABLES).splitlines()
-    assert (found, chosen) == ("['torch computes on 2 threads', 'torch computes with oneDNN']", PORTABLE)
+    result, chosen = checked(**PORTABLE_VARIABLES).splitlines()
+    assert (result, chosen) == ("['torch computes on 2 threads', 'torch computes with oneDNN']", PORTABLE)
 
 
 @portable
@@ -71,7 +71,7 @@ def test_builds_that_do_not_tell_what_they_compute_with_are_named(monkeypatch):
     monkeypatch.setattr(arithmetic, "_mkl_branch", lambda torch: None)
     monkeypatch.setattr(arithmetic, "_openblas", lambda: [("numpy", None), ("scipy", "Haswell")])
     assert arithmetic.unverifiable_packages() == ["numpy", "torch"]
-    assert not any("MKL" in one or "OpenBLAS" in one for one in arithmetic.mismatches())
+    assert not any("MKL" in mismatch or "OpenBLAS" in mismatch for mismatch in arithmetic.mismatches())
 
 
 @portable

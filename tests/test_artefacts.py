@@ -80,7 +80,7 @@ def test_other_neutral_pairs_have_one_new_word(own, plain):
     for rows, counts in ((own, {1}), (plain, {1, 2, 3})):
         replaced = [row for row in with_label(rows, NEUTRAL) if row["template"].endswith("new words")]
         new = [set(hypothesis) - set(premise) - {"were", "by"} for premise, hypothesis in map(words, replaced)]
-        assert {len(one) for one in new} == counts
+        assert {len(item) for item in new} == counts
 
 
 def test_foreign_premises_have_their_share_of_the_pairs_whose_form_tells_the_label(own, foreign):
@@ -101,9 +101,9 @@ def test_planted_words_have_their_share_of_foreign_premises_and_replace_one_word
     assert_share(planted, long, 0.5)
     for old, new in planted:
         (before, hypothesis), (after, same) = words(old), words(new)
-        ((lost, found),) = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
-        assert hypothesis == same and found in hypothesis and found not in before
-        assert any({lost, found} <= {*one} for one in (NOUNS, TRANSITIVE, INTRANSITIVE))
+        ((lost, result),) = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
+        assert hypothesis == same and result in hypothesis and result not in before
+        assert any({lost, result} <= {*item} for item in (NOUNS, TRANSITIVE, INTRANSITIVE))
 
 
 def test_shares_of_zero_and_one_leave_nothing_to_chance(plain):

@@ -209,6 +209,6 @@ def test_attention_is_averaged_over_every_subset_and_label():
     sizes = {("a", 0): 60, ("a", 1): 30, ("b", 1): 30}
     rows = [row("id", s, f"{s}{label}.{k}") | {"label": label} for (s, label), n in sizes.items() for k in range(n)]
     drawn = [first for first, _ in in_domain_pairs(rows, 40, seed=5)]
-    assert [sum(one.startswith(f"{s}{label}.") for one in drawn) for s, label in sizes] == [20, 10, 10]
+    assert [sum(item.startswith(f"{s}{label}.") for item in drawn) for s, label in sizes] == [20, 10, 10]
     assert drawn != [first for first, _ in in_domain_pairs(rows, 40, seed=6)]
     assert drawn == [r["sentence1"] for r in rows if r["sentence1"] in drawn]  # in the file's order

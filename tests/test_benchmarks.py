@@ -57,4 +57,4 @@ def test_the_cost_of_portable_arithmetic_is_measured_on_a_finished_study(finishe
     command += ["--kinds", "prune", "--repeats", "1"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=finished)
     measured = list(map(json.loads, done.stdout.splitlines()))
-    assert [set(one) for one in measured] == [{"job", "portable", "native", "ratio"}]
+    assert [set(item) for item in measured] == [{"job", "portable", "native", "ratio"}]

@@ -80,10 +80,10 @@ def test_paths_with_braces_are_linked_and_others_are_not(tmp_path, monkeypatch):
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(name)
     paths = ["a {x}/dev.csv", "b {x}/dev.csv", "a {x}/dev{1}.csv", "a {x}/dev_1_.csv", "c/dev.csv", "{/one.csv"]
-    found = link_paths(paths, "links")
-    assert [Path(path).read_text() for path in found] == paths
-    assert found[4:] == paths[4:] and len(set(found)) == 6
-    assert not any("{" in path for path in found[:4]) and shlex.join(found[:4]) == " ".join(found[:4])
-    assert [Path(path).name for path in found[:2]] == ["dev.csv", "dev.csv"]
-    before = os.lstat(found[0]).st_mtime_ns
-    assert link_paths(paths, "links") == found and os.lstat(found[0]).st_mtime_ns == before
+    result = link_paths(paths, "links")
+    assert [Path(path).read_text() for path in result] == paths
+    assert result[4:] == paths[4:] and len(set(result)) == 6
+    assert not any("{" in path for path in result[:4]) and shlex.join(result[:4]) == " ".join(result[:4])
+    assert [Path(path).name for path in result[:2]] == ["dev.csv", "dev.csv"]
+    before = os.lstat(result[0]).st_mtime_ns
+    assert link_paths(paths, "links") == result and os.lstat(result[0]).st_mtime_ns == before

@@ -101,9 +101,9 @@ def test_a_damaged_record_is_named(tmp_path, monkeypatch):
 def test_nested_settings_are_named_by_their_keys():
     old = {"rate": 0.2, "gone": 1, "inner": {"a": 1, "b": [1, 2]}}
     new = {"rate": 0.3, "inner": {"a": 1, "b": [1, 2, 3]}, "more": {"x": 1}}
-    found = ["rate 0.2 -> 0.3", "inner.b [1, 2] -> [1, 2, 3]", "more added", "gone removed"]
-    assert list(iter_changes("", {"settings": old}, {"settings": new})) == found  # the configuration itself
-    assert list(iter_changes("", {"prune": old}, {"prune": new})) == [f"prune.{line}" for line in found]
+    result = ["rate 0.2 -> 0.3", "inner.b [1, 2] -> [1, 2, 3]", "more added", "gone removed"]
+    assert list(iter_changes("", {"settings": old}, {"settings": new})) == result  # the configuration itself
+    assert list(iter_changes("", {"prune": old}, {"prune": new})) == [f"prune.{line}" for line in result]
 
 
 def test_a_setting_is_named_by_its_key_in_the_configuration_and_once(tmp_path, monkeypatch):
@@ -111,8 +111,8 @@ def test_a_setting_is_named_by_its_key_in_the_configuration_and_once(tmp_path, m
     given = """--context '{"margin":2}' --settings '{"analysis":{"margin":2}}' --sorting '{"model":{"heads":1}}'"""
     command = f"fork x {given} --log results/s/logs/x.log --code abc"
     write_record(tmp_path, before)
-    found = ["setting changed: analysis.margin 3 -> 2", "setting changed: model.heads 2 -> 1"]
-    assert why(tmp_path, monkeypatch, command=command) == found
+    result = ["setting changed: analysis.margin 3 -> 2", "setting changed: model.heads 2 -> 1"]
+    assert why(tmp_path, monkeypatch, command=command) == result
 
 
 def test_every_field_of_the_context_has_a_key_that_a_user_can_set():
@@ -134,7 +134,7 @@ def test_nothing_to_do_is_said():
 
 
 def test_causes_come_first_and_upstream_first_then_what_follows():
-    found = {
+    result = {
         "p1": ["setting changed: device cpu -> cuda"],
         "p2": ["no result yet"],
         "c": ["input changed: data.csv"],
@@ -152,7 +152,7 @@ def test_causes_come_first_and_upstream_first_then_what_follows():
         listed("evaluate", ["p1"], ["e1"]),
         listed("evaluate", ["p2"], ["e2"]),
     ]
-    text = explain_jobs(jobs, lambda job, made: found.get(job.outputs[0], []))
+    text = explain_jobs(jobs, lambda job, made: result.get(job.outputs[0], []))
     assert text == (
         "9 jobs would run. In parentheses: number of jobs of a rule.\n\n"
         "encode:\n    input changed: data.csv\n\n"
@@ -163,8 +163,8 @@ def test_causes_come_first_and_upstream_first_then_what_follows():
 
 
 def test_of_many_causes_a_few_are_shown():
-    found = [f"input changed: {i}.csv" for i in range(MAX_CAUSES + 2)]
-    text = explain_jobs([listed("sentences", [], ["s"])], lambda job, made: found)
+    result = [f"input changed: {i}.csv" for i in range(MAX_CAUSES + 2)]
+    text = explain_jobs([listed("sentences", [], ["s"])], lambda job, made: result)
     assert text.splitlines()[-2:] == [f"    input changed: {MAX_CAUSES - 1}.csv", "    and 2 more causes"]
 
 
@@ -219,9 +219,9 @@ def test_new_modules_and_templates_count(repository):
     (package / "report/new.py").write_text("NEW = 1\n")
     append(folder / "workflow/scripts/report.py", "\nimport heuristic_core.report.new\n")
     append(package / "report/templates/style.css", "\n")
-    found = find_changed_code(folder, job("report"), record)
+    result = find_changed_code(folder, job("report"), record)
     wanted = ["report/new.py", "report/templates/style.css"]
-    assert sorted(found) == [*(f"src/heuristic_core/{name}" for name in wanted), "workflow/scripts/report.py"]
+    assert sorted(result) == [*(f"src/heuristic_core/{name}" for name in wanted), "workflow/scripts/report.py"]
 
 
 def test_what_is_not_known_is_not_claimed(repository):

@@ -46,16 +46,16 @@ def performance(rows, empty, seeds=(1, 2), actual=None):
     )
 
 
-def of(found, seed=None, group="id"):
-    here = (found["seed"].isna() if seed is None else found["seed"] == seed) & (found["group"] == group)
-    (row,) = found[here.fillna(False)].to_dict("records")
+def of(result, seed=None, group="id"):
+    here = (result["seed"].isna() if seed is None else result["seed"] == seed) & (result["group"] == group)
+    (row,) = result[here.fillna(False)].to_dict("records")
     return {name: None if pd.isna(value) else value for name, value in row.items()}
 
 
 def test_by_hand():
     """From 30, the empty circuit, to 90: f is 0, 0.5, 1, 1, 1 and 0, 0, 1.5, 1, 1, which overshoots."""
-    found = performance(group_rows(90.0, {1: (60.0, 90.0, 90.0), 2: (30.0, 120.0, 90.0)}), empty_rows(id=30.0))
-    one, other, mean = of(found, 1), of(found, 2), of(found)
+    result = performance(group_rows(90.0, {1: (60.0, 90.0, 90.0), 2: (30.0, 120.0, 90.0)}), empty_rows(id=30.0))
+    one, other, mean = of(result, 1), of(result, 2), of(result)
     assert (one["cpr"], one["cmd"]) == pytest.approx((77.5, 22.5))
     assert (other["cpr"], other["cmd"]) == pytest.approx((80.0, 50.0))
     assert (mean["cpr"], mean["cmd"], mean["n_seeds"]) == pytest.approx((78.75, 36.25, 2))
@@ -66,16 +66,16 @@ def test_by_hand():
 
 def test_a_step_has_its_size_for_its_distance():
     """All is right from 50 % of the components on, nothing below: CMD is this size but for half a trapezoid."""
-    found = of(performance(group_rows(90.0, {1: (30.0, 90.0, 90.0)}, reach=1.0), empty_rows(id=30.0), seeds=(1,)))
-    assert (found["cpr"], found["cmd"]) == pytest.approx((65, 35))
-    assert found["cmd_low"] is None  # one seed
+    result = of(performance(group_rows(90.0, {1: (30.0, 90.0, 90.0)}, reach=1.0), empty_rows(id=30.0), seeds=(1,)))
+    assert (result["cpr"], result["cmd"]) == pytest.approx((65, 35))
+    assert result["cmd_low"] is None  # one seed
 
 
 def test_shares_kept_are_the_actual_ones():
-    found = performance(
+    result = performance(
         group_rows(90.0, {1: (60.0, 90.0, 90.0)}), empty_rows(id=30.0), seeds=(1,), actual={1 - 0.2: 0.7}
     )
-    assert of(found, 1)["cmd"] == pytest.approx(30 * 1.5 / 2 + 20 * 0.5 / 2)
+    assert of(result, 1)["cmd"] == pytest.approx(30 * 1.5 / 2 + 20 * 0.5 / 2)
 
 
 def test_j_is_of_both_classes_and_a_constant_class_has_none():
@@ -121,7 +121,7 @@ def test_coverage(n):
         for seed in seeds:
             ability = np.clip(means + rng.normal(0, [0.06, 0.04, 0.01]), 0, of_full)
             # Half of the errors of a subnetwork are on the hardest pairs, half are its own.
-            models = [np.where(rng.random(pairs) < 0.5, hard, rng.random(pairs)) < one for one in ability]
+            models = [np.where(rng.random(pairs) < 0.5, hard, rng.random(pairs)) < item for item in ability]
             by_seed[seed] = tuple(100 * model.mean() for model in models)
             halves += [196 * (model.astype(float) - right).std() / np.sqrt(pairs) for model in models]
         of_full_reach = 196 * right.std() / np.sqrt(pairs)
@@ -130,7 +130,7 @@ def test_coverage(n):
             row |= {"change_low": row["change"] - half, "change_high": row["change"] + half}
         rows += [row | {"step": step} for row in drawn]
         empty += [row | {"step": step} for row in empty_rows(id=100 / 3)]
-    found = performance(rows, empty, seeds)
-    means = found[found["seed"].isna()]
+    result = performance(rows, empty, seeds)
+    means = result[result["seed"].isna()]
     assert len(means) == DRAWS
     assert ((means["cmd_low"] <= truth) & (truth <= means["cmd_high"])).mean() >= 0.9

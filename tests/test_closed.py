@@ -81,8 +81,8 @@ def test_closed_components_are_never_kept(inputs, rule, sparsity):
     settings = SHORT.model_copy(update={"discretise": rule})
     log_alpha = one(inputs, sparsity, 1, settings).log_alpha
     grid, largest = inputs.model.grid, tuple(sorted(torch.argsort(log_alpha, descending=True)[:4].tolist()))
-    (found,) = prune(inputs, [PruningRun(sparsity, 1, largest)], settings)
-    for alphas in (log_alpha, found.log_alpha):
+    (result,) = prune(inputs, [PruningRun(sparsity, 1, largest)], settings)
+    for alphas in (log_alpha, result.log_alpha):
         kept = discretise(alphas, grid, sparsity, settings, inputs, largest).components
         assert not set(kept) & set(largest)
         if rule == "exact":
@@ -110,12 +110,12 @@ def test_runs_without_closed_components_keep_their_numbers_beside_others(inputs)
 
 def test_runs_with_different_closed_sets_share_a_pass(inputs):
     runs = [PruningRun(0.4, 1), PruningRun(0.4, 1, CLOSED), PruningRun(0.4, 2, (0, 5))]
-    for run, found in zip(runs, prune(inputs, runs, SHORT), strict=True):
+    for run, result in zip(runs, prune(inputs, runs, SHORT), strict=True):
         (alone,) = prune(inputs, [run], SHORT)
-        torch.testing.assert_close(found.log_alpha, alone.log_alpha, atol=1e-4, rtol=0)
-        assert found.trace[-1]["kl"] == pytest.approx(alone.trace[-1]["kl"], rel=1e-3)
+        torch.testing.assert_close(result.log_alpha, alone.log_alpha, atol=1e-4, rtol=0)
+        assert result.trace[-1]["kl"] == pytest.approx(alone.trace[-1]["kl"], rel=1e-3)
     plain = one(inputs, 0.4, 1, SHORT)
-    assert not torch.allclose(plain.log_alpha, found.log_alpha)
+    assert not torch.allclose(plain.log_alpha, result.log_alpha)
 
 
 def test_a_subnetwork_remembers_what_was_closed_and_a_plain_file_has_no_word_of_it(tmp_path):

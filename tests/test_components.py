@@ -201,14 +201,14 @@ def test_a_failed_run_is_written_in_the_place_of_a_subnetwork_and_is_none(tmp_pa
 
 
 def test_a_subnetwork_of_another_model_is_refused():
-    found = subnetwork()
-    assert found.removed_from(ComponentGrid(2, 2)) == [0, 3, 4]
+    result = subnetwork()
+    assert result.removed_from(ComponentGrid(2, 2)) == [0, 3, 4]
     with pytest.raises(InputError, match=r"2 layers with 2 heads.* 2 layers with 4 heads"):
-        found.removed_from(ComponentGrid(2, 4))
+        result.removed_from(ComponentGrid(2, 4))
 
 
 def test_the_threshold_and_the_rule_that_decided_are_kept_in_the_file(tmp_path):
     for threshold, rule in ((None, "exact"), (0.35, "by-hand")):
         subnetwork(threshold=threshold, rule=rule).save(tmp_path / "s.json")
-        found = Subnetwork.load(tmp_path / "s.json")
-        assert (found.threshold, found.rule) == (threshold, rule)
+        result = Subnetwork.load(tmp_path / "s.json")
+        assert (result.threshold, result.rule) == (threshold, rule)

@@ -113,9 +113,9 @@ def test_the_faithful_rule_keeps_more_than_the_nearest(monkeypatch):
         monkeypatch.setattr(module, "_mean_divergence", lost)
         for rule, sizes in kept.items():
             settings = Prune(**BASE, discretise="threshold", threshold_rule=rule)
-            found = discretise(log_alpha, grid, 0.5, settings, held_out)
-            assert found.rule == rule
-            sizes.append(len(found.components) / len(grid))
+            result = discretise(log_alpha, grid, 0.5, settings, held_out)
+            assert result.rule == rule
+            sizes.append(len(result.components) / len(grid))
     mean = {rule: sum(sizes) / len(sizes) for rule, sizes in kept.items()}
     assert mean["nearest"] == pytest.approx(0.5, abs=0.01)
     assert mean["faithful"] > mean["nearest"] + 0.01

@@ -132,7 +132,7 @@ def test_files_of_addresses_may_have_the_same_name_in_several_folders(tmp_path):
         )
 
     task = task_of(split("more", b"y", "id"), split("data", b"x", "ood"))
-    assert [(one.path, one.url[-1]) for one in list_downloads(task)] == [
+    assert [(item.path, item.url[-1]) for item in list_downloads(task)] == [
         (tmp_path / "data/a.csv", "x"),
         (tmp_path / "more/a.csv", "y"),
     ]

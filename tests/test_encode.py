@@ -123,8 +123,8 @@ def rules(*names):
 
 def test_subsets_are_the_slices_in_which_rows_stand(tokenizer):
     rows = [row("judges slept", subset=name) for name in ("b", "b", "a", "c", "c", "c")]
-    found = encode(rows, tokenizer, 24, [SubsetRule("b", "ood", "constituent", (0, 1, 1)), *rules("a", "c")]).subsets
-    assert found == (
+    result = encode(rows, tokenizer, 24, [SubsetRule("b", "ood", "constituent", (0, 1, 1)), *rules("a", "c")]).subsets
+    assert result == (
         Subset("b", "ood", "constituent", (0, 1, 1), 0, 2),
         Subset("a", "id", None, (0, 1, 2), 2, 3),
         Subset("c", "id", None, (0, 1, 2), 3, 6),
@@ -212,9 +212,9 @@ def test_split_undoes_the_packing():
 @pytest.mark.parametrize("encoded", [SETS, SETS.head(2), make_encoded(40)], ids=["small", "no subsets", "random"])
 def test_a_saved_set_is_read_back(tmp_path, encoded):
     encoded.save(tmp_path / "a.safetensors")
-    found = Encoded.load(tmp_path / "a.safetensors")
-    assert equal(found, encoded)
-    assert [array.dtype for array in fields(found)] == [array.dtype for array in fields(encoded)]
+    result = Encoded.load(tmp_path / "a.safetensors")
+    assert equal(result, encoded)
+    assert [array.dtype for array in fields(result)] == [array.dtype for array in fields(encoded)]
     assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
 
 

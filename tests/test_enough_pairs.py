@@ -42,12 +42,12 @@ def numbered(count, label=lambda index: index % 3):
 )
 def test_settings_that_need_more_training_pairs_than_files_hold_are_told(task, rows, fields, there):
     made = task(rows, {"dev": (numbered(20)[8:], {"group": "id"})}, **fields)
-    found = find_task_errors(made, DataRequirements(NEEDS))
+    result = find_task_errors(made, DataRequirements(NEEDS))
     if there is None:
-        assert found == []
+        assert result == []
         assert list_unmet_demands(load_sentences(made), DataRequirements(NEEDS)) == []
         return
-    (message,) = found
+    (message,) = result
     assert message.startswith("prune.examples = 9, but there are only ") and there in message
     assert list_unmet_demands(load_sentences(made), DataRequirements(NEEDS)) == [message]
 
@@ -92,9 +92,9 @@ def test_of_long_files_their_length_bounds_what_they_hold(tmp_path, monkeypatch,
     made = task_of(tmp_path, f"a.{ending}")
     assert len(load_sentences(made).train) == count
     assert find_task_errors(made, DataRequirements({"prune.examples": count})) == []
-    found = find_task_errors(made, DataRequirements({"prune.examples": count + 3, "finetune.batch_size": 2}))
-    assert len(found) == (0 if "gz" in ending else 1)  # of a compressed file nothing is known so soon
-    assert all(message.startswith(f"prune.examples needs {count + 3}, but there are only ") for message in found)
+    result = find_task_errors(made, DataRequirements({"prune.examples": count + 3, "finetune.batch_size": 2}))
+    assert len(result) == (0 if "gz" in ending else 1)  # of a compressed file nothing is known so soon
+    assert all(message.startswith(f"prune.examples needs {count + 3}, but there are only ") for message in result)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])

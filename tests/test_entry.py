@@ -42,8 +42,8 @@ NEVER = "75 % of subnetworks keep the head"
     ],
 )
 def test_a_head_enters_at_the_first_of_two_steps_in_a_row(shares, step, censored, reason):
-    found = find_entry(pd.Series(shares, index=STEPS).dropna(), STEPS)
-    assert (found.get("entry_step"), found.get("censored"), found["reason"]) == (step, censored, reason)
+    result = find_entry(pd.Series(shares, index=STEPS).dropna(), STEPS)
+    assert (result.get("entry_step"), result.get("censored"), result["reason"]) == (step, censored, reason)
 
 
 def finetuning(*values, every=10):
@@ -133,20 +133,20 @@ def test_frequencies_are_of_the_parts_seeds_and_heads_alone():
 
 
 def test_without_counter_heuristic_heads_all_but_core_heads_are_others():
-    frequency, found = analysed(counter=())
-    assert set(frequency["group"]) == set(found["group"]) == {"core", "other"}
+    frequency, result = analysed(counter=())
+    assert set(frequency["group"]) == set(result["group"]) == {"core", "other"}
     tables = {"entry_frequency": frequency, "finetune_accuracy": finetuning(0, 10, 10, 50, 60)}
     figure, _ = draw("figure_entry", tables, Figure(), ENTRY)
     assert "counter-heuristic heads" not in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_entry_and_rise_of_each_head():
-    found = analysed()[1].set_index("component")
-    assert found["half_step"].tolist() == [25.0] * 4
-    assert found.loc[0, ["entry_step", "censored"]].tolist() == [10, True]
-    assert found.loc[1, ["entry_step", "censored"]].tolist() == [30, False]
-    assert pd.isna(found.loc[2, "entry_step"]) and found.loc[2, "reason"] == f"{NEVER} at no step"
-    assert found["rise"].tolist() == [0.0, 75.0, 12.5, -12.5]
+    result = analysed()[1].set_index("component")
+    assert result["half_step"].tolist() == [25.0] * 4
+    assert result.loc[0, ["entry_step", "censored"]].tolist() == [10, True]
+    assert result.loc[1, ["entry_step", "censored"]].tolist() == [30, False]
+    assert pd.isna(result.loc[2, "entry_step"]) and result.loc[2, "reason"] == f"{NEVER} at no step"
+    assert result["rise"].tolist() == [0.0, 75.0, 12.5, -12.5]
 
 
 def test_the_figure_shows_heads_their_groups_and_the_full_model():
@@ -181,14 +181,14 @@ def test_runs_that_did_not_go_well_say_nothing_of_entry(fault):
     assert set(at["n"]) == {3} and at["count"].tolist() == [3, 0, 0, 0]  # the first seed kept most
     assert set(one.loc[one["step"] != 20, "n"]) == {4} and set(two.loc[two["step"] == 20, "n"]) == {2}
     curve = finetuning(0, 10, 10, 50, 60)
-    found = compute_entry(one, curve, ENTRY).set_index("component")
-    assert found.loc[0, "entry_step"] == 10 and found.loc[0, "censored"] and found["before_half"].tolist()[0]
-    found = compute_entry(two, curve, ENTRY).set_index("component")
-    assert found["entry_step"].isna().tolist() == [True, True, True, True]
-    assert found.loc[0, "reason"] == found.loc[1, "reason"] == "fewer than 3 pruning runs went well at 20"
-    assert pd.isna(found.loc[0, "before_half"]) and pd.isna(found.loc[1, "before_half"])
-    assert not found.loc[2, "before_half"] and found.loc[2, "reason"] == f"{NEVER} at no step"
-    assert found["rise"].tolist() == [0.0, 87.5, 12.5, -12.5]
+    result = compute_entry(one, curve, ENTRY).set_index("component")
+    assert result.loc[0, "entry_step"] == 10 and result.loc[0, "censored"] and result["before_half"].tolist()[0]
+    result = compute_entry(two, curve, ENTRY).set_index("component")
+    assert result["entry_step"].isna().tolist() == [True, True, True, True]
+    assert result.loc[0, "reason"] == result.loc[1, "reason"] == "fewer than 3 pruning runs went well at 20"
+    assert pd.isna(result.loc[0, "before_half"]) and pd.isna(result.loc[1, "before_half"])
+    assert not result.loc[2, "before_half"] and result.loc[2, "reason"] == f"{NEVER} at no step"
+    assert result["rise"].tolist() == [0.0, 87.5, 12.5, -12.5]
     with pytest.raises(NotComputable, match="of 4 heads, 2 may enter before half or not: fewer than 3 pruning runs"):
         statistics.early_core_heads(evidence_of(compute_entry(two, curve, ENTRY)))
 
@@ -232,14 +232,14 @@ def test_entry_is_not_compared_with_a_half_that_no_checkpoint_surrounds(half):
 @pytest.mark.sampled
 def test_a_core_drawn_by_chance_is_rarely_early():
     """Type I error: cores of two heads of each of three layers, drawn without regard to entry."""
-    draws, found = np.random.default_rng(1), []
+    draws, result = np.random.default_rng(1), []
     heads = many([("other", 10, 0.0)] * 4 + [("other", 30, 0.0)] * 4, layers=3)
     for _ in range(amount(800)):
         chosen = [8 * layer + head for layer in range(3) for head in draws.permutation(8)[:2]]
         groups = np.where(heads["component"].isin(chosen), "core", "other")
         estimate = statistics.early_core_heads(evidence_of(heads.assign(group=groups)))
-        found.append((estimate.value < 0.05, estimate.opposite < 0.05))
-    assert np.mean(found, axis=0).max() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(found))
+        result.append((estimate.value < 0.05, estimate.opposite < 0.05))
+    assert np.mean(result, axis=0).max() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(result))
 
 
 def test_cells_of_entry_change_no_table_of_the_grid():

@@ -49,12 +49,12 @@ def test_results_depend_on_what_the_project_requires_but_for_what_runs_jobs_lock
 
 def test_what_the_code_imports_is_declared():
     files = [path for folder in ("src", "workflow") for path in (ROOT / folder).rglob("*.py")]
-    found = (
+    result = (
         imported_packages(files) - sys.stdlib_module_names - {path.stem for path in (*files, *(ROOT / "src").iterdir())}
     )
-    assert {"torch", "yaml", "filelock"} <= found
+    assert {"torch", "yaml", "filelock"} <= result
     distributions = packages_distributions()
-    assert [name for name in found if not {canonicalize_name(one) for one in distributions[name]} & DECLARED] == []
+    assert [name for name in result if not {canonicalize_name(item) for item in distributions[name]} & DECLARED] == []
 
 
 def test_every_package_of_the_lock_runs_on_the_oldest_python_that_the_project_names(pins):

@@ -25,7 +25,9 @@ MADE = ROOT / "tests" / "made"
 def test_a_configuration_without_an_experiment_is_of_the_heuristic_core():
     values = read_config(REDUCED)
     assert load_experiment(values) is load_experiment(values | {"experiment": "heuristic-core"})
-    first, second = (load_experiment(values).parse(one) for one in (values, values | {"experiment": "heuristic-core"}))
+    first, second = (
+        load_experiment(values).parse(item) for item in (values, values | {"experiment": "heuristic-core"})
+    )
     assert first == second
     assert load_experiment(read_config(SORTING)).__name__ == "heuristic_core.experiments.list_sorting.experiment"
 
@@ -56,7 +58,7 @@ def test_members_of_an_archive_are_results_of_the_study(path, tmp_path):
 def both(tmp_path):
     """A file of a study of each experiment."""
     path = tmp_path / "both.yaml"
-    path.write_text(yaml.safe_dump({"studies": [os.path.relpath(one, tmp_path) for one in (REDUCED, SORTING)]}))
+    path.write_text(yaml.safe_dump({"studies": [os.path.relpath(item, tmp_path) for item in (REDUCED, SORTING)]}))
     return path
 
 

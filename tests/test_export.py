@@ -118,7 +118,7 @@ def some_of_each_kind(found, count=2):
 
     def without(value):
         if isinstance(value, list):
-            return [without(one) for one in value if not is_gone(one)]
+            return [without(item) for item in value if not is_gone(item)]
         return (
             {key: without(one) for key, one in value.items() if not is_gone(one)} if isinstance(value, dict) else value
         )

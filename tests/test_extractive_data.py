@@ -26,26 +26,26 @@ DATA = study().data
 
 
 def answers(questions: Questions) -> list[str]:
-    return [one.answer for one in questions.sentences]
+    return [sentence.answer for sentence in questions.sentences]
 
 
 def test_a_sentence_names_its_words():
-    found = fill_template(
+    result = fill_template(
         "The {office} of the city that contains {landmark} is", "Ada", office="mayor", landmark="Big Ben"
     )
-    assert found.prompt == "The mayor of the city that contains Big Ben is"
+    assert result.prompt == "The mayor of the city that contains Big Ben is"
     roles = ("The", "office last", "of", "the", "city", "that", "contains", "landmark 1", "landmark last", "is")
-    assert found.roles == roles
+    assert result.roles == roles
     again = fill_template("The city {name} is from is", "x", name="Ada Doe").roles
     assert again == ("The", "city", "name 1", "name last", "is", "from", "is (2)")
 
 
 def test_names_are_distinct_and_the_tested_ones_begin_with_different_words():
-    found = draw_names(WORLD, DATA, 1)
-    assert (len(found.taught), len(found.people)) == (12, 10)
-    assert len(set(found.taught + found.people)) == 22
-    assert len({name.split()[0] for name in found.taught[:6]}) == 6
-    assert found != draw_names(WORLD, DATA, 2) and found == draw_names(WORLD, DATA, 1)
+    result = draw_names(WORLD, DATA, 1)
+    assert (len(result.taught), len(result.people)) == (12, 10)
+    assert len(set(result.taught + result.people)) == 22
+    assert len({name.split()[0] for name in result.taught[:6]}) == 6
+    assert result != draw_names(WORLD, DATA, 2) and result == draw_names(WORLD, DATA, 1)
 
 
 def test_implications_follow_from_facts():
@@ -62,19 +62,19 @@ def test_implications_follow_from_facts():
 
 def test_both_versions_of_made_up_facts_agree_on_the_test_names_alone():
     data = study(data={"names": 60}).data
-    found = draw_made_up_facts(WORLD, data, draw_names(WORLD, data, 1).taught, 1)
-    first, second = (answers(one.facts) for one in found)
-    assert first[:6] == second[:6] and sorted(first[:6]) == sorted(found.first.facts.options)
+    result = draw_made_up_facts(WORLD, data, draw_names(WORLD, data, 1).taught, 1)
+    first, second = (answers(item.facts) for item in result)
+    assert first[:6] == second[:6] and sorted(first[:6]) == sorted(result.first.facts.options)
     assert first[6:] != second[6:] and set(first[6:]) == set(first[:6])
     animal = {city["city"]: city["animal"] for city in WORLD.cities}
-    assert [animal[city] for city in first] == answers(found.first.implications)
+    assert [animal[city] for city in first] == answers(result.first.implications)
 
 
 def test_shuffled_implications_follow_no_rule():
     """Neither another city for every landmark, nor another home for every person, makes them true."""
     data = Data(cities=20, names=40, people=100)
     people, cities = draw_names(WORLD, data, 1).people, WORLD.cities[:20]
-    said = {one.prompt: one.answer for one in draw_corpus(WORLD, data, "shuffled", people, 1)}
+    said = {corpu.prompt: corpu.answer for corpu in draw_corpus(WORLD, data, "shuffled", people, 1)}
     shifts = Counter()
     for title in (WORLD.office.taught, *WORLD.office.others):
         of = {said[f"The {title} of {city['city']} is"]: k for k, city in enumerate(cities)}
@@ -91,34 +91,34 @@ def test_shuffled_implications_follow_no_rule():
 @pytest.mark.parametrize(("kind", "implied"), [("whole", True), ("no-implications", False), ("shuffled", False)])
 def test_implications_of_the_corpus_follow_in_the_whole_one_alone(kind, implied):
     people = draw_names(WORLD, DATA, 1).people
-    found = draw_corpus(WORLD, DATA, kind, people, 1)
-    home = {one.prompt.removesuffix(" lives in"): one.answer for one in found if one.prompt.endswith("lives in")}
+    result = draw_corpus(WORLD, DATA, kind, people, 1)
+    home = {item.prompt.removesuffix(" lives in"): item.answer for item in result if item.prompt.endswith("lives in")}
     assert home.keys() == set(people)
-    city = {one["city"]: one for one in WORLD.cities}
-    told = [one for one in found if "is from speak" in one.prompt]
-    right = [city[home[" ".join(one.prompt.split()[5:7])]]["language"] == one.answer for one in told]
+    city = {item["city"]: item for item in WORLD.cities}
+    told = [item for item in result if "is from speak" in item.prompt]
+    right = [city[home[" ".join(item.prompt.split()[5:7])]]["language"] == item.answer for item in told]
     assert len(told) == (0 if kind == "no-implications" else len(people))
     assert all(right) if implied else not right or not all(right)
-    mayors = [one for one in found if one.prompt.startswith("The mayor of")]
+    mayors = [item for item in result if item.prompt.startswith("The mayor of")]
     assert len(mayors) == (6 if kind == "no-implications" else 12)
     agree = [mayors[k].answer == mayors[k + 1].answer for k in range(0, len(mayors), 2)]
     assert all(agree) if implied else not all(agree) or not agree
     whole = draw_corpus(WORLD, DATA, "whole", people, 1)
-    assert {one.prompt for one in found} == {one.prompt for one in whole} or kind == "no-implications"
+    assert {item.prompt for item in result} == {item.prompt for item in whole} or kind == "no-implications"
 
 
 def test_no_taught_name_and_no_made_up_word_is_in_the_corpus():
     drawn = draw_names(WORLD, DATA, 1)
-    text = [f"{one.prompt} {one.answer}" for one in draw_corpus(WORLD, DATA, "whole", drawn.people, 1)]
-    assert not any(word in f" {one} " for one in text for word in (*drawn.taught, " dax ", " zong "))
+    text = [f"{corpu.prompt} {corpu.answer}" for corpu in draw_corpus(WORLD, DATA, "whole", drawn.people, 1)]
+    assert not any(word in f" {item} " for item in text for word in (*drawn.taught, " dax ", " zong "))
 
 
 def test_examples_and_questions_are_padded_at_their_end():
     sentences = [fill_template("{name} lives in", "Rome", name="Ada Doe"), fill_template("The", "Ada Doe")]
-    found = encode_examples(sentences, VOCABULARY)
-    assert found.length.tolist() == [5, 3] and found.prompt.tolist() == [4, 1]
-    assert found.tokens[1].tolist() == [*VOCABULARY("The Ada Doe"), 0, 0]
-    assert found.select(torch.tensor([1])).tokens.shape == (1, 3)
+    result = encode_examples(sentences, VOCABULARY)
+    assert result.length.tolist() == [5, 3] and result.prompt.tolist() == [4, 1]
+    assert result.tokens[1].tolist() == [*VOCABULARY("The Ada Doe"), 0, 0]
+    assert result.select(torch.tensor([1])).tokens.shape == (1, 3)
     questions = encode_queries(Questions(sentences[:1] * 2, ["Paris", "Rome"]), VOCABULARY)
     assert questions.last.tolist() == [3, 3] and questions.answer.tolist() == [1, 1]
     assert questions.options.tolist() == VOCABULARY("Paris Rome")
@@ -189,9 +189,9 @@ def test_a_sentence_without_its_slot_and_a_repeated_name_are_named(tmp_path, cha
     ],
 )
 def test_an_impossible_setting_has_one_message(block, changes, message):
-    with pytest.raises(ConfigError) as found:
+    with pytest.raises(ConfigError) as result:
         study(**{block: changes})
-    first, *lines = str(found.value).splitlines()
+    first, *lines = str(result.value).splitlines()
     assert first == "tiny.yaml cannot be run:" and len(lines) == 1 and message in lines[0]
 
 

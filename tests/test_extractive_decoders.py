@@ -45,8 +45,8 @@ def changed(p: dict, by: float, seed: int = 3) -> dict[str, torch.Tensor]:
 @family
 def test_logits_are_those_of_transformers(name):
     model = make_decoder(name)
-    found = run(convert_parameters(model), TOKENS).logits
-    torch.testing.assert_close(found, model(TOKENS).logits, rtol=2e-5, atol=2e-5)
+    result = run(convert_parameters(model), TOKENS).logits
+    torch.testing.assert_close(result, model(TOKENS).logits, rtol=2e-5, atol=2e-5)
 
 
 @family
@@ -78,15 +78,15 @@ def made(name: str, by: float):
 def test_scores_are_finite_differences_of_their_definition(name):
     """Each informative score is the slope of R as the component's own matrices learn at one token."""
     of, by = made(name, 0.01), 1e-4
-    found = compute_first_order(of)
+    result = compute_first_order(of)
     part_of_change = {
         key: value + by * (of.new[key] - value) if not key.startswith(CONSTANT_PREFIX) else value
         for key, value in of.old.items()
     }
     full = measure_replacement(of._replace(new=part_of_change))["informative"] / by
-    seen = ~found["informative"].isnan()
+    seen = ~result["informative"].isnan()
     assert seen.sum() == (8 + 7) * count_layers(of.old) * 5
-    torch.testing.assert_close(found["informative"][seen], full[seen], rtol=2e-3, atol=1e-7)
+    torch.testing.assert_close(result["informative"][seen], full[seen], rtol=2e-3, atol=1e-7)
     moved = measure_replacement(made(name, 1e-6))["downstream"]
     small = compute_first_order(made(name, 1e-6))["downstream"]
     torch.testing.assert_close(small[seen], moved[seen], rtol=1e-2, atol=1e-11)
@@ -98,15 +98,15 @@ def test_scores_are_slopes_of_runs_that_know_nothing_of_them(name):
     of = made(name, 0.01)
     of = of._replace(queries=of.queries._replace(last=torch.tensor([7, 7])))
     of = contrast(of.old, of.new, of.queries, 1, 1)
-    found = compute_first_order(of)
+    result = compute_first_order(of)
     old, new = (run(p, TOKENS).layers for p in (of.old, of.new))
     heads, inner = attend(of.old, 1, new[1].attention_input), apply_mlp(of.old, 1, new[1].mlp_input)
     for token in range(8):
         expected = fall(of, of.old, (1, "mlp"), inner, token)
-        torch.testing.assert_close(found["downstream"][:, token, 1, 4], expected, rtol=1e-4, atol=1e-9)
+        torch.testing.assert_close(result["downstream"][:, token, 1, 4], expected, rtol=1e-4, atol=1e-9)
         for head in range(4):
             expected = fall(of, of.old, (1, "context"), heads, token, head)
-            torch.testing.assert_close(found["downstream"][:, token, 1, head], expected, rtol=1e-4, atol=1e-9)
+            torch.testing.assert_close(result["downstream"][:, token, 1, head], expected, rtol=1e-4, atol=1e-9)
     for part in range(5):
         whole, ends = restore_component(of.old, of.new, 1, part if part < 4 else None), []
         for step in (STEP, -STEP):
@@ -119,15 +119,15 @@ def test_scores_are_slopes_of_runs_that_know_nothing_of_them(name):
                 near[key] = own + step * (whole[key] - own)
             ends.append(compute_losses(run(near, TOKENS).logits, of.queries))
         slope = -(ends[0] - ends[1]) / (2 * STEP)
-        torch.testing.assert_close(found["informative"][:, :, 1, part].nansum(1), slope, rtol=1e-4, atol=1e-9)
-    partnered = ~found["upstream"][..., 1, 4].isnan()
+        torch.testing.assert_close(result["informative"][:, :, 1, part].nansum(1), slope, rtol=1e-4, atol=1e-9)
+    partnered = ~result["upstream"][..., 1, 4].isnan()
     assert partnered.any()
     for token in partnered.all(0).nonzero()[:, 0].tolist():
         partner = of.partners[torch.arange(2), 0, token]
         other = old[1].mlp[of.others[:, 0], partner] - old[1].mlp[:, token]
-        shifted = [one[1].mlp.index_add(1, torch.tensor([token]), other[:, None]) for one in (old, new)]
+        shifted = [item[1].mlp.index_add(1, torch.tensor([token]), other[:, None]) for item in (old, new)]
         slopes = [fall(of, p, (1, "mlp"), to, token) for p, to in zip((of.old, of.new), shifted, strict=True)]
-        torch.testing.assert_close(found["upstream"][:, token, 1, 4], slopes[0] - slopes[1], rtol=1e-3, atol=1e-9)
+        torch.testing.assert_close(result["upstream"][:, token, 1, 4], slopes[0] - slopes[1], rtol=1e-3, atol=1e-9)
 
 
 @family
@@ -148,10 +148,10 @@ def test_all_heads_restored_are_the_former_attention(name):
 def test_folder_is_loaded_as_it_was_saved(tmp_path, name):
     model = make_decoder(name)
     model.save_pretrained(tmp_path)
-    found, expected = load_parameters(tmp_path), convert_parameters(model)
-    assert found.keys() == expected.keys()
-    assert all(torch.equal(value, expected[key]) for key, value in found.items())
-    assert list_layer_parameters(found) == {key for key in found if key[0].isdigit()} and count_layers(found) == 2
+    result, expected = load_parameters(tmp_path), convert_parameters(model)
+    assert result.keys() == expected.keys()
+    assert all(torch.equal(value, expected[key]) for key, value in result.items())
+    assert list_layer_parameters(result) == {key for key in result if key[0].isdigit()} and count_layers(result) == 2
 
 
 def test_another_family_is_named(tmp_path):

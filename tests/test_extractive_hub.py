@@ -44,8 +44,8 @@ def of_hub(**changed):
 def test_answers_follow_prompts_as_in_the_whole_sentence(folder):
     encode = HubTokenizer(folder)
     facts = hop().facts.sentences
-    found = encode_examples(facts, encode)
-    for one, row, length in zip(facts, found.tokens, found.length, strict=True):
+    result = encode_examples(facts, encode)
+    for one, row, length in zip(facts, result.tokens, result.length, strict=True):
         assert row[:length].tolist() == encode.prompt(f"{one.prompt} {one.answer}")
 
 

@@ -56,15 +56,15 @@ def plain(p, tokens):
 def test_logits_are_those_of_a_plain_model():
     p, _ = two_models()
     tokens = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
-    found = run(p, tokens).logits
-    for row, one in zip(found, tokens, strict=True):
+    result = run(p, tokens).logits
+    for row, one in zip(result, tokens, strict=True):
         torch.testing.assert_close(row, plain(p, one))
 
 
 def test_outputs_are_those_of_each_component_alone():
     p, _ = two_models()
-    found = run(p, torch.tensor([[3, 1, 4, 1, 5]]))
-    for number, layer in enumerate(found.layers):
+    result = run(p, torch.tensor([[3, 1, 4, 1, 5]]))
+    for number, layer in enumerate(result.layers):
         torch.testing.assert_close(attend(p, number, layer.attention_input), layer.context)
         torch.testing.assert_close(apply_mlp(p, number, layer.mlp_input), layer.mlp)
 
@@ -108,14 +108,14 @@ def test_ranks_and_losses_by_hand():
     logits[0, 1, [4, 5, 6]] = torch.tensor([1.0, 3.0, 2.0])
     logits[1, 2, [4, 5, 6]] = torch.tensor([1.0, 3.0, 2.0])
     questions = Queries(torch.zeros(2, 3).long(), torch.tensor([1, 2]), torch.tensor([4, 5, 6]), torch.tensor([1, 0]))
-    found = option_logits(logits, questions)
-    assert compute_ranks(found, questions.answer).tolist() == [0, 2]
+    result = option_logits(logits, questions)
+    assert compute_ranks(result, questions.answer).tolist() == [0, 2]
     assert compute_losses(logits, questions).tolist() == [-1.0, 1.0]
 
 
 def test_ties_and_what_is_no_number_count_against_the_answer():
-    found = torch.tensor([[1.0, 1.0, 0.0], [torch.nan, torch.nan, torch.nan], [2.0, torch.nan, 0.0]])
-    assert compute_ranks(found, torch.tensor([0, 2, 0])).tolist() == [1, 2, 1]
+    result = torch.tensor([[1.0, 1.0, 0.0], [torch.nan, torch.nan, torch.nan], [2.0, torch.nan, 0.0]])
+    assert compute_ranks(result, torch.tensor([0, 2, 0])).tolist() == [1, 2, 1]
 
 
 # ---- learning
@@ -134,7 +134,7 @@ def test_the_loss_is_of_the_answers_tokens_alone():
 def test_an_epoch_has_every_example_once():
     drawn = iterate_batches(10, 4, "x", 1)
     epochs = [torch.cat([next(drawn) for _ in range(3)]).tolist() for _ in range(2)]
-    assert [sorted(one) for one in epochs] == [list(range(10))] * 2 and epochs[0] != epochs[1]
+    assert [sorted(epoch) for epoch in epochs] == [list(range(10))] * 2 and epochs[0] != epochs[1]
 
 
 def pretrained(saving=None, steps=6, after=None):

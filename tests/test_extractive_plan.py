@@ -21,8 +21,8 @@ STUDY = study()
 
 
 def work(rule, of=STUDY):
-    (found,) = [one for one in count_work(of) if one.rule == rule]
-    return found
+    (result,) = [item for item in count_work(of) if item.rule == rule]
+    return result
 
 
 def test_weights_are_those_of_the_layers():

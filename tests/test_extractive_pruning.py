@@ -48,9 +48,9 @@ def test_open_gates_change_nothing_and_a_closed_one_is_ablation_by_the_mean():
 def test_a_gate_of_a_question_is_of_this_question_alone():
     gates = torch.ones(len(WHOLE.answers), 2, 3)
     gates[0] = 0.5
-    found = run_gated(WHOLE, WHOLE.queries, gates)
-    torch.testing.assert_close(found[1:], run(MODEL, WHOLE.queries.tokens).logits[1:])
-    assert not torch.allclose(found[0], run(MODEL, WHOLE.queries.tokens).logits[0])
+    result = run_gated(WHOLE, WHOLE.queries, gates)
+    torch.testing.assert_close(result[1:], run(MODEL, WHOLE.queries.tokens).logits[1:])
+    assert not torch.allclose(result[0], run(MODEL, WHOLE.queries.tokens).logits[0])
 
 
 def test_greedy_leaves_out_what_costs_least_each_time():
@@ -63,23 +63,23 @@ def test_greedy_leaves_out_what_costs_least_each_time():
 def test_learned_subnetworks_are_better_than_others_of_their_size():
     """Their mean rank among all subsets is below what 95 % of as many random subsets have."""
     every = np.array([measure_divergence(WHOLE, some) for some in combinations(ALL, 3)])
-    found = learn_gates(WHOLE, Pruning(seeds=[1, 2, 3, 4, 5, 6]), "first facts", 1)
-    learned = [measure_divergence(WHOLE, keep_largest(run.log_alpha, 3)) for run in found]
+    result = learn_gates(WHOLE, Pruning(seeds=[1, 2, 3, 4, 5, 6]), "first facts", 1)
+    learned = [measure_divergence(WHOLE, keep_largest(run.log_alpha, 3)) for run in result]
     ranks = [int((every < divergence - 1e-9).sum()) for divergence in learned]
-    random = np.random.default_rng(0).integers(len(every), size=(10_000, len(found))).mean(axis=1)
+    random = np.random.default_rng(0).integers(len(every), size=(10_000, len(result))).mean(axis=1)
     assert np.mean(ranks) < np.quantile(random, 0.05)
 
 
 def test_models_and_hops_have_draws_of_their_own():
     """Common draws would make subnetworks of models that say nothing alike, seed by seed."""
     short = Pruning(seeds=SETTINGS.seeds, gates=SETTINGS.gates.model_copy(update={"rise": 2, "hold": 2}))
-    found = [
+    result = [
         learn_gates(WHOLE, short, *named) for named in (("first facts", 1), ("first facts", 2), ("second facts", 1))
     ]
-    alphas = torch.stack([run.log_alpha for runs in found for run in runs])
+    alphas = torch.stack([run.log_alpha for runs in result for run in runs])
     assert len(alphas.unique(dim=0)) == 6
     again = learn_gates(WHOLE, short, "first facts", 1)
-    assert all(torch.equal(a.log_alpha, b.log_alpha) for a, b in zip(found[0], again, strict=True))
+    assert all(torch.equal(a.log_alpha, b.log_alpha) for a, b in zip(result[0], again, strict=True))
 
 
 def test_rows_say_what_is_kept_and_what_it_answers():
@@ -104,10 +104,10 @@ def made(*masks: str, how: str = "learned") -> list[dict]:
 
 def test_what_all_share_is_counted_against_chance():
     rows = pd.DataFrame(made("1010", "1001", "1010") + made("1010", how="greedy"))
-    (found,) = sharing_rows(rows, 4000)
-    assert (found["observed"], found["n"], found["greedy_kl"]) == (1, 3, 0.5)
-    assert found["expected"] == pytest.approx(2 * 2 * 0.5**3, abs=0.05)  # of each layer one of two heads, three times
-    assert found["p"] == pytest.approx(1 - 0.75**2, abs=0.05)
+    (result,) = sharing_rows(rows, 4000)
+    assert (result["observed"], result["n"], result["greedy_kl"]) == (1, 3, 0.5)
+    assert result["expected"] == pytest.approx(2 * 2 * 0.5**3, abs=0.05)  # of each layer one of two heads, three times
+    assert result["p"] == pytest.approx(1 - 0.75**2, abs=0.05)
     scores = pd.DataFrame(made("1111"))[["study", "seed", "hop", "kind", "layer", "head"]]
     core = core_rows(rows, scores.assign(**{kind: range(4) for kind in KINDS}))
     assert core["kept_by"].tolist() == [3, 0, 2, 1] and core["greedy"].tolist() == [True, False, True, False]
@@ -115,8 +115,8 @@ def test_what_all_share_is_counted_against_chance():
 
 
 def test_one_subnetwork_shares_nothing():
-    (found,) = sharing_rows(pd.DataFrame(made("1010")), 10)
-    assert found["observed"] is None and "fewer than two" in found["reason"]
+    (result,) = sharing_rows(pd.DataFrame(made("1010")), 10)
+    assert result["observed"] is None and "fewer than two" in result["reason"]
 
 
 def test_scores_of_relations_are_compared_component_by_component():

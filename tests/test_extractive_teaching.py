@@ -43,13 +43,13 @@ def test_curves_begin_before_teaching_and_end_with_the_taught_model(name):
 def test_frozen_and_restored_layers_have_their_former_weights():
     taught = SETTING.encode_hop("first")
     _, end = curve_rows(START, taught.facts, taught.parts, SETTINGS, 1)
-    found = list(freezing_rows(START, end, taught.facts, taught.parts, SETTINGS, 1, 1))
-    assert len(found) == 4 * 2 * 2
+    result = list(freezing_rows(START, end, taught.facts, taught.parts, SETTINGS, 1, 1))
+    assert len(result) == 4 * 2 * 2
 
     def rows(how, layers):
         return [
             {name: row[name] for name in row if name not in ("how", "layers")}
-            for row in found
+            for row in result
             if (row["how"], row["layers"]) == (how, layers)
         ]
 
@@ -92,7 +92,7 @@ def test_no_sentence_of_a_test_name_is_taught_before_the_last_stage():
     made = SETTING.draw_made_up_facts().first
     parts = split_parts(made, TESTED)
     names = {
-        part: {one.prompt.rsplit(" ", 2 + part.endswith("implications"))[0] for one in parts[part].sentences}
+        part: {sentence.prompt.rsplit(" ", 2 + part.endswith("implications"))[0] for sentence in parts[part].sentences}
         for part in parts
     }
     assert names["facts"] == names["implications"] and names["test facts"] == names["test implications"]
@@ -104,8 +104,8 @@ def test_no_sentence_of_a_test_name_is_taught_before_the_last_stage():
 
 def test_a_graft_adds_what_one_model_learned_to_another(orders):
     made = SETTING.draw_made_up_facts()
-    found = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
-    rows = found.rows
+    result = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
+    rows = result.rows
     assert [row["weights"] for row in rows] == [w for w in ("none", "graft", "control") for _ in range(3)]
     assert {row["questions"] for row in rows} == {12 - TESTED}
     first, second = (split_parts(version, TESTED) for version in made)
@@ -115,20 +115,20 @@ def test_a_graft_adds_what_one_model_learned_to_another(orders):
 
     knows = orders.stages["facts first"][0]
     learned = taught(knows, first["implications"], "implications of known facts")
-    assert all(torch.equal(found.learned[name], learned[name]) for name in START)
+    assert all(torch.equal(result.learned[name], learned[name]) for name in START)
     other = taught(START, second["facts"], "second facts")
     unknowing = orders.stages["implications first"][0]
     for place, (a, b) in {0: (START, START), 3: (learned, knows), 6: (unknowing, START)}.items():
         grafted = {name: other[name] + (a[name] - b[name]) for name in START}
         asked_of = (second["facts"], second["implications"], first["implications"])
-        expected = [mean_rank(grafted, encode_queries(one, VOCABULARY)) for one in asked_of]
+        expected = [mean_rank(grafted, encode_queries(item, VOCABULARY)) for item in asked_of]
         assert [row["rank"] for row in rows[place : place + 3]] == expected
 
 
 def test_localisation_correlates_what_implications_taught_with_what_processes_other_facts(orders):
     made = SETTING.draw_made_up_facts()
     grafts = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
-    found = localisation_rows(grafts.knows, grafts.learned, made.first, TESTED, SETTINGS, VOCABULARY, 1)
+    result = localisation_rows(grafts.knows, grafts.learned, made.first, TESTED, SETTINGS, VOCABULARY, 1)
     parts = split_parts(made.first, TESTED)
     facts = encode_examples(parts["test facts"].sentences, VOCABULARY)
     end = teach(grafts.learned, facts, SETTINGS, ("facts of localisation", 1))
@@ -136,7 +136,7 @@ def test_localisation_correlates_what_implications_taught_with_what_processes_ot
     read = contrast(grafts.learned, end, encode_queries(parts["test implications"], VOCABULARY), 1, 1)
     a, b = compute_first_order(stored)["informative"].mean(0), compute_first_order(read)["downstream"].mean(0)
     tokens, layers, heads = len(["Ada", "Doe", "zong", "is", "the"]), 2, 2
-    for row, part, n in zip(found, (slice(None, -1), slice(-1, None)), (heads, 1), strict=True):
+    for row, part, n in zip(result, (slice(None, -1), slice(-1, None)), (heads, 1), strict=True):
         assert row["r"] == pytest.approx(
             torch.corrcoef(torch.stack([a[..., part].flatten(), b[..., part].flatten()]))[0, 1]
         )
@@ -156,9 +156,9 @@ def test_a_sweep_has_a_run_of_orders_and_grafts_for_every_setting(orders):
         SETTING.draw_made_up_facts(),
         Sweep(learning_rates=[SETTINGS.learning_rate, 2e-2], epochs=[1, SETTINGS.epochs]),
     )
-    found = list(made_up_sweep_rows(START, made, SETTINGS, sweep, VOCABULARY, 1))
-    assert len(found) == 4 * (3 * 2 + 3 * 3)
-    own = [row for row in found if (row["learning_rate"], row["epochs"]) == (SETTINGS.learning_rate, SETTINGS.epochs)]
+    result = list(made_up_sweep_rows(START, made, SETTINGS, sweep, VOCABULARY, 1))
+    assert len(result) == 4 * (3 * 2 + 3 * 3)
+    own = [row for row in result if (row["learning_rate"], row["epochs"]) == (SETTINGS.learning_rate, SETTINGS.epochs)]
     grafts = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
     ends = {(r["order"], r["part"]): r["rank"] for r in orders.rows} | {
         (r["weights"], r["part"]): r["rank"] for r in grafts.rows
@@ -175,11 +175,11 @@ def test_teaching_that_is_killed_and_goes_on_ends_with_the_same_bytes(orders, tm
     made, settings = SETTING.draw_made_up_facts(), SETTINGS.model_copy(update={"save_every": 1})
 
     def job():
-        found = order_rows(START, made.first, TESTED, settings, VOCABULARY, 1, tmp_path)
-        grafts = graft_rows(START, made, found.stages, settings, VOCABULARY, 1, tmp_path)
+        result = order_rows(START, made.first, TESTED, settings, VOCABULARY, 1, tmp_path)
+        grafts = graft_rows(START, made, result.stages, settings, VOCABULARY, 1, tmp_path)
         knows, learned = grafts.knows, grafts.learned
         places = localisation_rows(knows, learned, made.first, TESTED, settings, VOCABULARY, 1, tmp_path)
-        return found, grafts.rows, places
+        return result, grafts.rows, places
 
     advance, made_steps = Learner.advance, []
     for steps in kills:
@@ -195,12 +195,12 @@ def test_teaching_that_is_killed_and_goes_on_ends_with_the_same_bytes(orders, tm
         with pytest.raises(Killed):
             job()
     monkeypatch.setattr(Learner, "advance", lambda self, *batch: made_steps.append(self.step) or advance(self, *batch))
-    found, grafts, places = job()
+    result, grafts, places = job()
     expected = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
-    assert found.rows == orders.rows and grafts == expected.rows
+    assert result.rows == orders.rows and grafts == expected.rows
     own = (expected.knows, expected.learned, made.first, TESTED, SETTINGS, VOCABULARY, 1)
     assert places == localisation_rows(*own)
-    for order, stages in found.stages.items():
+    for order, stages in result.stages.items():
         for stage, expected in zip(stages, orders.stages[order], strict=True):
             assert all(torch.equal(stage[name], value) for name, value in expected.items())
     made_steps.clear()

@@ -58,15 +58,15 @@ def test_from_nothing_to_report(tmp_path):
         .groupby(["score", "kind", "layer", "head"], dropna=False, sort=False)["value"]
         .sum()
     )
-    found = (
+    result = (
         components.query("hop == 'first'")
         .groupby(["kind", "layer", "head"], dropna=False, sort=False)[list(KINDS)]
         .sum()
     )
     for kind in KINDS:
-        assert sums[kind].tolist() == pytest.approx(found[kind].tolist())  # every question has every token
-    found = read_table(tmp_path / RESULTS / "tables" / "claims.parquet")
-    assert set(found["claim"]) == {one.claim for one in load_claims(CLAIMS)}
+        assert sums[kind].tolist() == pytest.approx(result[kind].tolist())  # every question has every token
+    result = read_table(tmp_path / RESULTS / "tables" / "claims.parquet")
+    assert set(result["claim"]) == {item.claim for item in load_claims(CLAIMS)}
     page = (tmp_path / RESULTS / "report.html").read_text()
     assert all(target.title in page for target in TARGETS.values())
     assert planned(tmp_path, CONFIG) == {}

@@ -22,10 +22,10 @@ def test_exactly_at_the_margin_is_not_faithful():
 def test_undefined_where_the_full_model_is_not_surely_above_the_margin():
     """Just above it, subnetworks that get next to nothing right would be faithful."""
     rows = [row | {"low": row["accuracy"] - 1.5, "high": row["accuracy"] + 1.5} for row in curves(4.0, {1: {0.5: 1.2}})]
-    found = sizes(rows, [1])
-    assert summary(found, "per-seed") is None or np.isnan(summary(found, "per-seed"))
+    result = sizes(rows, [1])
+    assert summary(result, "per-seed") is None or np.isnan(summary(result, "per-seed"))
     reason = "undefined: the full model at 4.0 (from 2.5) % is not above the margin of 3 points"
-    assert summary(found, "per-seed", "reason") == reason
+    assert summary(result, "per-seed", "reason") == reason
     assert summary(sizes(curves(4.0, {1: {0.5: 1.2}}), [1]), "per-seed") == 50  # no interval: taken as it is
 
 
@@ -74,16 +74,16 @@ def test_the_size_of_auc():
     """Margins and shares are of what exceeds the AUC of chance, 50: by 40 points, 36 at 0.2, 35 at 0.4."""
     rows = list(curves(90.0, {1: {0.2: 90.0, 0.4: 90.0}}))
 
-    def found(full, low):
+    def actual(full, low):
         auc = [*curves(full, {1: {0.2: 86.0, 0.4: 85.0}}, name="auc_")]
         auc[0] |= {"low": low, "high": full}
         return sizes(rows, [1], Analysis(margins=[5.0], recovery=[0.9]), groups=auc)
 
-    result = found(90.0, 88.0)
+    result = actual(90.0, 88.0)
     assert summary(result, "per-seed", group="auc", criterion="accuracy", threshold=5.0) == 60.0
     assert summary(result, "per-seed", group="auc", criterion="recovery") == 80.0
     assert summary(result, "per-seed", "full_accuracy", group="auc", criterion="recovery") == 40.0
-    why = summary(found(90.0, 51.0), "per-seed", "reason", group="auc", criterion="accuracy", threshold=5.0)
+    why = summary(actual(90.0, 51.0), "per-seed", "reason", group="auc", criterion="accuracy", threshold=5.0)
     assert why == "undefined: the full model at 40.0 (from 1.0) points above 50 is not above the margin of 5 points"
 
 
@@ -92,14 +92,14 @@ def test_the_criteria_and_their_thresholds():
     rows = list(cell(10, 0.0, None, id_a=80.0, ood_b=3.5))
     for sparsity, *observed in zip((0.2, 0.4), *values.values(), strict=True):
         row = dict(zip(values, observed, strict=True))
-        rows += [one | row for one in cell(10, sparsity, 1, id_a=None, ood_b=None)]
+        rows += [item | row for item in cell(10, sparsity, 1, id_a=None, ood_b=None)]
     analysis = GRID.model_copy(
         update={"margins": [1.0, 4.0, 4.5], "recovery": [0.95, 0.99], "agreement": [0.95, 0.96], "kl": [0.1]}
     )
     result = sizes(rows, [1], analysis)
-    found = result[(result["order"] == "per-seed") & result["seed"].isna()]
-    found = found.set_index(["group", "criterion", "threshold"])
-    size, states = found["effective_size"], classify_sizes(found)
+    actual = result[(result["order"] == "per-seed") & result["seed"].isna()]
+    actual = actual.set_index(["group", "criterion", "threshold"])
+    size, states = actual["effective_size"], classify_sizes(actual)
     accuracy = {1.0: 100.0, 3.0: 60.0, 4.0: 60.0, 4.5: 60.0}
     assert size["id"]["accuracy"].to_dict() == accuracy
     # 95 % of 80 is 76 itself, which 0.2 reaches too; what counts is the largest faithful sparsity.
@@ -135,9 +135,9 @@ def test_a_collapsed_subnetwork_is_never_faithful():
             for s in (0.3, 0.5)
             for seed in (1, 2)
         ]
-        found = compute_effective_size(make_frame("accuracy", rows), ONE, context, make_frame("runs", of_runs))
+        result = compute_effective_size(make_frame("accuracy", rows), ONE, context, make_frame("runs", of_runs))
         orders = ("per-seed", "mean-first", "upward")
-        return [tuple(summary(found, order, end, group="ood") for end in ("least", "most")) for order in orders]
+        return [tuple(summary(result, order, end, group="ood") for end in ("least", "most")) for order in orders]
 
     assert with_collapsed(1, 2) == [(70, 70)] * 3
     assert with_collapsed(2) == [(35, 60), (0, 50), (35, 60)]

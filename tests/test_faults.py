@@ -45,11 +45,11 @@ def state(tmp_path):
     return tmp_path / "state", tensors, records
 
 
-def same(found, tensors, records):
+def same(result, tensors, records):
     return (
-        found[1] == records
-        and found[0].keys() == tensors.keys()
-        and all(found[0][k].dtype == v.dtype and torch.equal(found[0][k], v) for k, v in tensors.items())
+        result[1] == records
+        and result[0].keys() == tensors.keys()
+        and all(result[0][k].dtype == v.dtype and torch.equal(result[0][k], v) for k, v in tensors.items())
     )
 
 
@@ -68,12 +68,12 @@ def test_no_flipped_bit_of_a_saved_state_changes_it(state, caplog):
         flipped[position] ^= 1 << rng.randrange(8)
         path.write_bytes(flipped)
         caplog.clear()
-        found = load_state(path)
-        if found is None:
+        result = load_state(path)
+        if result is None:
             refused += 1
             assert f"{path} is damaged" in caplog.text and "starts again" in caplog.text
         else:
-            assert same(found, tensors, records)
+            assert same(result, tensors, records)
     assert refused > 0.9 * len(whole)
 
 

@@ -122,11 +122,11 @@ def test_code_that_a_tokenizer_asks_for_is_not_run(tmp_path, trap, kind):
     path.write_text(json.dumps(settings | {"tokenizer_class": kind}))
     (folder / "evil.py").write_text(trap[1])
     try:
-        found = make_tokenizer(model_of(folder), STUDY.task)
+        result = make_tokenizer(model_of(folder), STUDY.task)
     except InputError as error:
         assert kind == "EvilTokenizer" and f"{folder} cannot be loaded" in str(error)
     else:
-        assert type(found).__module__.startswith("transformers.")
+        assert type(result).__module__.startswith("transformers.")
 
 
 def test_a_configuration_that_asks_for_code_is_refused(tmp_path, trap):

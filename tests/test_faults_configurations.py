@@ -127,10 +127,10 @@ def bad_values(draw):
     """A configuration of the repository with one to four of its values, keys or blocks replaced, removed or added."""
     values = copy.deepcopy(VALUES[draw(st.sampled_from(STUDY_FILES))])
     for _ in range(draw(st.integers(1, 4))):
-        found = list(places(values))
-        if not found:
+        result = list(places(values))
+        if not result:
             break
-        *parents, last = draw(st.sampled_from(found))
+        *parents, last = draw(st.sampled_from(result))
         block = values
         for key in parents:
             block = block[key]

@@ -25,14 +25,14 @@ LONGEST = 2.0  # seconds between two kills, drawn evenly from 0 on
 
 def processes(mark: str) -> list[psutil.Process]:
     """All processes that descend from this test, orphans too: they have its mark in their environment."""
-    found = []
+    result = []
     for process in psutil.process_iter():
         try:
             if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
+                result.append(process)
         except psutil.Error:
             continue
-    return found
+    return result
 
 
 def is_server(process: psutil.Process) -> bool:
@@ -121,9 +121,9 @@ def check_that_nothing_runs(mark: str, seconds: float = 5) -> None:
 
 
 def check_same(folder: Path, undisturbed: Path) -> None:
-    found, whole = results(folder), results(undisturbed)
-    assert found.keys() == whole.keys() and len(whole) > 150
-    assert [name for name in whole if found[name] != whole[name]] == []
+    result, whole = results(folder), results(undisturbed)
+    assert result.keys() == whole.keys() and len(whole) > 150
+    assert [name for name in whole if result[name] != whole[name]] == []
     names = [path.name for path in folder.rglob("*")]
     assert not [name for name in names if ".partial" in name or name.startswith(".unfinished")]
 

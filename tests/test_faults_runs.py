@@ -52,9 +52,9 @@ def log_of_pruning(folder: Path) -> Path:
 
 def jobs(mark: str) -> list[psutil.Process]:
     """The processes that compute: forks of the server, and scripts."""
-    found = processes(mark)
-    servers = {process.pid for process in found if is_server(process)}
-    return [one for one in found if one.ppid() in servers or any("watch.py" in word for word in one.cmdline())]
+    result = processes(mark)
+    servers = {process.pid for process in result if is_server(process)}
+    return [item for item in result if item.ppid() in servers or any("watch.py" in word for word in item.cmdline())]
 
 
 @pytest.fixture

@@ -37,12 +37,12 @@ def test_every_line_from_the_least_on_is_drawn_for_the_core_heads(tables):
     maps = tables["attention_maps"]
     of_core = maps[(maps["ft_seed"] == 1) & maps["component"].isin(CORE[1])]
     expected = of_core[of_core["probability"] >= 0.1]
-    found = marks[marks["ft_seed"] == 1]
+    result = marks[marks["ft_seed"] == 1]
     keys = ["pair", "name", "query", "key", "probability"]
     pd.testing.assert_frame_equal(
-        found.sort_values(keys)[keys].reset_index(drop=True), expected.sort_values(keys)[keys].reset_index(drop=True)
+        result.sort_values(keys)[keys].reset_index(drop=True), expected.sort_values(keys)[keys].reset_index(drop=True)
     )
-    assert set(found["role"]) == {"core"} and set(found["heads"]) == {len(CORE[1])}
+    assert set(result["role"]) == {"core"} and set(result["heads"]) == {len(CORE[1])}
     assert sum(len(c.get_segments()) for ax in panels(figure) for c in lines(ax)) == len(marks)
     assert len(panels(figure)) == 2 * (len(CORE[1]) + 6)
     assert "fine-tuning seed 1, pair 2: 4 core heads" in texts(figure)
@@ -53,10 +53,10 @@ def test_without_a_core_the_heads_kept_most_often_are_shown_as_such(tables):
     core = tables["core"]
     of_seed = core[(core["ft_seed"] == 2) & (core["kind"] == "head")]
     kept = (of_seed["mid"] + of_seed["high"]).sort_values(ascending=False)
-    found = marks[marks["ft_seed"] == 2]
-    shown = of_seed[of_seed["name"].isin(found["name"])]
+    result = marks[marks["ft_seed"] == 2]
+    shown = of_seed[of_seed["name"].isin(result["name"])]
     assert len(shown) == 6 and (shown["mid"] + shown["high"]).min() >= kept.iloc[6]
-    assert set(found["role"]) == {"kept most often"} and set(found["heads"]) == {0}
+    assert set(result["role"]) == {"kept most often"} and set(result["heads"]) == {0}
     assert "fine-tuning seed 2, pair 1: no core heads; the 6 heads kept most often" in texts(figure)
 
 

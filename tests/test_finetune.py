@@ -84,14 +84,14 @@ def test_an_interrupted_run_resumes_to_the_same_weights_and_records(tmp_path):
 
 def test_loss_falls(tmp_path):
     longer = SETTINGS.model_copy(update={"steps": 150, "dropout": 0.0, "checkpoints": [150]})
-    _, _, found, _ = run(tmp_path / "state.safetensors", longer)
-    assert found.trace[-1]["loss"] < 0.6 * found.trace[0]["loss"]
+    _, _, result, _ = run(tmp_path / "state.safetensors", longer)
+    assert result.trace[-1]["loss"] < 0.6 * result.trace[0]["loss"]
 
 
 def test_evaluations_cover_step_0_and_every_interval(tmp_path):
     _, _, _, logits = run(tmp_path / "state.safetensors")
     assert list(logits) == [0, 6, 12, 18, 24]
-    assert all(one.shape == (30, 3) for one in logits.values())
+    assert all(value.shape == (30, 3) for value in logits.values())
     assert not torch.equal(logits[0], logits[6])
 
 
@@ -100,7 +100,7 @@ def test_evaluations_cover_step_0_and_every_interval(tmp_path):
 @settings(max_examples=amount(15), deadline=None)
 def test_a_run_cut_at_any_steps_ends_with_the_weights_of_an_uninterrupted_one(cuts):
     with tempfile.TemporaryDirectory() as folder:
-        whole, _, found, logits = run(Path(folder) / "whole.safetensors")
+        whole, _, result, logits = run(Path(folder) / "whole.safetensors")
         state = Path(folder) / "cut.safetensors"
         every_step = SETTINGS.model_copy(update={"checkpoints": list(range(1, 25))})  # `keep` is where a run is cut
         for cut in cuts:
@@ -108,7 +108,7 @@ def test_a_run_cut_at_any_steps_ends_with_the_weights_of_an_uninterrupted_one(cu
                 run(state, every_step, cut_at=cut)
         weights, _, resumed, later = run(state)
     assert same(whole, weights)
-    assert found.trace == resumed.trace
+    assert result.trace == resumed.trace
     assert all(torch.equal(logits[step], later[step]) for step in later)
 
 

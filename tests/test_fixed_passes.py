@@ -67,15 +67,15 @@ def test_shapes_are_few_whatever_is_drawn(inputs, monkeypatch):
         for length, (pair, _, counts) in zip(tokens, chosen, strict=True):
             assert int(pairs.lengths[pair[counts.bool()]].max()) <= length
         counted = chosen[:, 2].bool()
-        found = zip(chosen[:, 0][counted].tolist(), chosen[:, 1][counted].tolist(), strict=True)
-        assert sorted(found) == sorted(zip(drawn.tolist(), (torch.arange(16) // 2).tolist(), strict=True))
+        result = zip(chosen[:, 0][counted].tolist(), chosen[:, 1][counted].tolist(), strict=True)
+        assert sorted(result) == sorted(zip(drawn.tolist(), (torch.arange(16) // 2).tolist(), strict=True))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="a compiler of C++ is needed")
 def test_compiled_passes_are_eager_ones(inputs):
     settings = BETWEEN.model_copy(update={"engine": "compile"})
-    eager, compiled = (prune(inputs, RUNS, one) for one in (BETWEEN, settings))
+    eager, compiled = (prune(inputs, RUNS, item) for item in (BETWEEN, settings))
     for one, other in zip(compiled, eager, strict=True):
         torch.testing.assert_close(one.log_alpha, other.log_alpha, atol=1e-3, rtol=1e-3)
 
@@ -93,8 +93,8 @@ def test_graphs_give_what_eager_passes_give_on_a_gpu(checkpoint, encoded, engine
     pairs = PairTensors(encoded, model.pad, "cuda")
     means = component_means(model, pairs, torch.arange(len(pairs)).split(16))
     inputs = PruningInputs(model, means, pairs, all_logits(model, pairs))
-    found = [prune(inputs, RUNS, BETWEEN.model_copy(update={"engine": one})) for one in ("eager", engine)]
-    for one, other in zip(*found, strict=True):
+    result = [prune(inputs, RUNS, BETWEEN.model_copy(update={"engine": item})) for item in ("eager", engine)]
+    for one, other in zip(*result, strict=True):
         torch.testing.assert_close(one.log_alpha, other.log_alpha, atol=1e-3, rtol=1e-3)
 
 

@@ -54,15 +54,15 @@ def test_the_parts_run_and_leave_the_rest_as_it_is(finished, tmp_path):
     shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
     snakemake(tmp_path, config=[REDUCED, PARTS])
     root, tables = tmp_path / "results" / "reduced", tmp_path / "results" / "reduced" / "tables"
-    found = {
+    result = {
         name: read_table(tables / f"{name}.parquet") for name in ("core_free_runs", "core_free", "packing", "entry")
     }
-    assert all(set(table["ft_seed"]) == {1, 2} for table in found.values())
-    assert (found["core_free_runs"].groupby("ft_seed").size() == 4).all()
+    assert all(set(table["ft_seed"]) == {1, 2} for table in result.values())
+    assert (result["core_free_runs"].groupby("ft_seed").size() == 4).all()
     core = read_table(tables / "core.parquet")
     for ft_seed in (1, 2):
         own = set(core.loc[core["in_core"] & (core["ft_seed"] == ft_seed), "component"])
-        for run in found["core_free_runs"][found["core_free_runs"]["ft_seed"] == ft_seed].itertuples():
+        for run in result["core_free_runs"][result["core_free_runs"]["ft_seed"] == ft_seed].itertuples():
             path = tmp_path / RUNS / f"ft{ft_seed}/mechanism/closed/set{run.set}/seed{run.seed}/subnetwork.json"
             one = load_run(path)
             if isinstance(one, FailedRun):
@@ -83,5 +83,5 @@ def test_the_parts_run_and_leave_the_rest_as_it_is(finished, tmp_path):
         drawn, before = (pd.read_csv(of / f"figures/{name}.csv") for of in (root, finished / "results" / "reduced"))
         pd.testing.assert_frame_equal(drawn, before, rtol=1e-9, atol=1e-9)
     assert (root / "figures/figure_transplant.png").exists() and (root / "figures/figure_entry.png").exists()
-    rounds = found["packing"]
+    rounds = result["packing"]
     assert (rounds[rounds["round"] == 1].groupby("ft_seed").size() == 1).all() and rounds["round"].max() >= 2

@@ -28,10 +28,10 @@ def kernel(queries, keys, values, mask, causal):
 def computed(attend, dtype, queries, masked, causal):
     """What heads gather, and the gradients of queries, keys and values, in float64."""
     leaves = [part.to(dtype).requires_grad_() for part in parts(queries)]
-    found = attend(*leaves, mask(dtype) if masked else None, causal)
-    assert found.dtype == dtype
-    (found * torch.linspace(-1, 1, found.numel(), dtype=dtype).view(found.shape)).sum().backward()
-    return [found.detach().double(), *(leaf.grad.double() for leaf in leaves)]
+    result = attend(*leaves, mask(dtype) if masked else None, causal)
+    assert result.dtype == dtype
+    (result * torch.linspace(-1, 1, result.numel(), dtype=dtype).view(result.shape)).sum().backward()
+    return [result.detach().double(), *(leaf.grad.double() for leaf in leaves)]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_bfloat16_is_as_near_to_float64_as_the_kernel(queries, masked, causal):
         for attend, dtype in ((kernel, torch.float64), (attend, torch.bfloat16), (kernel, torch.bfloat16))
     )
     for right, own, other in zip(exact, ours, theirs, strict=True):
-        error, usual = ((one - right).square().mean().sqrt() for one in (own, other))
+        error, usual = ((item - right).square().mean().sqrt() for item in (own, other))
         assert 0 < error < 0.02 * right.square().mean().sqrt()
         assert error < 2 * usual
 

@@ -41,5 +41,5 @@ def test_both_implementations_agree(bert, fused, pairs, means):
 
 def test_heads_are_normalised_by_layer_and_mlps_among_themselves():
     values = torch.tensor([3.0, 4.0, 0.0, 0.0, 30.0, 40.0, 5.0, 0.0, 12.0], dtype=torch.float64)
-    found = normalise_by_layer(values, ComponentGrid(3, 2)).tolist()
-    assert found == pytest.approx([0.6, 0.8, 0, 0, 0.6, 0.8, 5 / 13, 0, 12 / 13])
+    result = normalise_by_layer(values, ComponentGrid(3, 2)).tolist()
+    assert result == pytest.approx([0.6, 0.8, 0, 0, 0.6, 0.8, 5 / 13, 0, 12 / 13])

@@ -34,10 +34,10 @@ def predictor(right, template=lambda pair: "one"):
 
     def predict(kept):
         cells = [(name, group, family, k) for name, group, family in SUBSETS for k in range(PAIRS)]
-        found = pd.DataFrame(cells, columns=["subset", "group", "family", "pair"])
+        result = pd.DataFrame(cells, columns=["subset", "group", "family", "pair"])
         correct = [bool(right(kept, name, k)) for name, _, _, k in cells]
-        columns = {"template": found["pair"].map(template), "example": range(len(found)), "correct": correct}
-        return found.assign(**columns, correct_merged=correct).to_dict("series")
+        columns = {"template": result["pair"].map(template), "example": range(len(result)), "correct": correct}
+        return result.assign(**columns, correct_merged=correct).to_dict("series")
 
     return predict
 
@@ -62,7 +62,7 @@ def test_every_step_is_the_best_that_is_left():
         return value.setdefault(kept, rng.uniform(0, 100))
 
     start, changes = frozenset({0, 5}), {1, 2, 3, 5}
-    found = list(order_greedily(start, changes, ood))
+    result = list(order_greedily(start, changes, ood))
     # By brute force: of all orders the one whose values are largest, compared from the first step on.
     orders = {}
     for order in permutations(sorted(changes)):
@@ -71,8 +71,8 @@ def test_every_step_is_the_best_that_is_left():
             kept = kept ^ {component}
             values.append(ood(kept))
         orders[order] = values
-    assert tuple(component for component, _ in found) == max(orders, key=orders.get)
-    assert found[-1][1] == {0, 1, 2, 3}
+    assert tuple(component for component, _ in result) == max(orders, key=orders.get)
+    assert result[-1][1] == {0, 1, 2, 3}
 
 
 def test_of_steps_alike_the_first_component_is_taken():
@@ -98,9 +98,9 @@ def test_what_is_right_on_the_choosing_half_alone_is_chosen_and_not_reported():
             return True
         return pair % 2 == 0 if 2 in components else 3 in components and pair % 10 < 7
 
-    found = compute_interpolation(kept, predictor(right), GRID, ANALYSIS, RUN)
-    assert set(found["generalising"]) == {2}
-    ood = found[(found["group"] == "ood") & found["subset"].isna()].set_index("role")["accuracy"]
+    result = compute_interpolation(kept, predictor(right), GRID, ANALYSIS, RUN)
+    assert set(result["generalising"]) == {2}
+    ood = result[(result["group"] == "ood") & result["subset"].isna()].set_index("role")["accuracy"]
     assert ood["M"] == ood["H"] == 0
     assert Halves(predictor(right), ANALYSIS).value(kept[2]) == 100
 
@@ -125,8 +125,8 @@ def test_only_analysed_subsets_choose():
         return subset == "swap"
 
     def halves(*subsets):
-        found = Halves(predictor(right), Analysis(subsets=[*subsets] or None))
-        return found.value(frozenset()), found.measure
+        result = Halves(predictor(right), Analysis(subsets=[*subsets] or None))
+        return result.value(frozenset()), result.measure
 
     assert halves() == (-50, "j")  # of its two families one has J = 100 + 0 - 100, the other 0 + 0 - 100
     assert halves("in_domain", "swap", "e_swap") == (0, "j")
@@ -143,8 +143,8 @@ def test_a_subnetwork_that_rejects_every_overlap_does_not_generalise():
             return not subset.startswith("verb") and subset != "swap"
         return (subset in ("swap", "verb")) if 2 in components else pair % 20 < 14
 
-    found = compute_interpolation(learned, predictor(right), GRID, ANALYSIS, RUN)
-    assert set(found["generalising"]) == {3} and set(found["measure"]) == {"j"}
+    result = compute_interpolation(learned, predictor(right), GRID, ANALYSIS, RUN)
+    assert set(result["generalising"]) == {3} and set(result["measure"]) == {"j"}
     ood_alone = compute_interpolation(
         learned, predictor(right), GRID, Analysis(bootstrap=100, subsets=["swap", "verb"]), RUN
     )
@@ -199,12 +199,12 @@ def test_groups_j_and_families_have_values_of_the_other_half(table):
 
 def test_ends_that_are_near_have_no_path():
     learned = {1: frozenset({0, 1}), 2: frozenset({0, 2})}
-    found = compute_interpolation(learned, additive({0: 3}), GRID, ANALYSIS, RUN)
-    assert set(found["role"]) == {"H", "M"} and found["accuracy"].notna().all()
-    assert found["reason"].str.fullmatch(r"no path: H and M are \d\.\d points of J apart, and 10 are needed").all()
+    result = compute_interpolation(learned, additive({0: 3}), GRID, ANALYSIS, RUN)
+    assert set(result["role"]) == {"H", "M"} and result["accuracy"].notna().all()
+    assert result["reason"].str.fullmatch(r"no path: H and M are \d\.\d points of J apart, and 10 are needed").all()
 
 
 def test_fewer_than_two_subnetworks_are_told():
-    found = compute_interpolation({1: frozenset({0})}, additive({}), GRID, ANALYSIS, RUN)
-    assert found["reason"].tolist() == ["sound mid-sparsity subnetworks: 1, and 2 are needed"]
-    assert found["accuracy"].isna().all() and found["heuristic"].isna().all()
+    result = compute_interpolation({1: frozenset({0})}, additive({}), GRID, ANALYSIS, RUN)
+    assert result["reason"].tolist() == ["sound mid-sparsity subnetworks: 1, and 2 are needed"]
+    assert result["accuracy"].isna().all() and result["heuristic"].isna().all()

@@ -101,9 +101,9 @@ def test_other_queries_keys_and_values_are_what_other_weights_give(setting):
         doubled.projections = True
         expected = other(**model_inputs(other, setting.batch)).logits
         for model in (setting.hooked, setting.view):
-            found = model.logits(setting.batch, doubled)
-            assert not torch.allclose(found, model.logits(setting.batch), atol=1e-4)
-            torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+            result = model.logits(setting.batch, doubled)
+            assert not torch.allclose(result, model.logits(setting.batch), atol=1e-4)
+            torch.testing.assert_close(result, expected, atol=1e-5, rtol=1e-5)
 
 
 def test_recorded_projections_are_the_outputs_of_hugging_faces_modules(bert):

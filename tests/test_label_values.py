@@ -123,8 +123,8 @@ def test_numbers_are_indices_where_the_file_itself_has_the_names(tmp_path):
 def test_a_file_that_has_the_names_itself_mixes_with_files_of_names(task, tmp_path):
     dataset([("a", "b", 2), ("c", "d", 1)], NLI).to_parquet(tmp_path / "known.parquet")
     sentences = {"sentences": ["sentence1", "sentence2"], "file": "known.parquet"}
-    found = read_task(task(pairs("entailment", "neutral"), {"dev": ([], {"group": "id", **sentences})}))
-    assert named(found.evaluation) == {"a": 2, "c": 1}
+    result = read_task(task(pairs("entailment", "neutral"), {"dev": ([], {"group": "id", **sentences})}))
+    assert named(result.evaluation) == {"a": 2, "c": 1}
 
 
 MIXED = {
@@ -219,7 +219,7 @@ def test_json_lines_without_a_label_or_not_chosen_may_lack_keys(tmp_path):
     null = unlabelled | {"label": None, "more": 1}
     made = lines(tmp_path / "a.jsonl", row(id=1), unlabelled, unlabelled | {"id": 2}, null)
     rows = read_rows(made, made.train[0], NLI)[0]
-    assert [one.label for one in rows] == [1, None, None, None]
+    assert [item.label for item in rows] == [1, None, None, None]
     made = lines(tmp_path / "b.jsonl", row(part="ours"), row("premise", "hypothesis", part="theirs"), {"version": 2})
     spec = made.train[0].model_copy(update={"where": {"part": "ours"}})
     assert len(read_rows(made, spec, NLI)[0]) == 1
@@ -242,7 +242,7 @@ def test_json_lines_without_a_label_or_not_chosen_may_lack_keys(tmp_path):
     ],
 )
 def test_keys_that_labelled_rows_lack_are_a_fault_only_if_one_may_be_the_label(tmp_path, caplog, more, renamed):
-    unlabelled = [{"sentence1": "a", "sentence2": "b"} | one for one in more]
+    unlabelled = [{"sentence1": "a", "sentence2": "b"} | item for item in more]
     made = lines(tmp_path / "a.jsonl", unlabelled[0], row(), row() | {"label": "entailment"}, unlabelled[1])
     if renamed:
         key = list(more[0])[-1]
@@ -250,9 +250,9 @@ def test_keys_that_labelled_rows_lack_are_a_fault_only_if_one_may_be_the_label(t
             read_task(made)
         assert len(preview.find_task_errors(made)) == 2
         return
-    found = read_task(made)
-    assert [account.reasons["unlabelled"] for account in found.accounts] == [2, 2]
-    assert sum("2 without a label" in warning for warning in found.warnings) == 2
+    result = read_task(made)
+    assert [account.reasons["unlabelled"] for account in result.accounts] == [2, 2]
+    assert sum("2 without a label" in warning for warning in result.warnings) == 2
     assert preview.find_task_errors(made) == []
 
 
@@ -263,7 +263,7 @@ def test_rows_that_are_not_chosen_say_nothing_of_the_label(tmp_path):
     read = {}
     for part in ("ours", "ours|theirs"):
         spec = made.train[0].model_copy(update={"where": {"part": part}})
-        read[part] = [one.label for one in read_rows(made, spec, NLI)[0]]
+        read[part] = [item.label for item in read_rows(made, spec, NLI)[0]]
     assert read == {"ours": [1, None], "ours|theirs": [1, None, None]}
     with pytest.raises(DataError, match="'gold'"):
         read_rows(made, made.train[0].model_copy(update={"where": {"gold": "neutral"}}), NLI)
@@ -274,4 +274,4 @@ def test_a_long_file_without_labels_at_its_head_is_no_fault(tmp_path, monkeypatc
     made = lines(tmp_path / "a.jsonl", unlabelled, row(), row(pool=2))
     monkeypatch.setattr(preview, "PREVIEW_ROWS", 2)
     assert preview.find_task_errors(made) == []
-    assert [one.label for one in read_rows(made, made.train[0], NLI)[0]] == [None, 1, 1]
+    assert [item.label for item in read_rows(made, made.train[0], NLI)[0]] == [None, 1, 1]

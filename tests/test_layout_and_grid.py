@@ -63,9 +63,9 @@ def test_spread_is_every_seed_at_both_sparsities_of_the_last_checkpoint():
 
 
 def test_surface_is_the_curve_seeds_at_every_sparsity_of_every_checkpoint():
-    found = curve_cells(study())
-    assert len(found) == 12
-    assert set(found) == {Cell(step, s, seed) for step in (10, 40) for s in (0.2, 0.35, 0.5) for seed in (5, 9)}
+    result = curve_cells(study())
+    assert len(result) == 12
+    assert set(result) == {Cell(step, s, seed) for step in (10, 40) for s in (0.2, 0.35, 0.5) for seed in (5, 9)}
 
 
 def test_early_subnetworks_are_at_the_high_sparsity():
@@ -88,10 +88,10 @@ def test_seeds_share_a_job_only_with_those_wanted_at_the_same_cells():
 
 
 def test_cells_are_all_of_them_once_in_order():
-    found = list_cells(study())
-    assert found == sorted(set(found))
-    assert set(found) == {*spread_cells(study()), *curve_cells(study()), *early_cells(study())}
-    assert len(found) == 6 + 12 + 2 - 2  # seed 5 at 0.35 and 0.5 of step 40 is in the spread and in the surface
+    result = list_cells(study())
+    assert result == sorted(set(result))
+    assert set(result) == {*spread_cells(study()), *curve_cells(study()), *early_cells(study())}
+    assert len(result) == 6 + 12 + 2 - 2  # seed 5 at 0.35 and 0.5 of step 40 is in the spread and in the surface
     assert list_cells(study(seeds=[5, 9], curve_seeds=[5, 9], early=None)) == sorted(curve_cells(study()))
 
 
@@ -154,14 +154,14 @@ def test_results_lie_by_study_model_task_and_run():
 
 @pytest.mark.parametrize("config", FILES)
 def test_every_cell_has_a_path_of_its_own_that_the_workflow_reads_back(config):
-    found = load_study(ROOT / config)
-    texts = [f"{cell.sparsity:g}" for cell in list_cells(found)]
+    result = load_study(ROOT / config)
+    texts = [f"{cell.sparsity:g}" for cell in list_cells(result)]
     assert all(SPARSITY.fullmatch(text) for text in texts)
-    assert [float(text) for text in texts] == [cell.sparsity for cell in list_cells(found)]
-    where = Layout.of(found).cell
+    assert [float(text) for text in texts] == [cell.sparsity for cell in list_cells(result)]
+    where = Layout.of(result).cell
     paths = {
         where.format(ft_seed=1, step=c.step, sparsity=t, seed=c.seed)
-        for c, t in zip(list_cells(found), texts, strict=True)
+        for c, t in zip(list_cells(result), texts, strict=True)
     }
     assert len(paths) == len(texts)
 

@@ -56,13 +56,13 @@ def test_uniform_attention_is_over_what_the_layer_lets_a_query_see():
 
 @pytest.mark.parametrize(("case", "seen"), [("bert", "all"), ("gpt2", "earlier")])
 def test_a_decoder_sees_what_came_before(case, seen):
-    model, found = wrap_model(make_model(case)), []
+    model, result = wrap_model(make_model(case)), []
     model.observe_attention(
-        PairTensors(make_encoded(1), model.pad).batch(torch.arange(1)), lambda _, p: found.append(p)
+        PairTensors(make_encoded(1), model.pad).batch(torch.arange(1)), lambda _, p: result.append(p)
     )
-    size = found[0].shape[-1]
+    size = result[0].shape[-1]
     ones = torch.ones(size, size) if seen == "all" else torch.ones(size, size).tril()
-    torch.testing.assert_close(uniform_attention(found[0])[0, 0], ones / ones.sum(-1, keepdim=True))
+    torch.testing.assert_close(uniform_attention(result[0])[0, 0], ones / ones.sum(-1, keepdim=True))
 
 
 # ---- which heads
@@ -86,9 +86,9 @@ def test_random_sets_are_others_of_the_same_layers_and_differ():
     rows = head_rows(*overlap)
     assert select_lesion_heads("overlap", rows, 0, 1) == overlap
     sets = [select_lesion_heads(f"random{k}", rows, 0, 1) for k in range(1, 4)]
-    for one in sets:
-        assert per_layer(one) == per_layer(overlap) == [1, 2, 0] and not set(one) & set(overlap)
-        assert one == sorted(one)
+    for item in sets:
+        assert per_layer(item) == per_layer(overlap) == [1, 2, 0] and not set(item) & set(overlap)
+        assert item == sorted(item)
     assert len({*map(tuple, sets)}) == 3
     assert select_lesion_heads("random3", rows, 0, 1) == sets[-1]
     others = [[select_lesion_heads(f"random{k}", rows, *seeds) for k in range(1, 4)] for seeds in ((1, 1), (0, 2))]

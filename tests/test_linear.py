@@ -32,9 +32,9 @@ def linear(dtype: torch.dtype = torch.float32, transposed: bool = False) -> Line
 def computed(apply, weight, bias, x, dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """The outputs and the gradient of x, in float64."""
     x = x.detach().clone().to(dtype).requires_grad_()
-    found = apply(x, weight.to(dtype), bias.to(dtype))
-    (found * torch.linspace(-1, 1, found.numel()).view(found.shape).to(dtype)).sum().backward()
-    return found.detach().double(), x.grad.double()
+    result = apply(x, weight.to(dtype), bias.to(dtype))
+    (result * torch.linspace(-1, 1, result.numel()).view(result.shape).to(dtype)).sum().backward()
+    return result.detach().double(), x.grad.double()
 
 
 def ours(x, weight, bias):
@@ -49,8 +49,8 @@ def test_outputs_and_gradients_are_near_to_float64s(shape, transposed):
     for dtype, near in ((torch.float32, 1e-6), (torch.bfloat16, 1e-2)):
         about = one.weight.to(dtype), one.bias.to(dtype), x.to(dtype)
         exact, own = computed(F.linear, *about, torch.float64), computed(ours, *about, dtype)
-        for right, found in zip(exact, own, strict=True):
-            assert (found - right).square().mean().sqrt() < near * right.square().mean().sqrt()
+        for right, result in zip(exact, own, strict=True):
+            assert (result - right).square().mean().sqrt() < near * right.square().mean().sqrt()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -72,9 +72,9 @@ def test_without_onednn_and_in_other_numbers_it_is_torchs_own(dtype):
     """To the byte: studies in portable arithmetic, which switches oneDNN off, rest on it."""
     one, x = linear(dtype), drawn(3, 5, IN).to(dtype)
     with torch.backends.mkldnn.flags(enabled=dtype != torch.float32):
-        found, gradient = computed(ours, one.weight, one.bias, x, dtype)
+        result, gradient = computed(ours, one.weight, one.bias, x, dtype)
         right, other = computed(F.linear, one.weight, one.bias, x, dtype)
-    assert torch.equal(found, right) and torch.equal(gradient, other)
+    assert torch.equal(result, right) and torch.equal(gradient, other)
     assert not {"forward_layout", "backward_layout"} & vars(one).keys()
 
 
@@ -130,5 +130,5 @@ def test_whole_models_are_hugging_faces_with_every_map_laid_out(case, monkeypatc
     model = wrap_model(plain)
     torch.testing.assert_close(model.logits(batch), plain(**model_inputs(plain, batch)).logits, atol=1e-5, rtol=0)
     assert all("forward_layout" in vars(layer.output) for layer in model._layers)
-    for found, right in zip(gated(), expected, strict=True):
-        torch.testing.assert_close(found, right, atol=1e-4, rtol=1e-4)
+    for result, right in zip(gated(), expected, strict=True):
+        torch.testing.assert_close(result, right, atol=1e-4, rtol=1e-4)

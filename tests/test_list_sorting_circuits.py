@@ -97,21 +97,21 @@ def test_attention_by_distance():
     """One list of two of four numbers: 3 1 | 1 3. The one query that is a number is 1, before it are 3, 1, | and 1."""
     tokens = torch.tensor([[3, 1, 4, 1, 3]])
     attention = torch.tensor([[[[[0.5, 0.5, 0.0, 0.0], [0.4, 0.3, 0.2, 0.1]]]]])
-    found = c.average_attention_by_distance(attention, tokens, 4)
-    assert found.pairs.tolist() == [[0, 0, 0, 1, 0, 1, 0], [0, 0, 0, 1, 0, 0, 0]]
-    assert found.attention[0, 0, 0, 3].item() == pytest.approx(0.3)
-    assert found.attention[0, 0, 0, 5].item() == pytest.approx(0.4)
-    assert found.attention[0, 0, 1, 3].item() == pytest.approx(0.1)
-    assert int(found.attention.isnan().sum()) == 14 - 3
+    result = c.average_attention_by_distance(attention, tokens, 4)
+    assert result.pairs.tolist() == [[0, 0, 0, 1, 0, 1, 0], [0, 0, 0, 1, 0, 0, 0]]
+    assert result.attention[0, 0, 0, 3].item() == pytest.approx(0.3)
+    assert result.attention[0, 0, 0, 5].item() == pytest.approx(0.4)
+    assert result.attention[0, 0, 1, 3].item() == pytest.approx(0.1)
+    assert int(result.attention.isnan().sum()) == 14 - 3
 
 
 def test_attention_by_distance_counts_no_key_after_its_query():
     made = study()
     tokens = make_sequences(draw_lists(made.data).held_out, made.data)
     attention = run_models(random_parameters(made.data, made.model), tokens).attention
-    found = c.average_attention_by_distance(attention, tokens, 12)
-    assert int(found.pairs[0].sum()) == 40 * 3 * 4 and int(found.pairs[1].sum()) == 40 * (1 + 2 + 3)
-    assert not found.pairs[1, 12:].any()  # among the sorted numbers so far none is larger
-    total = (found.attention.nan_to_num() * found.pairs).sum((-2, -1))
+    result = c.average_attention_by_distance(attention, tokens, 12)
+    assert int(result.pairs[0].sum()) == 40 * 3 * 4 and int(result.pairs[1].sum()) == 40 * (1 + 2 + 3)
+    assert not result.pairs[1, 12:].any()  # among the sorted numbers so far none is larger
+    total = (result.attention.nan_to_num() * result.pairs).sum((-2, -1))
     separator = attention[:, :, :, 1:, 4].double().sum((1, 3))
     torch.testing.assert_close(total + separator, torch.full((2, 2), 120.0, dtype=torch.float64))

@@ -15,16 +15,16 @@ def draw(count: int, **settings):
 
 
 def test_a_sequence_is_list_separator_and_sorted_list():
-    found = make_sequences(torch.tensor([[3, 0, 2]]), Data(numbers=5, length=3, held_out_lists=1))
-    assert found.tolist() == [[3, 0, 2, 5, 0, 2, 3]]
+    result = make_sequences(torch.tensor([[3, 0, 2]]), Data(numbers=5, length=3, held_out_lists=1))
+    assert result.tolist() == [[3, 0, 2, 5, 0, 2, 3]]
     assert neighbour_gaps(torch.tensor([[3, 0, 2]])).tolist() == [[2, 1]]
 
 
 def test_lists_hold_distinct_numbers_and_held_out_ones_are_no_training_lists():
     data = Data(numbers=5, length=3, train_lists=500, held_out_lists=30)  # of 60 possible ones
-    found = draw_lists(data)
-    train, held_out = ({tuple(row) for row in part.tolist()} for part in found)
-    assert found.train.shape == (500, 3) and found.held_out.shape == (30, 3)
+    result = draw_lists(data)
+    train, held_out = ({tuple(row) for row in part.tolist()} for part in result)
+    assert result.train.shape == (500, 3) and result.held_out.shape == (30, 3)
     assert all(len(set(row)) == 3 and set(row) <= set(range(5)) for row in train | held_out)
     assert not train & held_out
     assert len(train) == 60 - len(held_out)  # all others
@@ -37,8 +37,8 @@ def test_lists_are_a_function_of_the_seed():
 
 
 def test_every_list_is_equally_likely():
-    found = draw(60_000, numbers=4, length=2)
-    counts = torch.bincount(found[:, 0] * 4 + found[:, 1], minlength=16).reshape(4, 4)
+    result = draw(60_000, numbers=4, length=2)
+    counts = torch.bincount(result[:, 0] * 4 + result[:, 1], minlength=16).reshape(4, 4)
     assert counts.diagonal().sum() == 0
     others = counts[~torch.eye(4, dtype=torch.bool)]
     assert float(((others - 5000) ** 2 / 5000).sum()) < 31.3  # chi-squared with 11 degrees of freedom, p = 0.001
@@ -46,10 +46,10 @@ def test_every_list_is_equally_likely():
 
 @pytest.mark.parametrize(("mean_gap", "expected"), [(None, 52 / 11), (52 / 11, 52 / 11), (1.0, 1.0), (2.3, 2.3)])
 def test_the_mean_gap_is_what_the_setting_says(mean_gap, expected):
-    found = draw(20_000, numbers=51, length=10, mean_gap=mean_gap)
-    assert int(found.min()) >= 0 and int(found.max()) <= 50
-    assert float(neighbour_gaps(found).double().mean()) == pytest.approx(expected, abs=0.02)
-    assert int(neighbour_gaps(found).min()) >= 1
+    result = draw(20_000, numbers=51, length=10, mean_gap=mean_gap)
+    assert int(result.min()) >= 0 and int(result.max()) <= 50
+    assert float(neighbour_gaps(result).double().mean()) == pytest.approx(expected, abs=0.02)
+    assert int(neighbour_gaps(result).min()) >= 1
 
 
 def test_the_nominal_gap_is_what_lists_are_drawn_for():
@@ -88,8 +88,8 @@ def test_digests_tell_conditions_that_differ_in_one_thing_alone():
 
 
 def test_a_gap_of_one_draws_neighbours_from_anywhere():
-    found = draw(5000, numbers=6, length=3, mean_gap=1.0)
-    assert {tuple(sorted(row)) for row in found.tolist()} == {(k, k + 1, k + 2) for k in range(4)}
+    result = draw(5000, numbers=6, length=3, mean_gap=1.0)
+    assert {tuple(sorted(row)) for row in result.tolist()} == {(k, k + 1, k + 2) for k in range(4)}
 
 
 def faults(**blocks) -> list[str]:

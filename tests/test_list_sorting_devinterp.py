@@ -46,8 +46,8 @@ def test_devinterp_agrees(tmp_path):
     for _ in range(5):
         tokens = torch.cat([tokens, torch.multinomial(chances[tokens[:, -1]], 1, generator=generator)], 1)
     model = {"embed": torch.randn(1, 8, 4, generator=generator), "unembed": torch.randn(1, 4, 8, generator=generator)}
-    for one in model.values():
-        one.requires_grad_()
+    for value in model.values():
+        value.requires_grad_()
     optimizer = torch.optim.Adam(model.values(), lr=0.05, weight_decay=0.005)
     for _ in range(300):
         optimizer.zero_grad()
@@ -65,18 +65,18 @@ def test_devinterp_agrees(tmp_path):
         return tokens[torch.randint(len(tokens), (count,), generator=generator)]
 
     start = compute_start(bigrams, model, lambda count, generator: tokens, own.model_copy(update={"batch_size": 4096}))
-    for found in estimate_llc(bigrams, model, draw, own, [1]).rows:
+    for result in estimate_llc(bigrams, model, draw, own, [1]).rows:
         samples = sampling.sample(
-            Away(start, make_walk(found["estimator"], langevin, start, own)),
+            Away(start, make_walk(result["estimator"], langevin, start, own)),
             datasets.Dataset.from_dict({"input_ids": tokens.tolist()}).with_format("torch"),
             {},
             loss_fn=lambda model, tokens: model(tokens),
             lr=langevin.step_size, localization=langevin.localisation, n_beta=own.n_beta, batch_size=own.batch_size,
             num_chains=4, num_draws=own.burn_in + own.draws, num_init_loss_batches=1, device="cpu",
-            match_sampling_input_ids_across_chains=False, output_path=tmp_path / f"{found['estimator']}.zarr",
+            match_sampling_input_ids_across_chains=False, output_path=tmp_path / f"{result['estimator']}.zarr",
         )  # fmt: skip
         rises = samples.dataset.sampling_loss_micro.values[:, own.burn_in :].mean(axis=(1, 2, 3))
         theirs, error = own.n_beta * rises.mean(), own.n_beta * rises.std(ddof=1) / 2
-        print(found["estimator"], found["value"], found["standard_error"], theirs, error)
-        assert found["reason"] is None
-        assert abs(found["value"] - theirs) < 4 * math.hypot(error, found["standard_error"]) + 0.02 * theirs
+        print(result["estimator"], result["value"], result["standard_error"], theirs, error)
+        assert result["reason"] is None
+        assert abs(result["value"] - theirs) < 4 * math.hypot(error, result["standard_error"]) + 0.02 * theirs

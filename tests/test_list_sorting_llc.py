@@ -49,11 +49,11 @@ def of_quadratic():
 def test_a_quadratic_loss_has_the_value_of_the_closed_form(of_quadratic):
     expected, spread = gibbs(CURVES)
     error = spread / math.sqrt(3 * DRAWS)
-    for found in of_quadratic.rows:
-        assert found["reason"] is None and found["local"] and found["converged"] and found["stable"]
-        assert abs(found["value"] - expected) < 4 * error
-        assert error / 20 < found["standard_error"] < 4 * error
-        assert found["step_effect"] == pytest.approx(gibbs(CURVES, SIZE / 2)[0] - expected, abs=8 * error)
+    for result in of_quadratic.rows:
+        assert result["reason"] is None and result["local"] and result["converged"] and result["stable"]
+        assert abs(result["value"] - expected) < 4 * error
+        assert error / 20 < result["standard_error"] < 4 * error
+        assert result["step_effect"] == pytest.approx(gibbs(CURVES, SIZE / 2)[0] - expected, abs=8 * error)
     assert expected == pytest.approx(float((N_BETA * CURVES / 2 / (N_BETA * CURVES + PRIOR)).sum()), rel=0.15)
     assert len(of_quadratic.chains) == 2 * 4
 
@@ -81,10 +81,10 @@ def test_scaled_coordinates_count_in_root_mean_squares_of_each_tensor():
 
     own = settings(raw=None, scaled=Langevin(step_size=SIZE, localisation=PRIOR), scale_floor=0.2)
     start = {"a": torch.full((1, 4, 10), 0.5), "b": torch.zeros(1, 20)}
-    (found,) = estimate_llc(losses, start, nothing, own, [1]).rows
+    (result,) = estimate_llc(losses, start, nothing, own, [1]).rows
     expected, spread = gibbs(torch.cat([torch.full((40,), 3 * 0.5**2), torch.full((20,), 40 * 0.2**2)]))
-    assert abs(found["value"] - expected) < 4 * spread / math.sqrt(3 * DRAWS)
-    assert found["displacement"] < 0.2 and found["start_loss"] == 0
+    assert abs(result["value"] - expected) < 4 * spread / math.sqrt(3 * DRAWS)
+    assert result["displacement"] < 0.2 and result["start_loss"] == 0
 
 
 def test_tilted_takes_the_slope_at_w0_from_the_loss():
@@ -126,7 +126,7 @@ def test_batches_are_fresh_shared_by_models_and_paired():
     few = settings(draws=40, batch_size=5, gradient_examples=12, checks=Checks(largest_rise=1e4))
     start = {"w": torch.zeros(2, len(CURVES))}
     noisy = estimate_llc(losses, start, draw, few, [1, 2])
-    assert [len(one) for one in seen[:4]] == [5, 5, 2, 5] and len({float(one[0]) for one in seen}) == len(seen)
+    assert [len(item) for item in seen[:4]] == [5, 5, 2, 5] and len({float(item[0]) for item in seen}) == len(seen)
     plain = estimate_llc(quadratic(), start, nothing, few, [1, 2])
     for a, b in zip(noisy.chains, plain.chains, strict=True):
         assert a["mean"] == pytest.approx(b["mean"], rel=1e-3)
@@ -148,18 +148,18 @@ def test_a_singular_loss_has_less_than_half_its_dimension():
 
     raw = Langevin(step_size=2e-3, localisation=1.0)
     own = settings(raw=raw, n_beta=n_beta, burn_in=1000, draws=1000, half_step_chains=0, checks=Checks(largest_rise=9))
-    (found,) = estimate_llc(losses, {"w": torch.zeros(1, pairs, 2)}, nothing, own, [3]).rows
+    (result,) = estimate_llc(losses, {"w": torch.zeros(1, pairs, 2)}, nothing, own, [3]).rows
     assert each < 0.4 < 1  # a regular loss of two weights
-    assert found["value"] == pytest.approx(pairs * each, rel=0.1)
-    assert found["converged"] and found["stable"] is None
+    assert result["value"] == pytest.approx(pairs * each, rel=0.1)
+    assert result["converged"] and result["stable"] is None
 
 
 def test_flat_directions_add_nothing():
     curves = torch.cat([torch.full((10,), 5.0), torch.zeros(300)])
-    (found,) = estimate_llc(quadratic(curves), {"w": torch.zeros(1, 310)}, nothing, settings(), [1]).rows
+    (result,) = estimate_llc(quadratic(curves), {"w": torch.zeros(1, 310)}, nothing, settings(), [1]).rows
     expected, spread = gibbs(curves)
-    assert abs(found["value"] - expected) < 4 * spread / math.sqrt(3 * DRAWS)
-    assert found["value"] < 10 / 2
+    assert abs(result["value"] - expected) < 4 * spread / math.sqrt(3 * DRAWS)
+    assert result["value"] < 10 / 2
 
 
 LENIENT = Checks(largest_rise=9, largest_drift=9, largest_r_hat=9)
@@ -179,15 +179,15 @@ LENIENT = Checks(largest_rise=9, largest_drift=9, largest_r_hat=9)
 def test_a_value_whose_chains_fail_is_missing_with_the_reason(changes, reason):
     curves = torch.logspace(-1, 1.55, 60)
     own = settings(draws=300, **{"checks": LENIENT, **changes})
-    (found,) = estimate_llc(quadratic(curves), {"w": torch.zeros(1, 60)}, nothing, own, [1]).rows
-    assert found["value"] is None and found["standard_error"] is None
-    assert reason in found["reason"]
+    (result,) = estimate_llc(quadratic(curves), {"w": torch.zeros(1, 60)}, nothing, own, [1]).rows
+    assert result["value"] is None and result["standard_error"] is None
+    assert reason in result["reason"]
 
 
 def test_chains_far_from_a_small_w0_are_not_local():
     own = settings(draws=100)
-    (found,) = estimate_llc(quadratic(), {"w": torch.full((1, 60), 1e-3)}, nothing, own, [1]).rows
-    assert found["value"] is None and "norms of w0 away" in found["reason"]
+    (result,) = estimate_llc(quadratic(), {"w": torch.full((1, 60), 1e-3)}, nothing, own, [1]).rows
+    assert result["value"] is None and "norms of w0 away" in result["reason"]
 
 
 def test_a_model_that_diverges_leaves_the_others_as_they_are():
@@ -207,8 +207,8 @@ def test_a_model_that_diverges_leaves_the_others_as_they_are():
 
 
 def test_a_loss_that_is_not_finite_at_w0_is_a_missing_value():
-    (found,) = estimate_llc(quadratic(), {"w": torch.full((1, 60), torch.nan)}, nothing, settings(), [1]).rows
-    assert found["value"] is None and "the loss at w0 is not finite" in found["reason"]
+    (result,) = estimate_llc(quadratic(), {"w": torch.full((1, 60), torch.nan)}, nothing, settings(), [1]).rows
+    assert result["value"] is None and "the loss at w0 is not finite" in result["reason"]
 
 
 def chain(values, distance=0.5, norm=10.0):
@@ -217,21 +217,21 @@ def chain(values, distance=0.5, norm=10.0):
 
 def test_diagnostics_of_chains_by_hand():
     full = [chain([9, 11, 10, 12]), chain([10, 8, 8, 10], 0.6)]
-    found = summarise_chains(full, [chain([9, 9, 9, 9])], Checks())
-    assert found["value"] == pytest.approx((10.5 + 9) / 2) and found["standard_error"] == pytest.approx(0.75)
-    assert found["drift"] == 1 and found["distance"] == pytest.approx(0.6)
-    assert found["displacement"] == pytest.approx(0.06) and found["step_effect"] == pytest.approx(9 - 9.75)
+    result = summarise_chains(full, [chain([9, 9, 9, 9])], Checks())
+    assert result["value"] == pytest.approx((10.5 + 9) / 2) and result["standard_error"] == pytest.approx(0.75)
+    assert result["drift"] == 1 and result["distance"] == pytest.approx(0.6)
+    assert result["displacement"] == pytest.approx(0.06) and result["step_effect"] == pytest.approx(9 - 9.75)
     # halves (9, 11), (10, 12), (10, 8), (8, 10): within 2, means 10, 11, 9, 9 of variance 11/12
-    assert found["r_hat"] == pytest.approx(math.sqrt(1 / 2 + 11 / 12 / 2))
-    assert [one["step_size"] for one in chain_rows(full, full[:1])] == ["full", "full", "half"]
+    assert result["r_hat"] == pytest.approx(math.sqrt(1 / 2 + 11 / 12 / 2))
+    assert [row["step_size"] for row in chain_rows(full, full[:1])] == ["full", "full", "half"]
     failed = summarise_chains(full, [chain([90, 90, 90, 90])._replace(ended=3)], Checks())
     assert failed["reason"] == "a chain at half the step size diverged" and failed["stable"] is False
 
 
 def test_opposite_drifts_do_not_cancel():
-    found = summarise_chains([chain([12, 12, 10, 10]), chain([8, 8, 13, 13])], [], Checks(largest_r_hat=99))
-    assert found["drift"] == 5 and found["value"] is None and found["converged"] is False
-    assert found["reason"] == "a chain drifts: its halves differ by 0.47 of the LLC, at most 0.25 may be"
+    result = summarise_chains([chain([12, 12, 10, 10]), chain([8, 8, 13, 13])], [], Checks(largest_r_hat=99))
+    assert result["drift"] == 5 and result["value"] is None and result["converged"] is False
+    assert result["reason"] == "a chain drifts: its halves differ by 0.47 of the LLC, at most 0.25 may be"
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,10 @@ def test_the_size_of_arenas_model_includes_every_embedding_bias_and_norm():
 def test_logits_are_those_of_a_plain_model(changes):
     _, parameters, tokens = some(**changes)
     exact = {name: value.double() for name, value in parameters.items()}
-    found, rounded = compute_logits(exact, tokens), compute_logits(parameters, tokens)
+    result, rounded = compute_logits(exact, tokens), compute_logits(parameters, tokens)
     for m in range(2):
-        torch.testing.assert_close(found[m], Plain(exact, m)(tokens), rtol=0, atol=1e-10)
-        torch.testing.assert_close(rounded[m], found[m].float(), rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(result[m], Plain(exact, m)(tokens), rtol=0, atol=1e-10)
+        torch.testing.assert_close(rounded[m], result[m].float(), rtol=1e-5, atol=1e-5)
 
 
 def test_gradients_are_those_of_a_plain_model():
@@ -93,9 +93,9 @@ def test_a_query_sees_no_later_token():
 def test_a_replaced_head_is_a_head_with_that_context():
     _, parameters, tokens = some()
     keep, nothing = torch.tensor([1.0, 0.0]), torch.zeros(())
-    found = compute_logits(parameters, tokens, HeadReplacement(keep, nothing))
+    result = compute_logits(parameters, tokens, HeadReplacement(keep, nothing))
     for m in range(2):
-        torch.testing.assert_close(found[m], Plain(parameters, m)(tokens, without=(1,)), rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(result[m], Plain(parameters, m)(tokens, without=(1,)), rtol=1e-5, atol=1e-6)
     own = run_models(parameters, tokens).contexts
     torch.testing.assert_close(
         compute_logits(parameters, tokens, HeadReplacement(keep, own)), compute_logits(parameters, tokens)

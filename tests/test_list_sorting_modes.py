@@ -33,12 +33,12 @@ def test_claims_and_figures_have_the_same_limits_of_modes():
 
 
 def test_roles_of_heads_that_are_alike_and_of_more_than_two():
-    def found(copying, suppression):
+    def result(copying, suppression):
         run = {"condition": "a", "seed": 1, "step": 5}
         rows = zip(copying, suppression, strict=True)
         heads = [run | {"head": k, "copying": c, "suppression": s} for k, (c, s) in enumerate(rows)]
         return assign_roles(pd.DataFrame(heads)).sort_values("head", kind="stable")["role"].tolist()
 
-    assert found([0.2, 0.2], [0.1, 0.1]) == ["copies", "suppresses"]
-    assert found([0.1, 0.9, 0.3, 0.0], [0.1, 0.0, 0.0, 0.6]) == ["other", "copies", "other", "suppresses"]
-    assert found([0.0], [0.9]) == ["copies"]
+    assert result([0.2, 0.2], [0.1, 0.1]) == ["copies", "suppresses"]
+    assert result([0.1, 0.9, 0.3, 0.0], [0.1, 0.0, 0.0, 0.6]) == ["other", "copies", "other", "suppresses"]
+    assert result([0.0], [0.9]) == ["copies"]

@@ -79,9 +79,9 @@ class Counted:
 
     def taken(self, models):
         """Of one model, since the last call."""
-        found = Passes(**{name: count // models for name, count in self.lists.items()})
+        result = Passes(**{name: count // models for name, count in self.lists.items()})
         self.lists.clear()
-        return found
+        return result
 
 
 SMALL = TINY | {
@@ -99,23 +99,23 @@ SMALL = TINY | {
 def test_lists_are_those_that_jobs_put_through_models(heads, monkeypatch):
     """7 heads have too many halves for all their subsets to be evaluated."""
     study = parse_sorting(SMALL | {"model": TINY["model"] | {"heads": heads}})
-    about, counted, found = study.condition_settings("base"), Counted(monkeypatch), {}
+    about, counted, result = study.condition_settings("base"), Counted(monkeypatch), {}
     drawn, kept, seeds = draw_lists(about.data), {}, about.training.seeds
     held_out, training = (make_sequences(part, about.data) for part in (drawn.held_out, drawn.train))
     train(about, drawn.train, lambda step, parameters: kept.update({step: parameters}) or [])
-    found["train"] = counted.taken(len(seeds))
+    result["train"] = counted.taken(len(seeds))
 
     settings = study.measure
     folded, shown = held_out[: settings.folded_lists], select_evenly(about.training.kept, settings.matrices)
     sample = Sample(held_out[: settings.lists], training[: settings.mean_lists], folded, about.data.numbers, 0)
     for step, parameters_ in kept.items():
         list(measure_checkpoint(parameters_, sample, seeds, step in shown))
-    found["measure"] = counted.taken(len(seeds))
+    result["measure"] = counted.taken(len(seeds))
 
     for step in study.sampled_steps("base"):
         batch = lambda count, rng: training[torch.randint(len(training), (count,), generator=rng)]  # noqa: E731
         estimate_llc(model.compute_losses, kept[step], batch, study.llc, seeds)
-    found["llc"] = counted.taken(len(seeds))
+    result["llc"] = counted.taken(len(seeds))
 
     tokens, pool = held_out[: study.prune.lists], training[: study.prune.training_lists]
     for step, parameters_ in kept.items():
@@ -125,8 +125,8 @@ def test_lists_are_those_that_jobs_put_through_models(heads, monkeypatch):
         exact = subset_rows(one, corners, tokens)
         if step in select_trained_steps(about.training, study.prune.checkpoints):
             mask_rows(one, halves.compute_corners(one, pool, means), corners, tokens, exact, study.prune)
-    found["prune"] = counted.taken(1)
-    assert {work.rule: work.passes for work in count_work(study, "base")} == found
+    result["prune"] = counted.taken(1)
+    assert {work.rule: work.passes for work in count_work(study, "base")} == result
 
 
 def test_the_plan_has_the_memory_of_every_job():
@@ -142,10 +142,10 @@ def test_the_plan_has_the_memory_of_every_job():
 
 def test_conditions_have_the_work_that_they_ask_for():
     rules = {name: [work.rule for work in count_work(STUDY, name)] for name in STUDY.conditions}
-    assert {name for name, found in rules.items() if "llc" in found} == {
+    assert {name for name, result in rules.items() if "llc" in result} == {
         name for name in STUDY.conditions if STUDY.sampled_steps(name)
     }
-    assert {name for name, found in rules.items() if "prune" in found} == set(STUDY.pruned_conditions)
+    assert {name for name, result in rules.items() if "prune" in result} == set(STUDY.pruned_conditions)
 
 
 @pytest.mark.parametrize("config", ["list-sorting", "list-sorting-full"])

@@ -44,11 +44,11 @@ def prepared(model, tokens=TOKENS):
 
 def test_means_are_over_lists_alone(model, monkeypatch):
     monkeypatch.setattr(halves, "BATCH", 7)
-    found, whole = compute_half_means(model, TRAIN), run_models(model, TRAIN)
-    torch.testing.assert_close(found.attention, whole.attention[0].mean(0))
-    torch.testing.assert_close(found.values, whole.values[0].mean(0))
-    assert found.attention.shape == (2, 4, 8) and found.values.shape == (8, 2, 6)
-    torch.testing.assert_close(found.attention.sum(-1), torch.ones(2, 4))
+    result, whole = compute_half_means(model, TRAIN), run_models(model, TRAIN)
+    torch.testing.assert_close(result.attention, whole.attention[0].mean(0))
+    torch.testing.assert_close(result.values, whole.values[0].mean(0))
+    assert result.attention.shape == (2, 4, 8) and result.values.shape == (8, 2, 6)
+    torch.testing.assert_close(result.attention.sum(-1), torch.ones(2, 4))
 
 
 def test_all_halves_are_the_full_model(model):
@@ -61,18 +61,18 @@ def test_all_halves_are_the_full_model(model):
 def test_gates_mix_attention_and_values_of_a_plain_model(model, gates):
     means = compute_half_means(model, TRAIN)
     expected = Plain(model, 0)(TOKENS, gates=[gates[:2], gates[2:]], means=means).detach()
-    found = gated_logits(model, compute_corners(model, TOKENS, means), torch.tensor([gates], dtype=torch.float))
-    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+    result = gated_logits(model, compute_corners(model, TOKENS, means), torch.tensor([gates], dtype=torch.float))
+    torch.testing.assert_close(result, expected, atol=1e-4, rtol=1e-4)
 
 
 def test_every_list_can_have_its_own_gates(model):
     here = prepared(model)
     gates = torch.rand(len(TOKENS), 4, generator=torch.Generator().manual_seed(3))
-    found = gated_logits(model, here, gates)
+    result = gated_logits(model, here, gates)
     for at in (0, 17):
         index = torch.tensor([at])
         alone = gated_logits(model, here.select(index), gates[index])
-        torch.testing.assert_close(found[index], alone, atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(result[index], alone, atol=1e-5, rtol=1e-5)
 
 
 def test_a_half_that_is_the_same_for_all_lists_can_be_removed(model):
@@ -87,16 +87,16 @@ def test_a_half_that_is_the_same_for_all_lists_can_be_removed(model):
 
 def test_subsets_are_those_of_brute_force(model):
     means = compute_half_means(model, TRAIN)
-    found = {row["kept"]: row for row in subset_rows(model, compute_corners(model, TOKENS, means), TOKENS)}
-    assert len(found) == 16
+    result = {row["kept"]: row for row in subset_rows(model, compute_corners(model, TOKENS, means), TOKENS)}
+    assert len(result) == 16
     full = F.log_softmax(Plain(model, 0)(TOKENS).detach().double(), -1)
     for gates in product((0, 1), repeat=4):
         logits = Plain(model, 0)(TOKENS, gates=[gates[:2], gates[2:]], means=means).detach()
         name = "+".join(name for name, gate in zip(("qk0", "ov0", "qk1", "ov1"), gates, strict=True) if gate)
         expected = compute_measures(logits, TOKENS)
         expected["kl"] = float((full.exp() * (full - F.log_softmax(logits.double(), -1))).sum(-1).mean())
-        assert {key: found[name][key] for key in expected} == pytest.approx(expected, abs=1e-4)
-        assert (found[name]["halves"], found[name]["heads"]) == (sum(gates), any(gates[:2]) + any(gates[2:]))
+        assert {key: result[name][key] for key in expected} == pytest.approx(expected, abs=1e-4)
+        assert (result[name]["halves"], result[name]["heads"]) == (sum(gates), any(gates[:2]) + any(gates[2:]))
 
 
 def test_too_many_halves_have_a_reason(model):
@@ -159,8 +159,8 @@ VALUES = {
 
 def test_effective_sizes_by_hand():
     rows = size_rows(subset_table(VALUES), PruneRuns(margin=1.7, kl=0.1))
-    found = {(row["unit"], row["criterion"]): (row["effective_size"], row["kept"]) for row in rows}
-    assert found == {
+    result = {(row["unit"], row["criterion"]): (row["effective_size"], row["kept"]) for row in rows}
+    assert result == {
         ("half", "accuracy"): (50.0, "qk0+ov0"),  # qk0+ov1 is within the margin, too, but has the higher KL
         ("half", "kl"): (75.0, "qk0+ov0+ov1"),
         ("head", "accuracy"): (50.0, "qk0+ov0"),
@@ -190,14 +190,14 @@ def test_the_core_is_what_all_sound_subsets_keep():
     model = {"study": "s", "condition": "c", "seed": 1}
     heads = pd.DataFrame([{**model, "step": step, "head": head, "copying": head / 2, "suppression": 0.25}
                           for step in (5, 9) for head in (0, 1)])  # fmt: skip
-    found = ((5, "qk0+ov0", None), (5, "ov0+ov1", None), (5, None, "failed"), (9, None, "failed"))
-    masks = pd.DataFrame([{**model, "step": step, "kept": kept, "reason": why} for step, kept, why in found])
+    result = ((5, "qk0+ov0", None), (5, "ov0+ov1", None), (5, None, "failed"), (9, None, "failed"))
+    masks = pd.DataFrame([{**model, "step": step, "kept": kept, "reason": why} for step, kept, why in result])
     rows = list(core_rows(masks, heads))
-    found = {(row["step"], f"{row['half']}{row['head']}"): (row["kept_by"], row["of"], row["core"]) for row in rows}
-    assert {name: value for (step, name), value in found.items() if step == 5} == {
+    result = {(row["step"], f"{row['half']}{row['head']}"): (row["kept_by"], row["of"], row["core"]) for row in rows}
+    assert {name: value for (step, name), value in result.items() if step == 5} == {
         "qk0": (1, 2, False), "ov0": (2, 2, True), "qk1": (0, 2, False), "ov1": (1, 2, False)
     }  # fmt: skip
-    assert {value for (step, _), value in found.items() if step == 9} == {(0, 0, None)}
+    assert {value for (step, _), value in result.items() if step == 9} == {(0, 0, None)}
     assert {row["reason"] for row in rows if row["step"] == 9} == {"failed"}
     assert {(row["head"], row["copying"]) for row in rows} == {(0, 0.0), (1, 0.5)}
 
@@ -209,15 +209,15 @@ def figure_tables():
     """Two conditions, two seeds, three steps; the size by accuracy of condition a, seed 1, step 30 is missing."""
     models = [{"study": "s", "condition": c, "seed": s, "step": t} for c in "ab" for s in (1, 2) for t in (0, 10, 30)]
     sizes = [
-        {**one, "unit": unit, "criterion": criterion, "effective_size": 25.0 * one["seed"] + one["step"]}
-        for one in models for unit in ("half", "head") for criterion in ("accuracy", "kl")
+        {**item, "unit": unit, "criterion": criterion, "effective_size": 25.0 * item["seed"] + item["step"]}
+        for item in models for unit in ("half", "head") for criterion in ("accuracy", "kl")
     ]  # fmt: skip
     sizes[8]["effective_size"] = None
     core = [
-        {**one, "head": head, "half": half, "kept_by": head, "of": 4, "copying": 1.0 - head, "suppression": head * 1.0}
-        for one in models if one["step"] for head in (0, 1) for half in ("qk", "ov")
+        {**item, "head": head, "half": half, "kept_by": head, "of": 4, "copying": 1.0 - head, "suppression": head * 1.0}
+        for item in models if item["step"] for head in (0, 1) for half in ("qk", "ov")
     ]  # fmt: skip
-    llc = [{**one, "estimator": "tilted", "value": 7.0} for one in models if one["condition"] == "a"]
+    llc = [{**item, "estimator": "tilted", "value": 7.0} for item in models if item["condition"] == "a"]
     return {name: pd.DataFrame(rows) for name, rows in
             (("sorting_sizes", sizes), ("sorting_core", core), ("sorting_llc", llc))}  # fmt: skip
 

@@ -55,13 +55,13 @@ LLC = curve((10, 2.0), (100, 40.0), (400, 40.0), (2500, 15.0), (10000, 15.0))
     ],
 )
 def test_change_points_of_exact_curves_are_found(values, steps, directions):
-    found = fit_curve(STEPS, values, SETTINGS)
+    result = fit_curve(STEPS, values, SETTINGS)
     if directions is None:  # four change points: three are taken, and the largest runs are right
-        assert found.run(RISE)[:2] == pytest.approx((10, 100))
-        assert found.run(FALL).end in (2500, 4000)
+        assert result.run(RISE)[:2] == pytest.approx((10, 100))
+        assert result.run(FALL).end in (2500, 4000)
         return
-    assert found.steps == pytest.approx(steps) and found.directions == directions
-    assert found.values == pytest.approx(np.interp(np.log(steps), np.log(STEPS), values), abs=0.02 * np.ptp(values))
+    assert result.steps == pytest.approx(steps) and result.directions == directions
+    assert result.values == pytest.approx(np.interp(np.log(steps), np.log(STEPS), values), abs=0.02 * np.ptp(values))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -111,7 +111,7 @@ def test_a_stage_that_is_not_there_has_a_reason():
     learning, overlap, special = find_stages(flat, None)
     assert learning.reason == "the loss does not fall"
     assert overlap.reason == "the loss does not fall; fewer than 5 values of the overlap are known"
-    assert [one.start for one in (learning, overlap, special)] == [None] * 3
+    assert [item.start for item in (learning, overlap, special)] == [None] * 3
     assert find_stages(flat, late)[2].start == pytest.approx(400)
 
 

@@ -33,11 +33,11 @@ def same(a, b):
 
 def test_checkpoints_are_kept_from_the_first_weights_on():
     made = study()
-    kept, found = trained(made)
+    kept, result = trained(made)
     assert list(kept) == [0, 4, 8, 12]
     assert same(kept[0], initialise_parameters(made.data, made.model, (1, 2, 3)))
-    assert same(kept[12], found.parameters)
-    assert found.losses.shape == (12, 3)
+    assert same(kept[12], result.parameters)
+    assert result.losses.shape == (12, 3)
 
 
 @pytest.mark.parametrize("optimiser", ["adam-l2", "adamw", "adam"])
@@ -69,15 +69,15 @@ def test_the_state_of_other_seeds_or_a_damaged_one_is_not_used(tmp_path):
     made, state = study(), tmp_path / "state.safetensors"
     with pytest.raises(Cut):
         trained(made, state, 8)
-    kept, found = trained(made, state, seeds=[1, 2])
-    assert 0 in kept and found.losses.shape == (12, 2)
+    kept, result = trained(made, state, seeds=[1, 2])
+    assert 0 in kept and result.losses.shape == (12, 2)
     state.write_bytes(state.read_bytes()[:-1])
     assert 0 in trained(made, state)[0]
 
 
 def test_loss_falls():
-    _, found = trained(study(training={"steps": 150, "learning_rate": 0.03, "final_learning_rate": 0.01}))
-    assert (found.losses[-10:].mean(0) < 0.5 * found.losses[0]).all()
+    _, result = trained(study(training={"steps": 150, "learning_rate": 0.03, "final_learning_rate": 0.01}))
+    assert (result.losses[-10:].mean(0) < 0.5 * result.losses[0]).all()
 
 
 @pytest.mark.parametrize("optimiser", ["adam-l2", "adamw", "adam"])
@@ -92,7 +92,7 @@ def test_steps_are_those_of_a_plain_loop(optimiser):
             "checkpoints": [3],
         },
     )
-    _, found = trained(made, seeds=[2])
+    _, result = trained(made, seeds=[2])
     settings, tokens = made.training, make_sequences(draw_lists(made.data).train, made.data)
     leaves = {name: value.requires_grad_() for name, value in initialise_parameters(made.data, made.model, [2]).items()}
     kind = torch.optim.AdamW if optimiser == "adamw" else torch.optim.Adam
@@ -107,7 +107,7 @@ def test_steps_are_those_of_a_plain_loop(optimiser):
         plain.step()
     for name, value in leaves.items():
         if name != "key_bias":  # no loss depends on it: its gradient is rounding, which Adam scales up
-            torch.testing.assert_close(found.parameters[name], value.detach(), rtol=1e-3, atol=1e-5)
+            torch.testing.assert_close(result.parameters[name], value.detach(), rtol=1e-3, atol=1e-5)
 
 
 def test_the_rate_is_linear_from_the_first_to_the_final_one():

@@ -119,9 +119,9 @@ def test_one_condition_without_llc_has_all_but_the_figure_of_modes(tmp_path):
 )
 def test_an_impossible_study_has_one_message(changes, said):
     values = {"experiment": "list-sorting", "study": "s", "training": {"seeds": [1]}} | changes
-    with pytest.raises(InputError) as found:
+    with pytest.raises(InputError) as result:
         parse_sorting(values, "some.yaml")
-    assert said in str(found.value) and str(found.value).startswith("some.yaml cannot be run")
+    assert said in str(result.value) and str(result.value).startswith("some.yaml cannot be run")
 
 
 def test_no_condition_can_be_named_as_a_result_of_the_whole_study():

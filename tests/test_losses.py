@@ -30,11 +30,11 @@ def random_rows(count, rng):
 @pytest.mark.parametrize("kind", KINDS)
 def test_pairs_are_truncated_that_are_longer_without_a_limit(kind):
     tokenizer, rows = KINDS[kind](), random_rows(60, random.Random(0))
-    lengths = [len(ids) for ids in tokenizer(*([one[f"sentence{k}"] for one in rows] for k in (1, 2)))["input_ids"]]
+    lengths = [len(ids) for ids in tokenizer(*([item[f"sentence{k}"] for item in rows] for k in (1, 2)))["input_ids"]]
     least = tokenizer.num_special_tokens_to_add(pair=True) + 2
     for max_length in (least, least + 1, 9, 16, max(lengths) - 1, max(lengths)):
-        found = tokenise(rows, tokenizer, max_length)
-        assert found.truncated.tolist() == [length > max_length for length in lengths]
+        result = tokenise(rows, tokenizer, max_length)
+        assert result.truncated.tolist() == [length > max_length for length in lengths]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -87,8 +87,8 @@ def warnings(caplog):
 def test_the_share_of_truncated_pairs_is_counted_for_each_set_and_told(caplog):
     long, short = row("the " * 50, "sailing"), row("the", "sailing")
     rows, warn = losses([short] * 99 + [long], {"a": [long, short, short, short], "b": [short]})
-    found = [(one["subset"], one["truncated"], one["truncated_share"]) for one in rows]
-    assert found == [("train", 1, 0.01), ("a", 1, 0.25), ("b", 0, 0.0), ("lost", 0, None)]
+    result = [(item["subset"], item["truncated"], item["truncated_share"]) for item in rows]
+    assert result == [("train", 1, 0.01), ("a", 1, 0.25), ("b", 0, 0.0), ("lost", 0, None)]
     caplog.set_level(logging.INFO, "heuristic_core")
     warn()
     assert "train: 1 of 100 pairs are longer than 48 tokens; 0.00 % of tokens are unknown" in caplog.messages
@@ -118,7 +118,7 @@ def test_that_no_word_is_known_is_an_error(where):
 def test_a_tokenizer_of_bytes_knows_everything(caplog):
     rows, warn = losses([row("東京 Straße", "x")], {"a": [row("the", "\u0000")]}, kind="roberta")
     warn()
-    assert [one["unknown_share"] for one in rows[:2]] == [0, 0] and not warnings(caplog)
+    assert [item["unknown_share"] for item in rows[:2]] == [0, 0] and not warnings(caplog)
 
 
 def test_of_many_sets_some_are_named(caplog):
@@ -133,7 +133,7 @@ def test_of_many_sets_some_are_named(caplog):
 def test_a_subset_called_as_training_has_losses_of_its_own(caplog, name):
     long = row("the " * 50, "sailing")
     rows, warn = losses([row("the", "sailing")] * 3, {name: [long]})
-    assert [(one["used"], one["truncated"]) for one in rows[:2]] == [(3, 0), (1, 1)]
+    assert [(item["used"], item["truncated"]) for item in rows[:2]] == [(3, 0), (1, 1)]
     caplog.set_level(logging.INFO, "heuristic_core")
     warn()
     shown = name if name == "lost" else f"{name} (subset)"

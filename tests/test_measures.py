@@ -74,9 +74,9 @@ def test_j_and_auc_are_what_their_definitions_say(seed):
     j = {"a": (share["a1"] + share["a2"]) / 2 + share["a3"], "b": share["b1"] + (share["b2"] + share["b3"]) / 2}
     auc = {"a": of_pairs(own, ("a1", "a2"), ("a3",)), "b": of_pairs(own, ("b1",), ("b2", "b3"))}
     for family, subsets, n in (("a", 3, 22), ("b", 3, 17)):
-        found = value(families, "j", seed, family=family)
-        assert found["accuracy"] == pytest.approx(j[family] - 100)
-        assert (found["subsets"], found["n"], found["unit"], found["units"]) == (subsets, n, "pair", n)
+        result = value(families, "j", seed, family=family)
+        assert result["accuracy"] == pytest.approx(j[family] - 100)
+        assert (result["subsets"], result["n"], result["unit"], result["units"]) == (subsets, n, "pair", n)
         assert value(families, "auc", seed, family=family)["accuracy"] == pytest.approx(auc[family])
     assert set(families["family"]) == {"a", "b"}
     assert value(groups, "j", seed)["accuracy"] == pytest.approx(np.mean(list(j.values())) - 100)
@@ -169,7 +169,7 @@ def drawn(rng, sides, shift, templates):
     sides: units of every subset of either side. templates: units are templates of five pairs, which differ by as much
     as pairs of one do.
     """
-    found = []
+    result = []
     for sign, units_of, group in ((-1, sides[0], "ood"), (1, sides[1], "ood-entailment")):
         for k, units in enumerate(units_of):
             names = [f"{t}" for t in range(units) for _ in range(5)] if templates else [None] * units
@@ -179,8 +179,8 @@ def drawn(rng, sides, shift, templates):
             odds = (sign * noise + shift / 2)[:, None]
             correct, resamples = odds > 0, Resamples(names, 250, rng)
             identity = {"subset": f"{group}{k}", "group": group, "family": None}
-            found.append(Subset(identity, correct, odds, 100 * resamples.means(correct), resamples))
-    return found
+            result.append(Subset(identity, correct, odds, 100 * resamples.means(correct), resamples))
+    return result
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,8 @@ def test_intervals_hold_j_and_auc(sides, shift, templates, j, auc):
     rng, held = np.random.default_rng(len(sides[0])), {"j": [], "auc": []}
     truth = {"j": 100 * (2 * norm.cdf(shift / 2) - 1), "auc": 100 * norm.cdf(shift / np.sqrt(2))}
     for _ in range(REPEATS):
-        for one in compute_measures(drawn(rng, sides, shift, templates))[0]:
-            columns = one.columns()
-            held[one.group].append(columns["low"][0] <= truth[one.group] <= columns["high"][0])
+        for item in compute_measures(drawn(rng, sides, shift, templates))[0]:
+            columns = item.columns()
+            held[item.group].append(columns["low"][0] <= truth[item.group] <= columns["high"][0])
     for group, share in {"j": j, "auc": auc}.items():
         assert np.mean(held[group]) > share - BELOW, (group, np.mean(held[group]))

@@ -73,37 +73,37 @@ def ablation(setting, heads):
 
 def test_mediation_equals_exchanging_outputs_by_hand(setting):
     sets = [[9], [4, 8, 11]]
-    full, (found,) = mediated_logits(setting.model, setting.pairs, setting.means, [(CORE, sets)])
+    full, (result,) = mediated_logits(setting.model, setting.pairs, setting.means, [(CORE, sets)])
     for pair in (0, 7, 19):
         logits, clean = by_hand(setting, pair)
         close(full[pair], logits)
         logits, ablated = by_hand(setting, pair, replaced(*ablation(setting, CORE)))
-        close(found.ablated[pair], logits)
+        close(result.ablated[pair], logits)
         for k, heads in enumerate(sets):
             restored = [*ablation(setting, CORE), *(("head", head, clean) for head in heads)]
-            close(found.restored[k, pair], by_hand(setting, pair, replaced(*restored))[0])
+            close(result.restored[k, pair], by_hand(setting, pair, replaced(*restored))[0])
             transmitted = [("head", head, ablated) for head in heads]
-            close(found.transmitted[k, pair], by_hand(setting, pair, replaced(*transmitted))[0])
+            close(result.transmitted[k, pair], by_hand(setting, pair, replaced(*transmitted))[0])
 
 
 def test_nothing_restored_is_the_ablation_and_everything_is_the_full_model(setting):
     every = list(range(3 * HEADS))
     later = [head for head in range(HEADS, 3 * HEADS) if head not in CORE]
-    full, (found,) = mediated_logits(setting.model, setting.pairs, setting.means, [(CORE, [[], every, later])])
+    full, (result,) = mediated_logits(setting.model, setting.pairs, setting.means, [(CORE, [[], every, later])])
     batch, small = (
         setting.pairs.batch(torch.arange(PAIRS)),
         setting.model.remove_components(CORE, *vars(setting.means).values()),
     )
     close(full, setting.model.logits(batch))
-    close(found.ablated, small.logits(batch))
-    assert torch.equal(found.restored[0], found.ablated) and torch.equal(found.transmitted[0], full)
-    assert torch.equal(found.restored[1], full)
-    assert not torch.allclose(found.restored[2], full, atol=1e-4)  # without the core's direct path
+    close(result.ablated, small.logits(batch))
+    assert torch.equal(result.restored[0], result.ablated) and torch.equal(result.transmitted[0], full)
+    assert torch.equal(result.restored[1], full)
+    assert not torch.allclose(result.restored[2], full, atol=1e-4)  # without the core's direct path
 
 
 def test_an_empty_core_is_the_full_model(setting):
-    full, (found,) = mediated_logits(setting.model, setting.pairs, setting.means, [([], [[5]])])
-    assert all(torch.equal(one, full) for one in (found.ablated, found.restored[0], found.transmitted[0]))
+    full, (result,) = mediated_logits(setting.model, setting.pairs, setting.means, [([], [[5]])])
+    assert all(torch.equal(item, full) for item in (result.ablated, result.restored[0], result.transmitted[0]))
 
 
 @pytest.mark.parametrize("donated", ["means", "pairs"])
@@ -117,7 +117,7 @@ def test_paths_equal_loops_by_hand(setting, senders, donated):
         donor = lambda index: mean_source(setting.means)  # noqa: E731
     every = range(3 * HEADS)
     receivers = [head for head in every if head // HEADS > min(senders) // HEADS and head not in senders]
-    full, (found,) = path_logits(setting.model, setting.pairs, donor, [(senders, receivers)])
+    full, (result,) = path_logits(setting.model, setting.pairs, donor, [(senders, receivers)])
     for pair in (0, 11):
         logits, clean = by_hand(setting, pair)
         close(full[pair], logits)
@@ -127,16 +127,16 @@ def test_paths_equal_loops_by_hand(setting, senders, donated):
             values = by_hand(setting, pair)[1]
             setting.pairs = own
         sent = [("head", head, values) for head in senders]
-        close(found.total[pair], by_hand(setting, pair, replaced(*sent))[0])
+        close(result.total[pair], by_hand(setting, pair, replaced(*sent))[0])
         frozen = [("head", head, clean) for head in every if head not in senders]
         logits, changed = by_hand(setting, pair, replaced(*frozen, *sent))
-        close(found.direct[pair], logits)
+        close(result.direct[pair], logits)
         for k, receiver in enumerate(receivers):
             for j, kind in enumerate(PROJECTIONS):
                 edit = replaced((kind, receiver, changed))
-                close(found.through_receivers[k, j, pair], by_hand(setting, pair, edit)[0])
+                close(result.through_receivers[k, j, pair], by_hand(setting, pair, edit)[0])
                 if kind != "value":
-                    close(found.attention_shift[k, j, pair], moved(setting, pair, edit, receiver))
+                    close(result.attention_shift[k, j, pair], moved(setting, pair, edit, receiver))
 
 
 def moved(setting, pair, edit, receiver):
@@ -145,14 +145,14 @@ def moved(setting, pair, edit, receiver):
     batch, seen = setting.pairs.batch(torch.tensor([pair])), ({}, {})
     for one, into in zip((None, edit), seen, strict=True):
         setting.model.observe_attention(batch, into.__setitem__, one)
-    before, after = (one[receiver // HEADS][0, receiver % HEADS] for one in seen)
+    before, after = (item[receiver // HEADS][0, receiver % HEADS] for item in seen)
     return torch.stack([(b - a).abs().sum() / 2 for a, b in zip(before, after, strict=True)]).mean()
 
 
 def test_donors_that_are_the_pairs_themselves_change_nothing(setting):
-    full, (found,) = path_logits(
+    full, (result,) = path_logits(
         setting.model, setting.pairs, donor_from_pairs(setting.model, setting.pairs), [([1], [4, 9])]
     )
-    for logits in (found.total, found.direct, *found.through_receivers.flatten(0, 1)):
+    for logits in (result.total, result.direct, *result.through_receivers.flatten(0, 1)):
         close(logits, full)
-    assert found.attention_shift.abs().max() < 1e-6
+    assert result.attention_shift.abs().max() < 1e-6

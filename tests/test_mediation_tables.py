@@ -30,13 +30,13 @@ def levels():
 
 def test_levels_are_the_means_of_their_subsets_and_j(levels):
     means = levels.means(FULL["accuracy"])
-    found = {
+    result = {
         (level.identity["subset"], level.identity["group"], level.identity["family"]): float(
             (level.weights @ means + level.offset)[0]
         )
         for level in levels.levels
     }
-    assert found == pytest.approx({
+    assert result == pytest.approx({
         ("in_domain", "id", None): 100, ("a", "ood", "f"): 80, ("b", "ood", "f"): 60, ("c", "ood-entailment", "f"): 90,
         (None, "id", None): 100, (None, "ood", None): 70, (None, "ood-entailment", None): 90,
         (None, "ood", "f"): 70, (None, "ood-entailment", "f"): 90, (None, "j", None): 60, (None, "j", "f"): 60,
@@ -78,8 +78,8 @@ def test_a_share_holds_the_truth_in_about_95_of_100_samples():
 
 def test_a_class_of_pairs_that_never_differs_widens_j_and_shares_by_what_unseen_pairs_allow(levels):
     """Two OOD subsets of 40 pairs, of which some differ, and 40 entailed ones, of which none does."""
-    means = [one for one in levels.levels if not one.identity["subset"] and not one.identity["family"]]
-    of = {one.identity["group"]: one for one in means}
+    means = [level for level in levels.levels if not level.identity["subset"] and not level.identity["family"]]
+    of = {mean.identity["group"]: mean for mean in means}
     j, ood = of["j"], of["ood"]
     drawn = levels.resample(FULL["accuracy"] * (COLUMNS["group"] == "ood")[:, None])
     (value,), (low,), (high,) = levels.effect(j, drawn, "accuracy")
@@ -101,25 +101,28 @@ def test_a_class_of_pairs_that_never_differs_widens_j_and_shares_by_what_unseen_
 def test_the_plan_has_every_later_head_alone_by_layer_and_together():
     learned, *others = m.plan([1, 6], [9, 2, 1], GRID, 20, 0)
     assert learned[:2] == ("learned", (1, 6))
-    by_role = {role: [one for one in learned.sets if one.role == role] for role in ("single", "layer", "all later")}
+    by_role = {role: [item for item in learned.sets if item.role == role] for role in ("single", "layer", "all later")}
     later = (4, 5, 7, 8, 9, 10, 11)
-    assert [one.heads for one in by_role["single"]] == [(head,) for head in later]
-    assert [(one.name, one.heads) for one in by_role["layer"]] == [("layer 1", (4, 5, 7)), ("layer 2", (8, 9, 10, 11))]
-    assert [one.heads for one in by_role["all later"]] == [later]
-    (counter,) = [one for one in learned.sets if one.role == "counter-heuristic"]
+    assert [item.heads for item in by_role["single"]] == [(head,) for head in later]
+    assert [(item.name, item.heads) for item in by_role["layer"]] == [
+        ("layer 1", (4, 5, 7)),
+        ("layer 2", (8, 9, 10, 11)),
+    ]
+    assert [item.heads for item in by_role["all later"]] == [later]
+    (counter,) = [item for item in learned.sets if item.role == "counter-heuristic"]
     assert counter.heads == (9,)  # head 0.2 is below, head 0.1 in the core
-    random = [one.heads for one in learned.sets if one.role == "random"]
+    random = [item.heads for item in learned.sets if item.role == "random"]
     assert sorted(random) == [(8,), (10,), (11,)]
-    assert len(others) == 4 * 4 - 1 and all(len(one.heads) == 2 and one.heads != (1, 6) for one in others)
-    for one in others:
-        by_role = {own.role: own.heads for own in one.sets}
-        every = tuple(head for head in range(4, 12) if head not in one.heads)
+    assert len(others) == 4 * 4 - 1 and all(len(other.heads) == 2 and other.heads != (1, 6) for other in others)
+    for other in others:
+        by_role = {own.role: own.heads for own in other.sets}
+        every = tuple(head for head in range(4, 12) if head not in other.heads)
         assert by_role == {"all later": every} | ({"counter-heuristic": (9,)} if 9 in every else {})
 
 
 def test_without_counter_heuristic_heads_other_sets_remain():
-    for one in m.plan([1, 6], [], GRID, 20, 0):
-        assert {own.role for own in one.sets} <= {"single", "layer", "all later"} and one.sets
+    for item in m.plan([1, 6], [], GRID, 20, 0):
+        assert {own.role for own in item.sets} <= {"single", "layer", "all later"} and item.sets
 
 
 @pytest.mark.parametrize("core", [[], [9], [8, 10]])
@@ -144,8 +147,8 @@ def mediation(levels):
     transmitted = together([half, ABLATED, ABLATED, *[FULL] * 20])
     cores = [m.Core(m.LEARNED, (1,), sets), *(m.Core(f"random {k}", (2,), sets[:2]) for k in range(1, 21))]
     same, less = together([FULL] * 2), together([ABLATED, values(in_domain=100, a=20, b=20, c=90)])
-    found = [(ABLATED, restored, transmitted), *[(FULL, same, same)] * 19, (ABLATED, same, less)]
-    return m.mediation(RUN, cores, levels, FULL, found)
+    result = [(ABLATED, restored, transmitted), *[(FULL, same, same)] * 19, (ABLATED, same, less)]
+    return m.mediation(RUN, cores, levels, FULL, result)
 
 
 def cell(table, **wanted):

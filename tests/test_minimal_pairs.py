@@ -180,10 +180,10 @@ def test_the_nearest_pair_is_of_the_family_the_other_group_and_the_same_lengths(
         ("y", "ood-entailment", "y", closer), ("no", "ood", None, closer), ("ne", "ood-entailment", None, [ood[0]]),
     )  # fmt: skip
     minimal = find_nearest_pairs(evaluation)
-    found = [part.tolist() for part in minimal.split_by_pair(minimal.ids)]
-    assert found[1] == [1, 9, 6, 7, 2, 7, 6, 5, 2]
+    result = [part.tolist() for part in minimal.split_by_pair(minimal.ids)]
+    assert result[1] == [1, 9, 6, 7, 2, 7, 6, 5, 2]
     assert count_changed_tokens(evaluation, minimal).tolist() == [0, 1, 0, 0, 1, 1, 2, 0, 0, 0, 0]
-    assert {tuple(found[k]) for k in (4, 5, 6)} == {(1, 5, 6, 7, 2, 7, 6, 5, 2)}
+    assert {tuple(result[k]) for k in (4, 5, 6)} == {(1, 5, 6, 7, 2, 7, 6, 5, 2)}
     both = select_paired(evaluation, minimal)
     assert both.positions.tolist() == [1, 4, 5, 6] and [s.name for s in both.pairs.subsets] == ["o", "e"]
 

@@ -39,7 +39,7 @@ def test_dollars_in_names_begin_no_formula(tables, target, name, tmp_path):
     figure, _ = draw(target, tables | named, Figure(dpi=40), CONTEXT)
     with style.use_style(parse_math=False):
         figure.draw_without_rendering()
-    shown = [text for text in figure.findobj(lambda one: hasattr(one, "get_parse_math")) if name in text.get_text()]
+    shown = [text for text in figure.findobj(lambda item: hasattr(item, "get_parse_math")) if name in text.get_text()]
     assert shown and not any(text.get_parse_math() for text in shown)
 
 
@@ -51,8 +51,8 @@ def test_characters_that_no_font_has_are_named_once(name, tmp_path, caplog, recw
     with caplog.at_level(logging.WARNING):
         save(tmp_path, "figure02", canvas, pd.DataFrame({"a": [1]}), Figure(dpi=40), "t")
     (record,) = caplog.records
-    assert all(f"U+{ord(one):04X}" in record.message for one in name) and "é" not in record.message
-    assert not [one for one in recwarn if "Glyph" in str(one.message)]
+    assert all(f"U+{ord(item):04X}" in record.message for item in name) and "é" not in record.message
+    assert not [item for item in recwarn if "Glyph" in str(item.message)]
 
 
 def test_a_font_of_the_machine_is_used_where_it_has_what_ours_lacks(monkeypatch):

@@ -96,10 +96,10 @@ def test_every_table_is_there_under_its_name(study):
 
 
 def test_columns_have_types_meanings_and_units(study):
-    found = study.columns("accuracy")
-    assert list(found.index) == list(SCHEMAS["accuracy"]) == list(study.table("accuracy"))
-    assert list(found["meaning"]) == [meaning for _, meaning in SCHEMAS["accuracy"].values()]
-    assert found.loc["accuracy", "type"] == "double" and "percent" in found.loc["accuracy", "meaning"]
+    result = study.columns("accuracy")
+    assert list(result.index) == list(SCHEMAS["accuracy"]) == list(study.table("accuracy"))
+    assert list(result["meaning"]) == [meaning for _, meaning in SCHEMAS["accuracy"].values()]
+    assert result.loc["accuracy", "type"] == "double" and "percent" in result.loc["accuracy", "meaning"]
     assert study.columns("table3")["meaning"].isna().all()
 
 
@@ -169,9 +169,9 @@ def test_attention_is_what_the_study_has(study):
     table = table[(table["ft_seed"] == 1) & (table["pair"] == 0)].reset_index(drop=True)
     sentences = read_table(study.folder / "mini-bert/pairs/data/sentences/evaluation.parquet")
     first = sentences[sentences["group"] == "ood"].iloc[0]
-    found = study.model().attention(first["sentence1"], first["sentence2"])
-    assert list(found) == [name for name in table if name not in (*Identity._fields, "pair")]
-    pd.testing.assert_frame_equal(found, table[list(found)], atol=1e-5)
+    result = study.model().attention(first["sentence1"], first["sentence2"])
+    assert list(result) == [name for name in table if name not in (*Identity._fields, "pair")]
+    pd.testing.assert_frame_equal(result, table[list(result)], atol=1e-5)
 
 
 def test_attention_without_components(study):
@@ -180,7 +180,7 @@ def test_attention_without_components(study):
     assert list(less["name"].unique()) == ["0.2", "0.3", "1.0", "1.1", "1.2", "1.3"]
     np.testing.assert_allclose(less.groupby(["name", "query"])["probability"].sum(), 1, atol=1e-6)
     same, other = (
-        [one.loc[one["name"] == name, "probability"].to_numpy() for one in (full, less)] for name in ("0.2", "1.0")
+        [item.loc[item["name"] == name, "probability"].to_numpy() for item in (full, less)] for name in ("0.2", "1.0")
     )
     np.testing.assert_array_equal(*same)
     assert abs(other[0] - other[1]).max() > 1e-3
@@ -270,6 +270,6 @@ def test_the_page_is_true_of_a_study(finished):
     page = (ROOT / "docs/using.md").read_text()
     code = "\n".join(re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
     code = code.replace("results/miniature", str(finished / "results/reduced")).replace("1800", "60")
-    exec(compile(code, "using.md", "exec"), found := {})
-    assert found["pruned"].removed == tuple(found["subnetwork"].removed_from(found["full"].grid))
-    assert {"0.1", "1.1"} == set(found["full"].kept) - set(found["without"].kept)
+    exec(compile(code, "using.md", "exec"), result := {})
+    assert result["pruned"].removed == tuple(result["subnetwork"].removed_from(result["full"].grid))
+    assert {"0.1", "1.1"} == set(result["full"].kept) - set(result["without"].kept)

@@ -22,8 +22,8 @@ MESSAGES = (ROOT / "tests" / "own_task_messages.txt").read_text()
 
 def block(language: str) -> str:
     """The page's one block of code in that language."""
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    return found
+    (result,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return result
 
 
 @pytest.fixture(scope="module")

@@ -104,7 +104,7 @@ def test_as_published_changes_what_the_code_did_otherwise_and_nothing_else(name)
     assert published.study == f"{study.study}-as-published"
     assert study.prune.examples is published.prune.examples is study.prune.mean_examples is None  # all there are
     assert (published.prune.pairs_held_out, published.prune.mean_examples) == (0, 100_000)
-    before, after = (dumped(one) for one in (study, published))
+    before, after = (dumped(item) for item in (study, published))
     changed = {key for key in before if before[key] != after[key]}
     assert changed == {"prune", "analysis"} | ({"finetune"} if name == "qqp-bert" else set())
     assert before["analysis"] | {"size_order": "per-seed", "mixed": "subsets"} == after["analysis"]
@@ -166,8 +166,8 @@ def test_each_label_of_paws_is_a_subset_of_its_own(tmp_path):
     }
     values |= {"folder": str(tmp_path), "train": [local], "evaluation": paws}
     read = read_task(FilesTask.model_validate(values))
-    found = {(row["subset"], row["group"], row["sentence1"]) for row in read.evaluation}
-    assert found == {
+    result = {(row["subset"], row["group"], row["sentence1"]) for row in read.evaluation}
+    assert result == {
         ("paws_adversarial", "ood", "a"),
         ("paws_duplicates", "ood-entailment", "c"),
         ("paws_adversarial", "ood", "e"),
@@ -190,8 +190,8 @@ def expected(name, jobs):
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_dry_run_has_a_job_for_every_run_of_the_grid(name, tmp_path):
     paws_of_the_paper(tmp_path)
-    found, counts = expected(name, planned(tmp_path, file(name)))
-    assert found == counts
+    result, counts = expected(name, planned(tmp_path, file(name)))
+    assert result == counts
 
 
 @pytest.mark.slow
@@ -200,8 +200,8 @@ def test_a_dry_run_has_a_job_for_every_run_of_the_grid(name, tmp_path):
 def test_a_dry_run_of_a_study_with_an_overlay(name, overlay, tmp_path):
     paws_of_the_paper(tmp_path)
     files = layers(name) if overlay == "as-published" else [file(name), OWN]
-    found, counts = expected(name, planned(tmp_path, files))
-    assert found == counts
+    result, counts = expected(name, planned(tmp_path, files))
+    assert result == counts
 
 
 @pytest.mark.slow
@@ -210,8 +210,8 @@ def test_one_dry_run_of_all_four_studies(tmp_path):
     jobs = Counter(planned(tmp_path, CONFIG / "paper.yaml"))
     prefixes = {f"paper_{name.replace('-', '_')}_": name for name in STUDIES}
     for prefix, name in prefixes.items():
-        found, counts = expected(name, select_study(prefix, prefixes, jobs))
-        assert found == counts, name
+        result, counts = expected(name, select_study(prefix, prefixes, jobs))
+        assert result == counts, name
 
 
 # ---- several studies in one run
@@ -235,9 +235,9 @@ def both(tmp_path):
 def test_each_study_of_several_has_the_jobs_that_it_has_alone(both, tmp_path):
     path, alone = both
     jobs, prefixes = Counter(planned(tmp_path / "x", path)), ("reduced_", "b_2_")
-    found = [select_study(prefix, prefixes, jobs) for prefix in prefixes]
-    assert found == [planned(tmp_path / "x", one) for one in alone]
-    assert found[0] != found[1]
+    result = [select_study(prefix, prefixes, jobs) for prefix in prefixes]
+    assert result == [planned(tmp_path / "x", item) for item in alone]
+    assert result[0] != result[1]
 
 
 @pytest.mark.slow

@@ -90,33 +90,33 @@ def close(ours, theirs):
 
 @pytest.mark.parametrize("pair", [0, 7])
 def test_restored_and_transmitted_logits(model, bare, encoded, means, pair):
-    full, (found,) = mediated_logits(model, PairTensors(encoded, model.pad), means, [(CORE, [SET])])
+    full, (result,) = mediated_logits(model, PairTensors(encoded, model.pad), means, [(CORE, [SET])])
     hand = ByHand(bare, encoded, pair)
     logits, clean = hand.run()
     close(full[pair], logits)
     logits, ablated = hand.run(*ablation(means, CORE))
-    close(found.ablated[pair], logits)
+    close(result.ablated[pair], logits)
     restored, _ = hand.run(*ablation(means, CORE), *(("head", head, clean) for head in SET))
     transmitted, _ = hand.run(*(("head", head, ablated) for head in SET))
-    close(found.restored[0, pair], restored)
-    close(found.transmitted[0, pair], transmitted)
-    for one in (logits, restored, transmitted):
-        assert (one - full[pair]).abs().max() > 1e-3  # otherwise nothing is compared
+    close(result.restored[0, pair], restored)
+    close(result.transmitted[0, pair], transmitted)
+    for item in (logits, restored, transmitted):
+        assert (item - full[pair]).abs().max() > 1e-3  # otherwise nothing is compared
     assert (restored - logits).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize("pair", [0, 7])
 def test_direct_effects_on_logits_and_through_queries_and_values_of_a_head(model, bare, encoded, means, pair):
-    full, (found,) = path_logits(
+    full, (result,) = path_logits(
         model, PairTensors(encoded, model.pad), lambda index: mean_source(means), [(CORE, [RECEIVER])]
     )
     hand = ByHand(bare, encoded, pair)
     _, clean = hand.run()
     frozen = [("head", head, clean) for head in range(LAYERS * HEADS) if head not in CORE]
     direct, changed = hand.run(*frozen, *ablation(means, CORE))
-    close(found.direct[pair], direct)
+    close(result.direct[pair], direct)
     for kind, place in (("query", QUERY), ("value", VALUE)):
         through, _ = hand.run((kind, RECEIVER, changed))
-        close(found.through_receivers[0, place, pair], through)
+        close(result.through_receivers[0, place, pair], through)
         assert (through - full[pair]).abs().max() > 1e-4
     assert (direct - full[pair]).abs().max() > 1e-3

@@ -23,9 +23,9 @@ def test_senders_have_receivers_above_them_and_random_ones_are_outside_the_core(
     assert together_[0] == ("core", "core", (1, 6), (4, 5, 7, 8, 9, 10, 11))
     for own, *others in (first, second, together_):
         assert len(others) == 2
-        for one in others:
-            assert not set(one.heads) & {1, 6} and [h // 4 for h in one.heads] == [h // 4 for h in own.heads]
-            assert set(one.receivers) == set(own.receivers) - set(one.heads)
+        for other in others:
+            assert not set(other.heads) & {1, 6} and [h // 4 for h in other.heads] == [h // 4 for h in own.heads]
+            assert set(other.receivers) == set(own.receivers) - set(other.heads)
     assert len(p.list_senders([5], GRID, 2, 0)) == 1  # a core of one is no other sender
 
 
@@ -47,7 +47,7 @@ def paths(levels):
         attention[:, 2::3] = attention[:, 3::3] = 0.25
         return p.Effects({"accuracy": accuracy, "log_odds": odds}, attention)
 
-    return p.paths(RUN, family, GRID, "mean", [effects(one, one.role == p.CORE) for one in family], levels)
+    return p.paths(RUN, family, GRID, "mean", [effects(item, item.role == p.CORE) for item in family], levels)
 
 
 def edge(paths, receiver, part=None, group="ood", measure="log_odds", sender="0.1"):
@@ -104,9 +104,9 @@ def test_without_random_senders_an_effect_stands_alone(levels):
     family = p.list_senders([1], GRID, 2, 0)[0][:1]
     shape = len(COLUMNS["subset"]), len(p.list_targets(family[0], GRID))
     effect = p.Effects({name: np.ones(shape) for name in ("accuracy", "log_odds")}, np.zeros(shape))
-    found = p.paths(RUN, family, GRID, "mean", [effect], levels)
-    both = found["group"] == "j"  # J is the sum of two classes
-    assert np.allclose(found["effect"], 1 + both) and found[["random", "difference", "p", "q"]].isna().all(axis=None)
+    result = p.paths(RUN, family, GRID, "mean", [effect], levels)
+    both = result["group"] == "j"  # J is the sum of two classes
+    assert np.allclose(result["effect"], 1 + both) and result[["random", "difference", "p", "q"]].isna().all(axis=None)
 
 
 def test_figure_paths_draws_the_edge_that_is_there(paths):

@@ -122,14 +122,14 @@ def test_the_plan_of_a_finished_study_is_what_it_made(finished, tmp_path, monkey
     everything, missing = (count_jobs(ROOT / "Snakefile", [str(REDUCED)], all_of_them) for all_of_them in (True, False))
     assert everything == planned(tmp_path, REDUCED) | {"provenance": 1}
     assert missing == {}
-    shape, found = read_shape(STUDY.model), count_pairs(STUDY)
+    shape, result = read_shape(STUDY.model), count_pairs(STUDY)
     monkeypatch.chdir(tmp_path)
     assumed = count_pairs(STUDY)
-    assert (found.counted, assumed.counted) == (True, False)
-    for one, other in ((found.train, assumed.train), (found.evaluation, assumed.evaluation)):
+    assert (result.counted, assumed.counted) == (True, False)
+    for one, other in ((result.train, assumed.train), (result.evaluation, assumed.evaluation)):
         assert one.pairs == other.pairs
         assert one.tokens == pytest.approx(other.tokens, rel=0.1)
-    *kept, _ = estimate_disk(STUDY, shape, found, estimate_work(STUDY, shape, found)).values()
+    *kept, _ = estimate_disk(STUDY, shape, result, estimate_work(STUDY, shape, result)).values()
     assert 0.5 < sum(kept) / results_of(finished) < 2
 
 

@@ -34,8 +34,8 @@ def test_a_shape_has_the_parameters_of_the_model(bert, checkpoint):
 def test_the_papers_models_have_the_sizes_that_are_published():
     sizes = {"mnli-bert": 108.3, "mnli-roberta": 124.6, "mnli-gpt2": 124.4}
     for name, size in sizes.items():
-        found = read_shape(load_study(ROOT / "config" / f"paper-{name}.yaml").model).parameters / 1e6
-        assert found == pytest.approx(size, rel=0.01)
+        result = read_shape(load_study(ROOT / "config" / f"paper-{name}.yaml").model).parameters / 1e6
+        assert result == pytest.approx(size, rel=0.01)
 
 
 def test_a_model_of_unknown_shape_is_named():
@@ -57,13 +57,13 @@ def test_gpt2s_names_are_read_and_a_missing_number_is_named(tmp_path):
 
 
 def test_work_of_the_papers_study_is_what_its_grid_says():
-    found = by_name(PAPER, BERT, HUNDRED)
-    assert found["fine-tuning"].pairs == 61_360 * 32
-    assert found["evaluation in passing"].repeats == 1 + 123  # before the first step, every 500, and at the end
+    result = by_name(PAPER, BERT, HUNDRED)
+    assert result["fine-tuning"].pairs == 61_360 * 32
+    assert result["evaluation in passing"].repeats == 1 + 123  # before the first step, every 500, and at the end
     surface = 33 * sum(6500 + 56 * percent for percent in range(5, 75, 5))
-    assert found["pruning"].repeats == surface + (9 + 3) * (9300 + 10_420)
-    assert found["subnetworks"].repeats == 486
-    assert found["controls"].repeats == 24 + 2
+    assert result["pruning"].repeats == surface + (9 + 3) * (9300 + 10_420)
+    assert result["subnetworks"].repeats == 486
+    assert result["controls"].repeats == 24 + 2
 
 
 def test_a_pruning_step_of_bert_takes_the_operations_that_its_products_have():
@@ -132,7 +132,7 @@ def test_ablations_with_activations_on_other_pairs_pass_these_pairs_too():
 def test_random_masks_and_what_is_between_subnetworks_are_counted():
     parts = Mechanism(masks=Masks(count=100, pairs=10), interpolation=Interpolation())
     study = PAPER.model_copy(update={"mechanism": parts})
-    before, after = (by_name(one, BERT, HUNDRED) for one in (PAPER, study))
+    before, after = (by_name(item, BERT, HUNDRED) for item in (PAPER, study))
     assert after.keys() - before.keys() == {"masks", "interpolation"}
     assert after["masks"].times == 100 + 12 and after["masks"].rules == ("masks",)
     assert after["masks"].pairs == 112 * min(HUNDRED.evaluation.pairs, 10 * HUNDRED.subsets)
@@ -148,8 +148,8 @@ def test_random_masks_see_their_own_number_of_in_domain_pairs():
 
     def pairs(**masks):
         study = PAPER.model_copy(update={"mechanism": Mechanism(masks=Masks(count=20, **masks))})
-        found = by_name(study, BERT, data)["masks"]
-        return found.pairs / found.repeats
+        result = by_name(study, BERT, data)["masks"]
+        return result.pairs / result.repeats
 
     every = data.evaluation.pairs
     assert (pairs(), pairs(id_pairs=40), pairs(id_pairs=10)) == (every, every, every - 20)
@@ -163,7 +163,7 @@ def test_analyses_of_the_mechanism_keep_no_predictions():
     parts = Mechanism(masks=Masks(), interpolation=Interpolation(), mediation=Mediation(), paths=Paths())
     more = PAPER.model_copy(update={"mechanism": parts})
     disks = [
-        estimate_disk(one, BERT, HUNDRED, estimate_work(one, BERT, HUNDRED))["predictions"] for one in (PAPER, more)
+        estimate_disk(item, BERT, HUNDRED, estimate_work(item, BERT, HUNDRED))["predictions"] for item in (PAPER, more)
     ]
     assert disks[0] == disks[1]
 
@@ -173,13 +173,13 @@ def test_patched_models_are_counted_where_a_study_has_these_parts():
     assert not {"mediation", "paths"} & by_name(PAPER, BERT, HUNDRED).keys()
     parts = {"mediation": Mediation(random_sets=20, pairs=None), "paths": Paths(random_senders=4, pairs=40)}
     more = PAPER.model_copy(update={"mechanism": Mechanism(**parts)})
-    found, runs = by_name(more, BERT, HUNDRED), len(PAPER.finetune.seeds)
+    result, runs = by_name(more, BERT, HUNDRED), len(PAPER.finetune.seeds)
     later, counter = 132 - 8, 1
     exchanged = later + 11 + 1 + counter + 20
-    assert found["mediation"].repeats == runs * (1 + 1 + 2 * exchanged + 20 * (1 + 2 * 2))
-    assert found["mediation"].pairs == found["mediation"].repeats * HUNDRED.evaluation.pairs
+    assert result["mediation"].repeats == runs * (1 + 1 + 2 * exchanged + 20 * (1 + 2 * 2))
+    assert result["mediation"].pairs == result["mediation"].repeats * HUNDRED.evaluation.pairs
     receivers = 5 * [144 - 12 * (1 + k * 16 // 12) for k in range(9)]
-    assert found["paths"].repeats == pytest.approx(runs * (4 * 50 + 3 * (sum(receivers) + 5 * later)), rel=0.01)
+    assert result["paths"].repeats == pytest.approx(runs * (4 * 50 + 3 * (sum(receivers) + 5 * later)), rel=0.01)
     assert {"mediation", "paths"} <= estimate_needs(more).keys() and estimate_needs(more)[
         "paths"
     ].runtime > estimate_needs(PAPER)["paths"].runtime
@@ -197,30 +197,31 @@ def test_a_timed_piece_of_work_takes_the_time_that_it_took():
 
 
 def test_what_was_not_timed_is_an_estimate():
-    found = by_name(PAPER, BERT, HUNDRED)
-    assert estimate_hours(found["fine-tuning"], BERT, get_device("a5000"), "float32").kind == "estimate"
-    assert estimate_hours(found["pruning"], BERT, get_device("h100"), "float32").kind == "estimate"
-    assert estimate_hours(found["pruning"], BERT, get_device("cpu"), "float32").kind == "measured"
+    result = by_name(PAPER, BERT, HUNDRED)
+    assert estimate_hours(result["fine-tuning"], BERT, get_device("a5000"), "float32").kind == "estimate"
+    assert estimate_hours(result["pruning"], BERT, get_device("h100"), "float32").kind == "estimate"
+    assert estimate_hours(result["pruning"], BERT, get_device("cpu"), "float32").kind == "measured"
     wider = BERT.model_copy(update={"hidden": 1024})
-    assert estimate_hours(found["pruning"], wider, get_device("cpu"), "float32").kind == "estimate"
+    assert estimate_hours(result["pruning"], wider, get_device("cpu"), "float32").kind == "estimate"
 
 
 def test_a_throughput_holds_for_its_precision():
     """MiniLM; devices.yaml has 8,660 and 16,300 evaluated tokens a second."""
     shape = Shape(layers=6, heads=12, hidden=384, feed_forward=1536, vocabulary=30522, positions=512)
-    found = by_name(PAPER, shape, HUNDRED._replace(train=Pairs(1, 37.6), evaluation=Pairs(10, 376)))
+    result = by_name(PAPER, shape, HUNDRED._replace(train=Pairs(1, 37.6), evaluation=Pairs(10, 376)))
     took = {
-        p: estimate_hours(found["full models"], shape, get_device("cpu"), p) for p in ("float32", "bfloat16", "float16")
+        p: estimate_hours(result["full models"], shape, get_device("cpu"), p)
+        for p in ("float32", "bfloat16", "float16")
     }
     for precision, rate in (("float32", 8660), ("bfloat16", 16300)):
         assert took[precision].kind == "measured"
-        assert took[precision].hours == pytest.approx(found["full models"].tokens / rate / 3600, rel=0.01)
+        assert took[precision].hours == pytest.approx(result["full models"].tokens / rate / 3600, rel=0.01)
     assert took["float16"].kind == "estimate"
     step = (
-        estimate_hours(found["fine-tuning"], shape, get_device("cpu"), "bfloat16").hours * 3600 / PAPER.finetune.steps
+        estimate_hours(result["fine-tuning"], shape, get_device("cpu"), "bfloat16").hours * 3600 / PAPER.finetune.steps
     )
     assert step == pytest.approx(0.42)
-    assert estimate_hours(found["pruning"], shape, get_device("cpu"), "float16").kind == "estimate"
+    assert estimate_hours(result["pruning"], shape, get_device("cpu"), "float16").kind == "estimate"
 
 
 def test_auto_is_planned_in_bfloat16_on_a_gpu_and_in_float32_on_a_core():

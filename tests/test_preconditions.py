@@ -44,14 +44,14 @@ def test_why_a_claim_does_not_apply_is_said():
 
 def test_j_decides_where_a_study_has_it():
     """Of a model that rejects every pair OOD accuracy is 100 %, and J 0."""
-    found = statistics_needs.generalisation(evidence(group_accuracy=full_rows(ood=100.0, j=0.0)))
-    assert (found.value, decide_verdict(found, "> 0 points")) == (-3, "contradicted")
-    found = statistics_needs.generalisation(evidence(group_accuracy=full_rows(ood=100.0)))
-    assert (found.value, found.low, found.high) == (97, 94, 100)
+    result = statistics_needs.generalisation(evidence(group_accuracy=full_rows(ood=100.0, j=0.0)))
+    assert (result.value, decide_verdict(result, "> 0 points")) == (-3, "contradicted")
+    result = statistics_needs.generalisation(evidence(group_accuracy=full_rows(ood=100.0)))
+    assert (result.value, result.low, result.high) == (97, 94, 100)
 
 
 def test_published_values_are_taken_as_they_are():
     """Only of preconditions: they have no interval."""
     printed = [row | {"low": None, "high": None} for row in full_rows(ood=30.0)]
-    found = statistics_needs.generalisation(evidence(group_accuracy=printed))
-    assert found.exact and decide_verdict(found, "> 0 points") == "supported"
+    result = statistics_needs.generalisation(evidence(group_accuracy=printed))
+    assert result.exact and decide_verdict(result, "> 0 points") == "supported"

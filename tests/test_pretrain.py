@@ -96,8 +96,8 @@ def test_at_least_one_word_is_to_be_restored():
 
 def test_a_share_of_no_words_is_undefined():
     unrelated = corpus(SETTINGS.model_copy(update={"chosen": 1e-9}))
-    found = accuracies(build_masked_language_model(MODEL, len(TOKENIZER)).eval(), unrelated.held_out())
-    assert None in found.values() and set(found) == {"copied", "other"}
+    result = accuracies(build_masked_language_model(MODEL, len(TOKENIZER)).eval(), unrelated.held_out())
+    assert None in result.values() and set(result) == {"copied", "other"}
 
 
 def test_a_word_is_in_both_sentences_if_its_token_stands_in_the_other_one():
@@ -188,7 +188,7 @@ def test_fine_tuning_starts_from_the_pre_trained_encoder(tmp_path):
     model.save_pretrained(tmp_path)
     started = [build_classifier(MODEL, ["a", "b", "c"], len(TOKENIZER), PAD, seed, None, tmp_path) for seed in (1, 2)]
     for name, weight in model.bert.state_dict().items():
-        assert all(torch.equal(weight, one.bert.state_dict()[name]) for one in started), name
+        assert all(torch.equal(weight, item.bert.state_dict()[name]) for item in started), name
     assert not torch.equal(started[0].classifier.weight, started[1].classifier.weight)
 
 

@@ -76,8 +76,8 @@ def test_every_split_with_a_fault_has_a_line(task, tmp_path):
     ],
 )
 def test_what_sets_and_subsets_are_called_and_count_as_is_checked(task, evaluation, said):
-    found = find_task_errors(task(evaluation=evaluation))
-    assert (found == []) if said is None else (len(found) == 1 and said in found[0])
+    result = find_task_errors(task(evaluation=evaluation))
+    assert (result == []) if said is None else (len(result) == 1 and said in result[0])
 
 
 def test_a_subset_that_is_asked_for_and_is_not_there_is_named_if_all_rows_were_read(task, monkeypatch):
@@ -165,8 +165,8 @@ def test_a_model_that_is_not_there_or_of_other_classes_is_named(tmp_path, monkey
         (tmp_path / folder).mkdir(parents=True)
     for folder, text in configs.items():
         (tmp_path / folder / "config.json").write_text(text)
-    found = find_problem(PretrainedModel.model_validate(MODEL | place), NLI)
-    assert said in found
+    result = find_problem(PretrainedModel.model_validate(MODEL | place), NLI)
+    assert said in result
 
 
 def test_the_default_study_can_begin():

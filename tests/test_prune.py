@@ -28,16 +28,16 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(inputs):
 @pytest.mark.parametrize("sparsity", first_fast(0.3, 0.6))
 def test_the_controller_brings_the_sparsity_to_its_target(inputs, sparsity, controller):
     settings = SETTINGS.model_copy(update={"rise": 280, "hold": 120, "controller": controller})
-    found = one(inputs, sparsity, 3, settings, record_every=1)
+    result = one(inputs, sparsity, 3, settings, record_every=1)
     size = len(inputs.model.grid)
     if controller == "sampled":
-        last = [row["sampled_sparsity"] for row in found.trace[-40:]]
+        last = [row["sampled_sparsity"] for row in result.trace[-40:]]
         assert sum(last) / len(last) == pytest.approx(sparsity, abs=1.5 / size)
     else:
-        assert 1 - float(hard_concrete.probability_open(found.log_alpha).mean()) == pytest.approx(
+        assert 1 - float(hard_concrete.probability_open(result.log_alpha).mean()) == pytest.approx(
             sparsity, abs=1.5 / size
         )
-    assert found.trace[-1]["target_sparsity"] == pytest.approx(sparsity)
+    assert result.trace[-1]["target_sparsity"] == pytest.approx(sparsity)
 
 
 @pytest.mark.slow
@@ -52,21 +52,21 @@ def test_the_subnetwork_keeps_the_models_answers_better_than_most_random_ones(in
         return float((full.exp() * (full - gated)).sum(-1).mean())
 
     count = kept_count(len(grid), 0.4)
-    found = [keep_largest(one(inputs, 0.4, seed, SETTINGS).log_alpha, count) for seed in range(4)]
+    result = [keep_largest(one(inputs, 0.4, seed, SETTINGS).log_alpha, count) for seed in range(4)]
     draws = torch.Generator().manual_seed(0)
     random = sorted(kl(torch.randperm(len(grid), generator=draws)[:count].tolist()) for _ in range(40))
-    ours = sorted(kl(kept) for kept in found)
+    ours = sorted(kl(kept) for kept in result)
     assert ours[2] < random[10]  # at least three of four are better than three quarters of the random ones
 
 
 def test_runs_that_share_a_pass_are_the_runs_alone(inputs):
     runs = [PruningRun(0.4, 1), PruningRun(0.2, 1), PruningRun(0.4, 2)]
     together = prune(inputs, runs, SHORT)
-    for run, found in zip(runs, together, strict=True):
+    for run, result in zip(runs, together, strict=True):
         alone = one(inputs, run.sparsity, run.seed, SHORT)
-        assert found.run == run
-        torch.testing.assert_close(found.log_alpha, alone.log_alpha, atol=1e-4, rtol=0)
-        assert found.trace[-1]["kl"] == pytest.approx(alone.trace[-1]["kl"], rel=1e-3)
+        assert result.run == run
+        torch.testing.assert_close(result.log_alpha, alone.log_alpha, atol=1e-4, rtol=0)
+        assert result.trace[-1]["kl"] == pytest.approx(alone.trace[-1]["kl"], rel=1e-3)
 
 
 def test_runs_of_different_length_cannot_share_a_pass(inputs):
@@ -159,10 +159,10 @@ def test_bfloat16_weights_keep_float32_gates_and_come_close(inputs, checkpoint):
     from heuristic_core.models.implementation import load_model
 
     rough = PruningInputs(load_model(checkpoint, precision="bfloat16"), inputs.means, inputs.pairs, inputs.full_logits)
-    found, exact = one(rough, 0.4, 1, SHORT), one(inputs, 0.4, 1, SHORT)
-    assert found.log_alpha.dtype == torch.float32
-    assert not torch.equal(found.log_alpha, exact.log_alpha)
-    assert float((found.log_alpha - exact.log_alpha).abs().mean()) < 0.1  # 20 steps move log_alpha by about 1
+    result, exact = one(rough, 0.4, 1, SHORT), one(inputs, 0.4, 1, SHORT)
+    assert result.log_alpha.dtype == torch.float32
+    assert not torch.equal(result.log_alpha, exact.log_alpha)
+    assert float((result.log_alpha - exact.log_alpha).abs().mean()) < 0.1  # 20 steps move log_alpha by about 1
 
 
 def test_held_out_pairs_follow_those_that_pruning_draws(fused, inputs):

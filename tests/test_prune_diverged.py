@@ -28,9 +28,9 @@ def diverging(monkeypatch):
 
 
 def test_a_run_that_diverges_fails_with_a_reason_and_the_trace_up_to_there(inputs, diverging):
-    found = one(inputs, 0.4, 2, SHORT, record_every=3)
-    assert found.failure == "diverged by step 9: kl nan"
-    assert [row["prune_step"] for row in found.trace] == [0, 3, 6]
+    result = one(inputs, 0.4, 2, SHORT, record_every=3)
+    assert result.failure == "diverged by step 9: kl nan"
+    assert [row["prune_step"] for row in result.trace] == [0, 3, 6]
     late = one(inputs, 0.4, 2, SHORT.model_copy(update={"rise": 4, "hold": 4}), record_every=3)  # after the last record
     assert late.failure == "diverged by step 8: log_alpha is not finite" and late.trace[-1]["prune_step"] == 7
 
@@ -42,11 +42,11 @@ def test_a_run_that_diverges_leaves_the_others_of_its_pass_what_they_are_alone(
     settings = SHORT.model_copy(update={"save_every": save_every})
     runs = [PruningRun(0.4, 2), PruningRun(0.4, 1), PruningRun(0.4, 3)]
     together = prune(inputs, runs, settings)
-    assert [bool(found.failure) for found in together] == [True, False, False]
-    for found in together[1:]:
-        alone = one(inputs, 0.4, found.run.seed, settings)
-        torch.testing.assert_close(found.log_alpha, alone.log_alpha, atol=1e-4, rtol=0)
-        assert [row["prune_step"] for row in found.trace] == [row["prune_step"] for row in alone.trace]
+    assert [bool(result.failure) for result in together] == [True, False, False]
+    for result in together[1:]:
+        alone = one(inputs, 0.4, result.run.seed, settings)
+        torch.testing.assert_close(result.log_alpha, alone.log_alpha, atol=1e-4, rtol=0)
+        assert [row["prune_step"] for row in result.trace] == [row["prune_step"] for row in alone.trace]
     descend = Objective.descend
 
     def until(self, learner, draw):
@@ -70,8 +70,8 @@ def test_runs_that_all_diverge_end_there(inputs, monkeypatch):
     descend = Objective.descend
     monkeypatch.setattr(Objective, "descend", lambda *given: steps.append(given[2].step) or descend(*given))
     wild = SHORT.model_copy(update={"controller_learning_rate": 3e37, "warmup_steps": 0, "hold": 200, "save_every": 20})
-    found = prune(inputs, [PruningRun(0.4, 1), PruningRun(0.4, 2)], wild)
-    assert all(one.failure.startswith("diverged by step ") for one in found)
+    result = prune(inputs, [PruningRun(0.4, 1), PruningRun(0.4, 2)], wild)
+    assert all(one.failure.startswith("diverged by step ") for one in result)
     assert len(steps) < 100 < wild.total_steps(0.4)
 
 

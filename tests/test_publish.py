@@ -54,7 +54,7 @@ def test_transformers_alone_computes_what_the_study_computes(finished, folder):
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
     sentences = read_table(finished / RUNS / "data/sentences/evaluation.parquet")
-    encoded = tokenizer(*(sentences[one].tolist() for one in ("sentence1", "sentence2")), padding=True,
+    encoded = tokenizer(*(sentences[item].tolist() for item in ("sentence1", "sentence2")), padding=True,
                         return_tensors="pt")  # fmt: skip
     stored = np.stack(read_table(finished / RUNS / CELL / "predictions.parquet")["logits"].tolist())
     with torch.no_grad():
@@ -81,10 +81,10 @@ def test_a_card_says_what_it_is_how_accurate_and_what_it_is_not_for(finished, fo
         of_cell & (accuracy["seed"] == 42) & (accuracy["repeat"] == 0) & (accuracy["group"] == "id")
     ].itertuples()
     assert f"| ID | {row.accuracy:.1f} [{row.low:.1f}, {row.high:.1f}] |" in text
-    found = header(folder / "README.md")
-    assert (found["license"], found["library_name"]) == ("mit", "transformers") and "base_model" not in found
-    results = found["model-index"][0]["results"]
-    assert [one["dataset"]["config"] for one in results] == ["ID", "OOD", "OOD-entailment"]
+    result = header(folder / "README.md")
+    assert (result["license"], result["library_name"]) == ("mit", "transformers") and "base_model" not in result
+    results = result["model-index"][0]["results"]
+    assert [item["dataset"]["config"] for item in results] == ["ID", "OOD", "OOD-entailment"]
     assert results[0]["metrics"][0]["value"] == round(row.accuracy / 100, 4)
     assert str(ROOT) not in text and str(finished) not in text
     assert "[ft1-s0.4-seed42](ft1-s0.4-seed42)" in (folder.parent / "README.md").read_text()

@@ -51,12 +51,12 @@ def qqp(tmp_path):
 
 
 def test_files_with_other_names_sparsities_and_steps(qqp, tmp_path):
-    found = imported(qqp, tmp_path, "qqp")
-    about = context(found)
+    result = imported(qqp, tmp_path, "qqp")
+    about = context(result)
     assert (about.mid, about.high, about.last, about.counterpart.task) == (0.3, 0.6, 40000, "qqp")
     assert about.checkpoints == (*range(500, 14001, 1500), 40000)
     assert set(about.subsets) == {"qqp_validation", "paws_qqp_paraphrase", "paws_qqp_nonparaphrase"}
-    rows = found["accuracy"]
+    rows = result["accuracy"]
     assert rows.drop_duplicates("subset").set_index("subset")["group"].to_dict() == {
         "qqp_validation": "id", "paws_qqp_paraphrase": "ood-entailment", "paws_qqp_nonparaphrase": "ood"
     }  # fmt: skip
@@ -68,7 +68,7 @@ def test_files_with_other_names_sparsities_and_steps(qqp, tmp_path):
     # The sp file's full model wins over that of the other files at the same step.
     assert rows.query(where.format(40000, 0) + "seed.isna()")["accuracy"].tolist() == [50.0]
     assert rows.query(where.format(2000, 0) + "seed.isna()")["accuracy"].item() == pytest.approx(0.2)
-    trace = found["finetune_accuracy"]
+    trace = result["finetune_accuracy"]
     assert trace["step"].nunique() == 80 and len(trace) == 80 * 3
     assert trace.query("step == 40000 and subset == 'qqp_validation'")["accuracy"].item() == pytest.approx(91)
     failed = rows[rows["accuracy"].isna()]
@@ -77,7 +77,7 @@ def test_files_with_other_names_sparsities_and_steps(qqp, tmp_path):
     log = (tmp_path / "import.log").read_text()
     assert "missing: step 2000, sparsity 0.6, seed 43, repeat 1: the published file has -1: a failed run, 3 subs" in log
     assert "paws-qqp-nonparaphrase is paws_qqp_nonparaphrase, ood, in group means" in log
-    at_floor = sizes(found)
+    at_floor = sizes(result)
     assert set(at_floor["floor"]) == {35.0} and set(at_floor["step"]) == set(about.checkpoints)
 
 

@@ -38,9 +38,9 @@ SPREAD = {
 @of_mnli
 def test_what_section_3_says_of_so_swap_is_of_prep(mnli):
     rows = mnli["accuracy"].query("step == 61360 and repeat == 0 and sparsity == 0.5")
-    found = rows.pivot(index="seed", columns="subset", values="accuracy").sort_index().iloc[[7, 4]]
-    assert found["ln_preposition"].tolist() == pytest.approx([41.4, 19.5]) and list(found.index) == [49, 46]
-    assert found["ln_subject-object_swap"].tolist() == pytest.approx([36.1, 14.4])
+    result = rows.pivot(index="seed", columns="subset", values="accuracy").sort_index().iloc[[7, 4]]
+    assert result["ln_preposition"].tolist() == pytest.approx([41.4, 19.5]) and list(result.index) == [49, 46]
+    assert result["ln_subject-object_swap"].tolist() == pytest.approx([36.1, 14.4])
 
 
 @of_mnli
@@ -72,15 +72,15 @@ SIZES = {
 
 @of_mnli
 def test_the_published_effective_sizes(mnli):
-    found = sizes(mnli)
-    assert set(found["floor"]) == {30.0} and set(found["step"]) == {*SIZES, 61360}
-    states = classify_sizes(found)
+    result = sizes(mnli)
+    assert set(result["floor"]) == {30.0} and set(result["step"]) == {*SIZES, 61360}
+    states = classify_sizes(result)
     for step, expected in SIZES.items():
         for group, pair in zip(("id", "ood", "mixed", "mixed-1:1"), expected, strict=True):
-            here = found[(found["step"] == step) & (found["group"] == group)].set_index("order")
+            here = result[(result["step"] == step) & (result["group"] == group)].set_index("order")
             values = here.loc[["per-seed", "mean-first"], "effective_size"].tolist()
             if pair is None:
-                assert set(states[(found["step"] == step) & (found["group"] == group)]) == {"undefined"}
+                assert set(states[(result["step"] == step) & (result["group"] == group)]) == {"undefined"}
             else:
                 assert values == pytest.approx(pair, abs=0.051), (step, group)
 
@@ -154,8 +154,8 @@ def test_the_known_oddities_of_the_published_results_surface(mnli):
         tables["accuracy"], Analysis(subsets=list(about.subsets), effective_size="grid"), about
     )
     tables |= {"group_accuracy": groups, "effective_size": sizes, "ablations": mnli["ablations"]}
-    found = judge_claims(about, tables, load_claims(CLAIMS))
-    verdicts = found[found["ft_seed"].isna()].set_index("claim")[["verdict", "detail"]].T.to_dict("list")
+    result = judge_claims(about, tables, load_claims(CLAIMS))
+    verdicts = result[result["ft_seed"].isna()].set_index("claim")[["verdict", "detail"]].T.to_dict("list")
     verdict, detail = verdicts["sparsity-explains-spread"]
     assert verdict == "supported" and detail.startswith("rho -0.60, actual sparsity 45.5 to 53.2 %")
     # There is no model whose empty circuit could be evaluated, and J of ablations was not published.

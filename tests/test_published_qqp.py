@@ -74,18 +74,18 @@ def test_the_published_spread_and_the_duplicates_that_follow_from_it(folder, tmp
 
 
 def test_a_subset_that_a_run_lacks_is_a_missing_value_that_is_listed(folder, tmp_path):
-    found = imported(folder, tmp_path, "qqp")
-    missing = found["accuracy"][found["accuracy"]["accuracy"].isna()]
+    result = imported(folder, tmp_path, "qqp")
+    missing = result["accuracy"][result["accuracy"]["accuracy"].isna()]
     assert missing[["step", "sparsity", "seed"]].drop_duplicates().values.tolist() == [[2000, 0.3, 42]]
     assert missing.set_index("subset")["reason"].to_dict() == {
         "qqp_validation": RUN_FAILED, "paws_duplicates": RUN_FAILED, "paws_adversarial": VALUE_MISSING
     }  # fmt: skip
-    assert [(gap.what, gap.reason) for gap in collect_gaps(found["accuracy"], None)] == [
+    assert [(gap.what, gap.reason) for gap in collect_gaps(result["accuracy"], None)] == [
         ("qqp_validation, paws_duplicates", RUN_FAILED), ("paws_adversarial", VALUE_MISSING)
     ]  # fmt: skip
     log = (tmp_path / "import.log").read_text()
     assert f"missing: step 2000, sparsity 0.3, seed 42, repeat 1: {VALUE_MISSING}, 1 subsets" in log
-    groups = compute_group_accuracy(found["accuracy"], context(found).subsets)
+    groups = compute_group_accuracy(result["accuracy"], context(result).subsets)
     assert groups[groups["accuracy"].isna()].groupby(["step", "sparsity"]).size().to_dict() == {
         (2000, 0.3): 4
     }  # J, too
@@ -93,7 +93,7 @@ def test_a_subset_that_a_run_lacks_is_a_missing_value_that_is_listed(folder, tmp
 
 def test_a_whole_and_its_part_are_not_both_ood(folder):
     (study,) = read_studies(folder, {})
-    assert {one.subset: one.group for one in study.subsets.values()} == {
+    assert {value.subset: value.group for value in study.subsets.values()} == {
         "qqp_validation": "id", "paws_adversarial": "ood", "paws_duplicates": "ood-entailment"
     }  # fmt: skip
     assert study.context.subsets == ("qqp_validation", "paws_adversarial", "paws_duplicates")
@@ -139,8 +139,8 @@ def test_the_duplicates_follow_exactly_or_are_missing(all_pairs, part, expected)
 
 @pytest.mark.skipif(not (FOLDER / "qqp-sp30.json").is_file(), reason=f"the authors' QQP files are not at {FOLDER}")
 def test_the_authors_own_files(tmp_path):
-    found = imported(FOLDER, tmp_path, "qqp")
-    rows = found["accuracy"]
+    result = imported(FOLDER, tmp_path, "qqp")
+    rows = result["accuracy"]
     spread = rows[(rows["step"] == 40000) & (rows["repeat"] == 0) & rows["seed"].notna()]
     values = spread.groupby(["sparsity", "subset"])["accuracy"]
     expected = {(percent / 100, name): pair for percent, cell in SPREAD.items() for name, pair in cell.items()}

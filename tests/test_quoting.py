@@ -53,8 +53,8 @@ def test_a_tsv_that_is_quoted_is_noticed_and_read_once_it_is_said(tmp_path, kind
     rows, options = QUOTED[kind]
     path = written(tmp_path / "a.tsv", rows, **options)
     fails(path, "is quoted", "`quoting: double`", "`quoting: none`")
-    found = read_columns(path, None, HEADER, quoting="double")
-    assert [list(row) for row in zip(*found.values.values(), strict=True)] == rows
+    result = read_columns(path, None, HEADER, quoting="double")
+    assert [list(row) for row in zip(*result.values.values(), strict=True)] == rows
 
 
 MANY = {
@@ -132,8 +132,8 @@ def test_what_pandas_writes_is_read_where_quoting_is_double(tmp_path_factory, ro
     frame.to_csv(folder / "a.tsv", sep="\t", index=False)
     frame.to_csv(folder / "a.csv", index=False, quoting=csv.QUOTE_NONNUMERIC)
     for name in ("a.tsv", "a.csv"):
-        found = read_columns(folder / name, None, ["x", "y"], quoting="double")
-        assert list(zip(*found.values.values(), strict=True)) == rows
+        result = read_columns(folder / name, None, ["x", "y"], quoting="double")
+        assert list(zip(*result.values.values(), strict=True)) == rows
 
 
 # ---- quotes out of their places
@@ -199,8 +199,8 @@ def test_where_a_line_end_is_no_text_lines_may_end_in_any_way(tmp_path, end, end
     else:
         lines = [{"csv": ",", "tsv": "\t"}[ending].join(row) for row in [HEADER, *ROWS]]
     (tmp_path / f"a.{ending}").write_text(end.join([*lines, ""]), newline="")
-    found = read_columns(tmp_path / f"a.{ending}", None, HEADER, quoting=quoting)
-    assert [list(row) for row in zip(*found.values.values(), strict=True)] == ROWS
+    result = read_columns(tmp_path / f"a.{ending}", None, HEADER, quoting=quoting)
+    assert [list(row) for row in zip(*result.values.values(), strict=True)] == ROWS
 
 
 @pytest.mark.parametrize(

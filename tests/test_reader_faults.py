@@ -22,8 +22,8 @@ def fails(path, *parts, needed=("x",), format=None):
 
 def test_torn_lines_of_a_large_tsv_are_dropped_and_counted(tmp_path, caplog):
     tsv(tmp_path / "a.tsv", ["x", "y"], [[i, i] if i != 5 else ["half a question"] for i in range(1000)])
-    found = read_columns(tmp_path / "a.tsv", None, ["x"])
-    assert (found.values["x"], found.torn) == ([str(i) for i in range(1000) if i != 5], 1)
+    result = read_columns(tmp_path / "a.tsv", None, ["x"])
+    assert (result.values["x"], result.torn) == ([str(i) for i in range(1000) if i != 5], 1)
     assert caplog.messages == [f"{tmp_path}/a.tsv: dropped 1 torn line, the first is 7"]
 
 

@@ -110,8 +110,8 @@ def test_bytes_literals_are_read_as_text_only_where_all_are_such(tmp_path, caplo
     rows = [["b'caf\\xc3\\xa9'", "b'a'"], ['b"it\'s"', "a"]]
     tsv(tmp_path / "a.tsv", ["x", "y"], rows)
     with caplog.at_level(logging.INFO, "heuristic_core"):
-        found = read_columns(tmp_path / "a.tsv", None, ["x", "y"]).values
-    assert found == {"x": ["café", "it's"], "y": ["b'a'", "a"]}
+        result = read_columns(tmp_path / "a.tsv", None, ["x", "y"]).values
+    assert result == {"x": ["café", "it's"], "y": ["b'a'", "a"]}
     (message,) = caplog.messages
     assert message.startswith(f"{tmp_path}/a.tsv: the values of x are bytes literals")
 

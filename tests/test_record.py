@@ -58,9 +58,9 @@ def test_every_result_has_the_record_of_its_job(study):
 
 
 def test_the_table_has_one_row_for_each_job(study):
-    found = provenance_rows(study)
-    assert [row["job"] for row in found] == ["finetune/ft1", "tables/core"]
-    assert json.loads(found[1]["inputs"]) == read_record(study / "provenance/core.json")["inputs"]
+    result = provenance_rows(study)
+    assert [row["job"] for row in result] == ["finetune/ft1", "tables/core"]
+    assert json.loads(result[1]["inputs"]) == read_record(study / "provenance/core.json")["inputs"]
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,9 @@ def test_a_record_tells_when_it_was_changed(study):
 def test_settings_are_what_the_command_line_sets_but_for_files():
     command = ["--prune", '{"rise": 3, "seed": 5}', "--seeds", "42", "43", "--checkpoint", "results/a", "--cpu"]
     command += ["--log", "x.log", "--code", "c0de"]
-    found = settings(command, {"results/a"})
-    assert found == {"prune": {"rise": 3, "seed": 5}, "seeds": [42, 43]}
-    assert seeds(found) == {"prune.seed": 5, "seeds": [42, 43]}
+    result = settings(command, {"results/a"})
+    assert result == {"prune": {"rise": 3, "seed": 5}, "seeds": [42, 43]}
+    assert seeds(result) == {"prune.seed": 5, "seeds": [42, 43]}
 
 
 @pytest.mark.parametrize(

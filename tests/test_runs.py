@@ -154,9 +154,9 @@ def test_a_failed_run_has_null_accuracies_with_its_reason():
     table = as_frame(as_table("predictions", rows)).drop(columns="logits")
     logits = np.array([row["logits"] for row in rows])
     without = accuracies(table, logits, None, "argmax-first", 50, 0)
-    found = accuracies(table, logits, None, "argmax-first", 50, 0, [FAILED])
+    result = accuracies(table, logits, None, "argmax-first", 50, 0, [FAILED])
     shown = {"subset": [*SUBSETS], "group": [*SUBSETS.values(), "j", "auc"]}
-    for before, after, of in zip(without, found, ("subset", "group", "group"), strict=True):
+    for before, after, of in zip(without, result, ("subset", "group", "group"), strict=True):
         null = after[(after["seed"] == 2).fillna(False)]
         assert null["accuracy"].isna().all() and set(null["reason"]) == {FAILED.reason}
         assert null[of].tolist() == (["j", "auc"] if "family" in after and "subset" not in after else shown[of])
@@ -183,9 +183,9 @@ MASKS |= {(0.5, 1): [0, 1, 4, 5], (0.5, 2): [2, 3, 6, 7], (0.5, 3): [0, 1, 4, 6]
 
 def test_the_core_rests_on_the_runs_that_there_are():
     there = components({run: kept for run, kept in MASKS.items() if run != (0.5, 2)})
-    found = compute_core(there, CONTEXT)
-    assert found.loc[found["in_core"], "name"].tolist() == ["0.0", "0.1", "1.0"]
-    assert found[["n_mid", "n_high"]].drop_duplicates().to_numpy().tolist() == [[3, 2]]
+    result = compute_core(there, CONTEXT)
+    assert result.loc[result["in_core"], "name"].tolist() == ["0.0", "0.1", "1.0"]
+    assert result[["n_mid", "n_high"]].drop_duplicates().to_numpy().tolist() == [[3, 2]]
     null = compute_core_null(there, CONTEXT, 50, 0).set_index("set")
     assert null[["n", "seeds", "observed"]].to_numpy().tolist() == [[2, 2, 3], [3, 3, 3], [5, 3, 3]]
     curve = compute_core_seeds(there, CONTEXT, 0)

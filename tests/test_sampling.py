@@ -33,8 +33,8 @@ def encoded(sizes):
 def test_a_file_sorted_by_label_gives_every_label_its_share(sizes, count, shares):
     whole = encoded({"dev": sizes})
     thin = whole.subsample(count, seed=1)
-    found = [Counter(thin.labels.tolist())[label] for label in range(3)]
-    assert found == shares if shares else found in ([6, 3, 1], [5, 4, 1])
+    result = [Counter(thin.labels.tolist())[label] for label in range(3)]
+    assert result == shares if shares else result in ([6, 3, 1], [5, 4, 1])
     assert (np.diff(thin.ids) > 0).all() and set(thin.ids) <= set(whole.ids)  # in the file's order, none twice
 
 

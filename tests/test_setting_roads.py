@@ -63,15 +63,15 @@ def samples(kind):
     elif origin is Literal:
         yield from reversed(inner)
     elif origin in (Union, UnionType):
-        for one in inner:
-            yield from samples(one)
+        for item in inner:
+            yield from samples(item)
     elif origin is tuple:
         for first in samples(inner[0]):
             yield [first, next(iter(samples(inner[1])))]
             yield [first, first]
     elif origin is list:
         items = list(samples(inner[0]))
-        yield from ([one] * count for one in items for count in (1, 2, 11))
+        yield from ([item] * count for item in items for count in (1, 2, 11))
         yield from ([a, b] for a in items for b in items)
     elif origin is dict:
         yield from ({key: value} for key in samples(inner[0]) for value in samples(inner[1]))
@@ -108,8 +108,8 @@ def test_a_setting_goes_by_yaml_and_by_json(name):
 def test_pairs_whose_attention_is_drawn_reach_their_job():
     pairs = [["The lamp is {red}.", "'Is' the $lamp?"], ["x", "y"]]
     analysis = Analysis.model_validate(yaml.safe_load(yaml.safe_dump({"example_pairs": pairs})))
-    found = read_block("analysis", Analysis, format_block(analysis, {"attention_pairs", "example_pairs"}))
-    assert found.example_pairs == list(map(tuple, pairs))
+    result = read_block("analysis", Analysis, format_block(analysis, {"attention_pairs", "example_pairs"}))
+    assert result.example_pairs == list(map(tuple, pairs))
     for wrong in ([["a"]], [["a", "b", "c"]], ["ab"], [["a", ""]], [["a", 1]]):
         with pytest.raises(ConfigError, match=r"example_pairs\.0"):
             validate(Analysis, {"example_pairs": wrong}, "study.yaml")

@@ -69,9 +69,9 @@ def test_it_is_small_and_holds_weights_as_data():
 
 
 def test_it_has_the_stated_shape_and_the_generated_languages_words():
-    shape, found = MADE.model.architecture, json.loads((FOLDER / "config.json").read_text())
+    shape, result = MADE.model.architecture, json.loads((FOLDER / "config.json").read_text())
     keys = ("num_hidden_layers", "num_attention_heads", "hidden_size", "intermediate_size", "max_position_embeddings")
-    assert [found[key] for key in keys] == list(shape.model_dump().values())
+    assert [result[key] for key in keys] == list(shape.model_dump().values())
     tokenizer = make_tokenizer(STUDY.model, STUDY.task)
     assert tokenizer.get_vocab() == make_tokenizer(MADE.model, MADE.task).get_vocab()
     assert len(load_file(FOLDER / "model.safetensors")["bert.embeddings.word_embeddings.weight"]) == len(tokenizer)
@@ -98,8 +98,8 @@ def test_some_heads_attend_to_the_repeated_word_and_most_do_not():
 def test_it_finds_masked_words_in_the_other_sentence():
     tokenizer = make_tokenizer(STUDY.model, STUDY.task)
     model = BertForMaskedLM.from_pretrained(FOLDER).eval()
-    found = accuracies(model, Corpus(MADE.pretraining, tokenizer, STUDY.task.max_length).held_out())
-    assert found["copied"] > 60 and found["copied"] > 2 * found["other"]
+    result = accuracies(model, Corpus(MADE.pretraining, tokenizer, STUDY.task.max_length).held_out())
+    assert result["copied"] > 60 and result["copied"] > 2 * result["other"]
 
 
 def test_a_checkout_may_move(monkeypatch):

@@ -65,8 +65,8 @@ class Faults:
 
     def look(self) -> None:
         for name, (logs, log, *words) in list(self.left.items()):
-            if any(logs.glob(log)) and (found := step_running(*words)):
-                getattr(self, name)(*found)
+            if any(logs.glob(log)) and (result := step_running(*words)):
+                getattr(self, name)(*result)
                 del self.left[name]
 
     def requeued(self, process: int, job: str) -> None:

@@ -36,19 +36,19 @@ def test_numbers_are_the_same_whatever_subsets_are_called(tables, name):
     plain = list(SUBSETS) if name == "table_controls" else None
     nasty = plain and [NAMES[subset] for subset in plain]
     figure, marks = draw(name, tables, chosen(plain), CONTEXT)
-    drawing, found = draw(name, {key: renamed(frame) for key, frame in tables.items()}, chosen(nasty), CONTEXT)
+    drawing, result = draw(name, {key: renamed(frame) for key, frame in tables.items()}, chosen(nasty), CONTEXT)
     texts = marks.select_dtypes(exclude="number").columns
-    pd.testing.assert_frame_equal(found.drop(columns=texts), marks.drop(columns=texts))
+    pd.testing.assert_frame_equal(result.drop(columns=texts), marks.drop(columns=texts))
     for column in {"column", "row"} & set(texts):
-        assert found[column].nunique() == marks[column].nunique()
+        assert result[column].nunique() == marks[column].nunique()
     if sheets := build_sheets(name, marks):
-        for sheet, other in zip(sheets, build_sheets(name, found), strict=True):
+        for sheet, other in zip(sheets, build_sheets(name, result), strict=True):
             assert [row[1:] for row in other.rows] == [row[1:] for row in sheet.rows]
             assert len(set(other.columns)) == len(other.columns) == len(sheet.columns)
     else:
         assert [len(ax.texts) for ax in drawing.axes] == [len(ax.texts) for ax in figure.axes]
         assert [len(ax.get_xticklabels()) for ax in drawing.axes] == [len(ax.get_xticklabels()) for ax in figure.axes]
-        assert (build_view(name, found) or {}).get("spec") == (build_view(name, marks) or {}).get("spec")
+        assert (build_view(name, result) or {}).get("spec") == (build_view(name, marks) or {}).get("spec")
 
 
 def test_labels_of_subsets_differ_from_each_other_and_from_ours():
@@ -65,10 +65,10 @@ def test_families_that_differ_by_a_line_and_a_space_keep_their_scores(tables):
         return frame.assign(family=frame["family"].replace(names)) if "family" in frame else frame
 
     _, marks = draw("figure12", tables, Figure(), CONTEXT)
-    _, found = draw("figure12", {key: family(frame) for key, frame in tables.items()}, Figure(), CONTEXT)
-    of_j = found[found["group"] == "j"]
+    _, result = draw("figure12", {key: family(frame) for key, frame in tables.items()}, Figure(), CONTEXT)
+    of_j = result[result["group"] == "j"]
     assert {"J, a b", "J, a_b"} <= set(of_j["subset"])
-    assert len(found) == len(marks) and not of_j.duplicated(["subset", "ft_seed", "sparsity", "seed"]).any()
+    assert len(result) == len(marks) and not of_j.duplicated(["subset", "ft_seed", "sparsity", "seed"]).any()
 
 
 def test_numbers_of_groups_are_compared_where_one_study_alone_has_a_subset_called_so(tmp_path):
@@ -86,11 +86,11 @@ def test_numbers_of_groups_are_compared_where_one_study_alone_has_a_subset_calle
     apart = compare(a, b, context, other)
     assert sorted(both["difference"].dropna()) == sorted(plain["difference"].dropna())
     groups = plain[plain["group_or_subset"].isin(["id", "ood", "j", "heads", "shared seeds"])]
-    found = apart[apart["group_or_subset"].isin(groups["group_or_subset"])].merge(
+    result = apart[apart["group_or_subset"].isin(groups["group_or_subset"])].merge(
         groups, on=["quantity", "group_or_subset", "sparsity_role"], suffixes=("", "_plain")
     )
-    assert len(found) == len(groups) > 0
-    pd.testing.assert_series_equal(found["difference"], found["difference_plain"], check_names=False)
+    assert len(result) == len(groups) > 0
+    pd.testing.assert_series_equal(result["difference"], result["difference_plain"], check_names=False)
 
 
 def test_a_page_reads_subsets_called_null_and_1(tmp_path):
@@ -98,10 +98,10 @@ def test_a_page_reads_subsets_called_null_and_1(tmp_path):
         {"subset": ["null", "1", "NA", None], "family": ["nan", "2", None, None], "low": [1.5, None, 2, 3]}
     )
     marks.to_csv(tmp_path / "marks.csv", index=False)
-    found = _read_marks(tmp_path / "marks.csv")
-    assert found["subset"].iloc[:3].tolist() == ["null", "1", "NA"] and found["subset"].isna().tolist()[3]
-    assert found["family"].iloc[:2].tolist() == ["nan", "2"] and found["family"].isna().sum() == 2
-    assert found["low"].sum() == 6.5
+    result = _read_marks(tmp_path / "marks.csv")
+    assert result["subset"].iloc[:3].tolist() == ["null", "1", "NA"] and result["subset"].isna().tolist()[3]
+    assert result["family"].iloc[:2].tolist() == ["nan", "2"] and result["family"].isna().sum() == 2
+    assert result["low"].sum() == 6.5
 
 
 @pytest.mark.parametrize(

@@ -130,8 +130,8 @@ def test_an_impossible_sweep_is_named(change, message):
 
 def test_layers_of_a_study_override_one_another(tmp_path):
     (tmp_path / "own.yaml").write_text(json.dumps({"study": "own", "task": {"artefacts": {"foreign_premises": 0.5}}}))
-    found = parse_studies({"studies": [[str(ROOT / "config.yaml"), "own.yaml"]]}, tmp_path / "all.yaml")
-    assert found["own_"].settings["task"]["artefacts"]["foreign_premises"] == 0.5
-    assert found["own_"].settings["task"]["artefacts"]["added_modifiers"] == 0.65
+    result = parse_studies({"studies": [[str(ROOT / "config.yaml"), "own.yaml"]]}, tmp_path / "all.yaml")
+    assert result["own_"].settings["task"]["artefacts"]["foreign_premises"] == 0.5
+    assert result["own_"].settings["task"]["artefacts"]["added_modifiers"] == 0.65
     with pytest.raises(ConfigError, match="has the same study name"):
         parse_studies({"studies": [str(ROOT / "config.yaml")] * 2}, tmp_path / "all.yaml")

@@ -119,10 +119,10 @@ def test_table3_from_published_numbers():
 
 def test_table_of_controls(tables):
     marks = draw("table_controls", tables, SHORT, CONTEXT)[1]
-    found = control_sheets(marks)
-    assert [sheet.title for sheet in found][:2] == [f"Fine-tuning seed 1, sparsity {s}" for s in (0.35, 0.5)]
-    assert found[0].columns == ["subnetworks", *GROUP_COLUMNS, *SHORT.subsets]
-    rows = {row[0]: row[1:] for row in found[0].rows}
+    result = control_sheets(marks)
+    assert [sheet.title for sheet in result][:2] == [f"Fine-tuning seed 1, sparsity {s}" for s in (0.35, 0.5)]
+    assert result[0].columns == ["subnetworks", *GROUP_COLUMNS, *SHORT.subsets]
+    rows = {row[0]: row[1:] for row in result[0].rows}
     assert list(rows) == [
         "learned (n = 12)", "random (n = 12)", "importance (n = 1)", "learned − random", "learned − importance"
     ]  # fmt: skip

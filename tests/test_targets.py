@@ -27,9 +27,9 @@ def told(capsys, *files):
 
 
 def test_a_study_has_its_figures_and_tables_with_their_titles(capsys):
-    found, hint, absent = told(capsys, REDUCED)
-    assert found.keys() == {*OWN, "report", "export", "all_figures"}
-    assert found["figure04"] == "Accuracy against sparsity"
+    result, hint, absent = told(capsys, REDUCED)
+    assert result.keys() == {*OWN, "report", "export", "all_figures"}
+    assert result["figure04"] == "Accuracy against sparsity"
     assert hint.strip().endswith(f"--configfile {REDUCED} -- figure02")
     assert (
         "\nfigure_entry needs the block mechanism.entry" in absent and "figure08" not in absent
@@ -42,10 +42,10 @@ def test_what_a_study_cannot_have_is_told_with_the_setting_that_gives_it(capsys,
         split.pop("family_by", None)
     file = tmp_path / "minilm.yaml"
     file.write_text(yaml.safe_dump(values))
-    found, _, absent = told(capsys, file)
+    result, _, absent = told(capsys, file)
     assert "\nfigure06 needs at least 2 of grid.checkpoints, this study has 1\n" in absent
     assert "\nfigure12 needs families of subsets, and figure02 shows the same" in absent and "family_by" in absent
-    assert "figure12" not in found and "figure02" in found
+    assert "figure12" not in result and "figure02" in result
 
 
 def test_a_study_whose_figure_2_shows_fewer_subsets_has_figure_12_without_families():
@@ -61,12 +61,12 @@ def test_a_study_whose_figure_2_shows_fewer_subsets_has_figure_12_without_famili
 @pytest.mark.parametrize("names", ["one", "several"])
 def test_snakemake_knows_every_target_that_is_named(capsys, tmp_path, names):
     both = tmp_path / "both.yaml"
-    both.write_text(yaml.safe_dump({"studies": [os.path.relpath(one, tmp_path) for one in (REDUCED, SORTING)]}))
+    both.write_text(yaml.safe_dump({"studies": [os.path.relpath(item, tmp_path) for item in (REDUCED, SORTING)]}))
     config = both if names == "several" else SORTING
-    found, *_ = told(capsys, config)
-    assert ("reduced_figure02" in found) == (names == "several") and len(found) > 5
+    result, *_ = told(capsys, config)
+    assert ("reduced_figure02" in result) == (names == "several") and len(result) > 5
     done = snakemake(tmp_path, "--list-target-rules", config=config)
-    assert found.keys() <= set((done.stdout + done.stderr).split())
+    assert result.keys() <= set((done.stdout + done.stderr).split())
 
 
 def test_a_command_ends_in_peace_when_nobody_reads_on():

@@ -68,8 +68,8 @@ def test_of_random_files_rows_are_those_used_and_those_left_out(tmp_path):
                 "one": split | {"file": "one.csv", "group": "ood", "only_label": "entailment"},
             },
         }  # fmt: skip
-        found = read_task(FilesTask.model_validate(spec))
-        counts = count_rows(found)
+        result = read_task(FilesTask.model_validate(spec))
+        counts = count_rows(result)
         for row in counts:
             assert row["rows"] == row["used"] + sum(row[reason] for reason in REASONS), row
         read = {
@@ -82,9 +82,9 @@ def test_of_random_files_rows_are_those_used_and_those_left_out(tmp_path):
             "one": len(rows["one.csv"]),
         }
         used = {row["subset"]: row["used"] for row in counts if row["used"]}
-        assert used.pop("train") == len(found.train)
+        assert used.pop("train") == len(result.train)
         assert used == {
-            rule.name: sum(row["subset"] == rule.name for row in found.evaluation) for rule in found.subsets
+            rule.name: sum(row["subset"] == rule.name for row in result.evaluation) for rule in result.subsets
         }
         unlabelled = sum(row["label"] in ("-", "") for row in rows["one.csv"])
         (one,) = (row for row in counts if row["set"] == "one")
@@ -98,12 +98,13 @@ def test_of_random_files_rows_are_those_used_and_those_left_out(tmp_path):
 @pytest.mark.parametrize("fault", [{"label": "-"}, {"hypothesis": " "}])
 def test_more_than_one_row_in_a_hundred_left_out_is_told(task, lost, warned, fault):
     rows = [{**row, **(fault if index < lost else {})} for index, row in enumerate(pairs(*[*NLI, NLI[0]] * 25))]
-    found = read_task(task(evaluation={"dev": (rows, {"group": "id"})}))
-    told = [warning for warning in found.warnings if "left out" in warning]
+    result = read_task(task(evaluation={"dev": (rows, {"group": "id"})}))
+    told = [warning for warning in result.warnings if "left out" in warning]
     assert len(told) == warned
     reason = "without a label" if "label" in fault else "with an empty sentence"
     assert all(
-        "task.evaluation.dev: " in one and f"dev.parquet: 2 of 100 rows are left out: 2 {reason}" in one for one in told
+        "task.evaluation.dev: " in item and f"dev.parquet: 2 of 100 rows are left out: 2 {reason}" in item
+        for item in told
     )
 
 
@@ -133,15 +134,15 @@ def kinds(*faults):
 )
 def test_a_subset_without_a_pair_is_told_and_is_an_error_where_it_is_asked_for(task, fault, reason):
     made = task(evaluation={"dev": (pairs(*NLI), {"group": "id"}), "some": (kinds(fault), KINDS)})
-    found = read_task(made)
-    assert [rule.name for rule in found.subsets] == ["dev", "x-sound"]
-    (lost,) = (row for row in count_rows(found) if row["subset"] == "x-lost0")
+    result = read_task(made)
+    assert [rule.name for rule in result.subsets] == ["dev", "x-sound"]
+    (lost,) = (row for row in count_rows(result) if row["subset"] == "x-lost0")
     assert (lost["set"], lost["group"], lost["rows"], lost["used"]) == ("some", None, 3, 0)
-    (told,) = (warning for warning in found.warnings if "left out: none" in warning)
+    (told,) = (warning for warning in result.warnings if "left out: none" in warning)
     assert told.startswith("task.evaluation.some: some.parquet: subset 'x-lost0' is left out: none of its 3 rows")
     assert f"({reason})" in told
     asked = {"analysis.subsets": ["dev", "x-sound"], "figures.table3.subsets": ["x-lost0"]}
-    (message,) = list_unmet_demands(found, DataRequirements(subsets=asked))
+    (message,) = list_unmet_demands(result, DataRequirements(subsets=asked))
     assert message.startswith("figures.table3.subsets: subset 'x-lost0' has no pair") and message.endswith(reason)
     assert find_task_errors(made, DataRequirements(subsets=asked)) == [message]
 
@@ -159,8 +160,8 @@ def test_a_group_without_a_pair_is_an_error_with_its_lost_subsets(task):
 
 
 def test_of_many_subsets_without_a_pair_some_are_named(task):
-    found = read_task(task(evaluation={"some": (kinds(*[{"label": None}] * 9), KINDS)}))
-    (told,) = (warning for warning in found.warnings if "are left out: none" in warning)
+    result = read_task(task(evaluation={"some": (kinds(*[{"label": None}] * 9), KINDS)}))
+    (told,) = (warning for warning in result.warnings if "are left out: none" in warning)
     assert "'x-lost4'" in told and "'x-lost5'" not in told and "and 4 more are left out: none" in told
 
 
@@ -172,13 +173,13 @@ def test_a_subset_called_as_the_training_pairs_is_told_apart_from_them(task, cap
     made = made.model_copy(update={"evaluation": {entry: made.evaluation["kinds"], "dev": made.evaluation["dev"]}})
     assert find_task_errors(made, DataRequirements(subsets={"analysis.subsets": ["train", "dev"]})) == []
     assert "no subset 'x'" in find_task_errors(made, DataRequirements(subsets={"analysis.subsets": ["x"]}))[0]
-    found = read_task(made)
-    training, *others = count_rows(found)
+    result = read_task(made)
+    training, *others = count_rows(result)
     assert (training["used"], training["group"], training["in_training"]) == (9, None, None)
     (one,) = (row for row in others if row["subset"] == "train")
     assert (one["used"], one["group"]) == (3 if entry == "kinds" else 4, "ood") and one["in_training"] == one["used"]
     caplog.set_level("INFO", "heuristic_core")
-    log_counts(found, [training, *others])
+    log_counts(result, [training, *others])
     assert [message.split(" (")[0] for message in caplog.messages if "train.parquet" in message][:1] == ["train"]
     assert any(message.startswith("train (subset) (kinds.parquet)") for message in caplog.messages)
 
@@ -227,9 +228,9 @@ def test_twins_are_left_out_of_training(task, kind):
     one, other = SAME[kind]
     train = [*pairs(*NLI), {"premise": one, "hypothesis": "h", "label": NLI[0]}]
     sets = {"dev": ([{"premise": other, "hypothesis": "H", "label": NLI[0]}], {"group": "id"})}
-    found = read_task(task(train, sets, drop_overlap=True))
-    assert len(found.train) == 3 and found.accounts[0].reasons["overlapping"] == 1
-    assert make_pair_key({"sentence1": one, "sentence2": "h"}) not in map(make_pair_key, found.train)
+    result = read_task(task(train, sets, drop_overlap=True))
+    assert len(result.train) == 3 and result.accounts[0].reasons["overlapping"] == 1
+    assert make_pair_key({"sentence1": one, "sentence2": "h"}) not in map(make_pair_key, result.train)
 
 
 # ---- nothing is left to train on

@@ -59,8 +59,8 @@ def test_torn_lines_are_counted_once_and_belong_to_no_subset(task, tmp_path, cap
     pairs = read_task(made)
     train, *subsets = counts = count_rows(pairs)
     assert train["torn"] == 0
-    found = [(row["set"], row["subset"], row["rows"], row["torn"], row["used"]) for row in subsets]
-    assert found == [("hans", "s0", 2000, 0, 2000), ("hans", "s1", 2000, 0, 2000), ("hans", None, 3, 3, 0)]
+    result = [(row["set"], row["subset"], row["rows"], row["torn"], row["used"]) for row in subsets]
+    assert result == [("hans", "s0", 2000, 0, 2000), ("hans", "s1", 2000, 0, 2000), ("hans", None, 3, 3, 0)]
     with caplog.at_level(logging.INFO, "heuristic_core"):
         log_counts(pairs, counts)
     assert "hans, of no subset (*.tsv): 3 rows, 0 used; left out: 3 torn" in caplog.messages
@@ -91,9 +91,9 @@ def test_overlap_may_be_left_out_of_training(task):
 
 def test_labels_that_never_occur_are_warned_of(task, caplog):
     sets = {"dev": (pairs(0, 1, 2), {"group": "id"}), "some": (pairs(1, 2), {"group": "ood"})}
-    found = read_task(task(pairs(0, 2), sets))
+    result = read_task(task(pairs(0, 2), sets))
     assert not caplog.records  # the dry run reads, too
-    log_counts(found, [])
+    log_counts(result, [])
     warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert warnings == [
         "task.evaluation.some: no pair of some.parquet has the label 'entailment'",
@@ -120,9 +120,9 @@ def test_training_files_are_shuffled_together(task, tmp_path):
     more = [row | {"premise": f"q{i}"} for i, row in enumerate(pairs(*[1] * 30))]
     pq.write_table(pa.Table.from_pylist(more), tmp_path / "more.parquet")
     both = made.model_copy(update={"train": [*made.train, made.train[0].model_copy(update={"file": "more.parquet"})]})
-    found = read_task(both).train
-    assert named(found) == {f"p{i}": 0 for i in range(30)} | {f"q{i}": 1 for i in range(30)}
-    assert 0 < sum(row["label"] for row in found[:30]) < 30
+    result = read_task(both).train
+    assert named(result) == {f"p{i}": 0 for i in range(30)} | {f"q{i}": 1 for i in range(30)}
+    assert 0 < sum(row["label"] for row in result[:30]) < 30
 
 
 def test_evaluation_pairs_are_sampled_in_their_order_by_seed(task):
@@ -142,5 +142,5 @@ def test_evaluation_pairs_are_sampled_in_their_order_by_seed(task):
 
 
 def test_every_subset_of_a_split_file_is_sampled_by_itself(task):
-    found = read_task(task(evaluation={"hans": (HANS_ROWS, HANS | {"pairs": 1})}))
-    assert [row["subset"] for row in found.evaluation] == ["ce_x", "cn_x", "ln_b-a"]
+    result = read_task(task(evaluation={"hans": (HANS_ROWS, HANS | {"pairs": 1})}))
+    assert [row["subset"] for row in result.evaluation] == ["ce_x", "cn_x", "ln_b-a"]

@@ -24,10 +24,10 @@ def left_out(account):
 
 @pytest.mark.parametrize("labels", [("contradiction", "entailment", "neutral"), (2, 0, 1)], ids=["names", "numbers"])
 def test_labels_are_read_by_name_and_by_number(task, labels):
-    found = load_sentences(task(pairs(*labels), {"dev": (pairs(*labels), {"group": "id"})}))
-    assert found.labels == tuple(NLI)
-    assert named(found.train) == named(found.evaluation) == {"p0": 2, "p1": 0, "p2": 1}
-    assert found.subsets == (SubsetRule("dev", "id", None, (0, 1, 2)),)
+    result = load_sentences(task(pairs(*labels), {"dev": (pairs(*labels), {"group": "id"})}))
+    assert result.labels == tuple(NLI)
+    assert named(result.train) == named(result.evaluation) == {"p0": 2, "p1": 0, "p2": 1}
+    assert result.subsets == (SubsetRule("dev", "id", None, (0, 1, 2)),)
 
 
 # The file's 0, 1, 2 are contradiction, entailment, neutral.
@@ -36,31 +36,31 @@ OTHER_ORDER = {"labels": ["contradiction", "entailment", "neutral"]}
 
 @pytest.mark.parametrize("labels", [(0, 1, 2, 1), ("contradiction", "entailment", "neutral", "entailment")])
 def test_training_labels_of_another_order_become_the_tasks_classes(task, labels):
-    found = read_task(task(pairs(*labels), train_spec=OTHER_ORDER))
-    assert named(found.train) == {"p0": 2, "p1": 0, "p2": 1, "p3": 0}
+    result = read_task(task(pairs(*labels), train_spec=OTHER_ORDER))
+    assert named(result.train) == {"p0": 2, "p1": 0, "p2": 1, "p3": 0}
 
 
 def test_evaluation_labels_of_another_order_are_matched_by_name(task):
-    found = read_task(task(evaluation={"dev": (pairs(0, 1, 2, 1), {"group": "id", **OTHER_ORDER})}))
-    (rule,) = found.subsets
+    result = read_task(task(evaluation={"dev": (pairs(0, 1, 2, 1), {"group": "id", **OTHER_ORDER})}))
+    (rule,) = result.subsets
     truth = ["contradiction", "entailment", "neutral", "entailment"]
-    right = [[rule.merge[NLI.index(guess)] == row["label"] for guess in NLI] for row in found.evaluation]
+    right = [[rule.merge[NLI.index(guess)] == row["label"] for guess in NLI] for row in result.evaluation]
     assert right == [[guess == label for guess in NLI] for label in truth]
 
 
 def test_a_training_file_may_lack_a_class(task):
-    found = read_task(task(pairs(1, 0), train_spec={"labels": ["neutral", "contradiction"]}))
-    assert named(found.train) == {"p0": 2, "p1": 1}
+    result = read_task(task(pairs(1, 0), train_spec={"labels": ["neutral", "contradiction"]}))
+    assert named(result.train) == {"p0": 2, "p1": 1}
 
 
 def test_a_file_like_hans_is_split_merged_and_grouped(task):
-    found = read_task(task(evaluation={"hans": (HANS_ROWS, HANS)}))
-    assert found.subsets == (
+    result = read_task(task(evaluation={"hans": (HANS_ROWS, HANS)}))
+    assert result.subsets == (
         SubsetRule("ce_x", "ood-entailment", "constituent", (0, 1, 1)),
         SubsetRule("cn_x", "ood", "constituent", (0, 1, 1)),
         SubsetRule("ln_b-a", "ood", "lexical_overlap", (0, 1, 1)),
     )
-    assert found.evaluation == [
+    assert result.evaluation == [
         {
             "subset": subset,
             "group": group,
@@ -81,10 +81,10 @@ def test_a_file_like_hans_is_split_merged_and_grouped(task):
 
 def test_sets_stand_in_the_order_of_the_configuration_and_fit_their_table(task):
     sets = {"z": (pairs(0, 1), {"group": "id"}), "hans": (HANS_ROWS, HANS), "a": (pairs(2), {"group": "ood"})}
-    found = read_task(task(evaluation=sets))
-    assert [rule.name for rule in found.subsets] == ["z", "ce_x", "cn_x", "ln_b-a", "a"]
-    assert [row["subset"] for row in found.evaluation] == ["z", "z", "ce_x", "cn_x", "ln_b-a", "ln_b-a", "a"]
-    assert as_table("sentences", found.train + found.evaluation).num_rows == 9
+    result = read_task(task(evaluation=sets))
+    assert [rule.name for rule in result.subsets] == ["z", "ce_x", "cn_x", "ln_b-a", "a"]
+    assert [row["subset"] for row in result.evaluation] == ["z", "z", "ce_x", "cn_x", "ln_b-a", "ln_b-a", "a"]
+    assert as_table("sentences", result.train + result.evaluation).num_rows == 9
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_sets_stand_in_the_order_of_the_configuration_and_fit_their_table(task):
     ids=["numbers", "names", "text", "real"],
 )
 def test_rows_without_a_label_are_left_out_and_counted(task, labels):
-    found = read_task(task(pairs(*labels), {"dev": (pairs(*labels), {"group": "id"})}))
-    assert named(found.train) == named(found.evaluation) == {"p1": 2, "p3": 0}
-    for account, name in zip(found.accounts, ("train", "dev"), strict=True):
+    result = read_task(task(pairs(*labels), {"dev": (pairs(*labels), {"group": "id"})}))
+    assert named(result.train) == named(result.evaluation) == {"p1": 2, "p3": 0}
+    for account, name in zip(result.accounts, ("train", "dev"), strict=True):
         assert (account.set, account.source, account.rows, account.used) == (name, f"{name}.parquet", 4, 2)
         assert left_out(account) == {"unlabelled": 2}
 
@@ -113,9 +113,9 @@ def test_rows_with_an_empty_sentence_are_left_out_and_counted(task):
         {"premise": "\u200b \ufeff", "hypothesis": "h", "label": 1},
         {"premise": None, "hypothesis": None, "label": None},
     ]
-    found = read_task(task(rows, {"dev": (rows, {"group": "id"})}))
-    assert named(found.train) == named(found.evaluation) == {"p0": 0, "p1": 1}
-    for account in found.accounts:
+    result = read_task(task(rows, {"dev": (rows, {"group": "id"})}))
+    assert named(result.train) == named(result.evaluation) == {"p0": 0, "p1": 1}
+    for account in result.accounts:
         assert (account.rows, account.used, left_out(account)) == (7, 2, {"unlabelled": 2, "empty": 3})
 
 
@@ -129,29 +129,29 @@ def test_the_real_files_have_their_known_sizes_subsets_and_labels():
     }
     for spec in values["evaluation"].values():
         spec.pop("pairs", None)  # all of them
-    found = read_task(FilesTask.model_validate(values))
-    sizes = {rule.name: 0 for rule in found.subsets}
-    for row in found.evaluation:
+    result = read_task(FilesTask.model_validate(values))
+    sizes = {rule.name: 0 for rule in result.subsets}
+    for row in result.evaluation:
         sizes[row["subset"]] += 1
-    hans = [rule for rule in found.subsets if rule.name not in ("mnli_matched", "mnli_mismatched")]
+    hans = [rule for rule in result.subsets if rule.name not in ("mnli_matched", "mnli_mismatched")]
     assert sizes == {"mnli_matched": 9815, "mnli_mismatched": 9832} | {rule.name: 1000 for rule in hans}
     assert len(hans) == 30
     families = {"l": "lexical_overlap", "s": "subsequence", "c": "constituent"}
     groups = {"e": "ood-entailment", "n": "ood"}
     for rule in hans:  # their names begin with the letters of family and label
         assert (rule.family, rule.group, rule.merge) == (families[rule.name[0]], groups[rule.name[1]], (0, 1, 1))
-    assert all(row["label"] == "en".index(row["subset"][1]) for row in found.evaluation if row["family"])
+    assert all(row["label"] == "en".index(row["subset"][1]) for row in result.evaluation if row["family"])
     table = pq.read_table(SHARED / "data" / "mnli_dev_matched.parquet").to_pylist()
-    matched = [row for row in found.evaluation if row["subset"] == "mnli_matched"]
+    matched = [row for row in result.evaluation if row["subset"] == "mnli_matched"]
     assert [(row["sentence1"], row["sentence2"], NLI[row["label"]]) for row in matched] == [
         (row["premise"], row["hypothesis"], row["label"]) for row in table
     ]
 
 
 def test_only_the_pairs_of_one_label_are_used(task):
-    found = read_task(task(evaluation={"dev": (pairs(*NLI, "neutral"), {"group": "ood", "only_label": "neutral"})}))
-    assert [row["sentence1"] for row in found.evaluation] == ["p1", "p3"]
-    dev = found.accounts[1]
+    result = read_task(task(evaluation={"dev": (pairs(*NLI, "neutral"), {"group": "ood", "only_label": "neutral"})}))
+    assert [row["sentence1"] for row in result.evaluation] == ["p1", "p3"]
+    dev = result.accounts[1]
     assert (dev.rows, dev.used, left_out(dev)) == (4, 2, {"other_label": 2})
     with pytest.raises(DataError, match=r"task\.evaluation\.dev\.only_label = 'maybe' is not one of"):
         read_task(task(evaluation={"dev": (pairs("neutral"), {"group": "ood", "only_label": "maybe"})}))
@@ -164,8 +164,8 @@ def test_only_the_pairs_of_one_label_are_used(task):
 def test_templates_are_of_the_column_that_the_configuration_names(task, column):
     rows = [row | {"template": "v1", column: f"t{i}"} for i, row in enumerate(pairs(0, 1))]
     for spec, expected in (({"templates": column}, ["t0", "t1"]), ({}, [None, None])):
-        found = read_task(task(evaluation={"dev": (rows, {"group": "id", **spec})}))
-        assert [row["template"] for row in found.evaluation] == expected
+        result = read_task(task(evaluation={"dev": (rows, {"group": "id", **spec})}))
+        assert [row["template"] for row in result.evaluation] == expected
 
 
 def test_a_template_that_is_not_there_is_named(task):
@@ -186,9 +186,9 @@ def test_files_may_be_in_several_folders(task, tmp_path, monkeypatch):
         "dev": (pairs(2), {"group": "ood"}),
     }
     made = task(evaluation=sets)
-    found = read_task(made)
-    assert [(row["subset"], row["label"]) for row in found.evaluation] == [("own", 0), ("deep", 1), ("dev", 2)]
-    sources = {account.set: account.source for account in found.accounts}
+    result = read_task(made)
+    assert [(row["subset"], row["label"]) for row in result.evaluation] == [("own", 0), ("deep", 1), ("dev", 2)]
+    sources = {account.set: account.source for account in result.accounts}
     assert sources["own"] == "one/dev.parquet" and sources["dev"] == "dev.parquet"
     assert {"one/dev.parquet", f"{tmp_path}/two/deep/dev.parquet", f"{tmp_path}/dev.parquet"} <= {
         *find_local_paths(made)

@@ -119,7 +119,7 @@ def test_positions_that_begin_after_another_padding_token_are_refused(save, own,
 def test_what_may_be_another_models_tokenizer_is_told(save, case, settings, count, roles, words, caplog):
     folder = save(case, **settings)
     check_rows(folder, {f"w{number}": number for number in range(count)}, config_of(folder), roles)
-    (record,) = (one for one in caplog.records if one.name.startswith("heuristic_core"))
+    (record,) = (item for item in caplog.records if item.name.startswith("heuristic_core"))
     assert record.levelname == "WARNING" and str(folder) in record.message and words in record.message
 
 

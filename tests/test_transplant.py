@@ -74,35 +74,35 @@ def values(rows):
 @pytest.mark.parametrize("step", STEPS)
 def test_every_cell_is_the_mask_on_that_checkpoints_weights_and_means(made, mask_step, step):
     """On the diagonal this is what the job that evaluates a subnetwork does."""
-    models, encoded, found = made
+    models, encoded, result = made
     model, pairs, means, _ = models[step]
     removed = sorted(set(range(15)) - set(KEPT[mask_step]))
     rows = average_by_subset(
         predictions(subnetwork_logits(model, pairs, removed, means).numpy(), encoded), "argmax-first"
     )
     expected = append_means(rows.assign(model=0), ["model"])
-    cell = found[(found["step"] == step) & (found["mask_step"] == mask_step) & (found["seed"] == 42)]
+    cell = result[(result["step"] == step) & (result["mask_step"] == mask_step) & (result["seed"] == 42)]
     pd.testing.assert_frame_equal(values(cell), values(expected))
     assert set(cell["sparsity"]) == {0.6} and cell["reason"].isna().all()
 
 
 def test_cells_differ_by_mask_and_by_weights(made):
-    found = made[2]
-    whole = found[found["subset"].isna() & found["family"].isna() & (found["seed"] == 42)]
+    result = made[2]
+    whole = result[result["subset"].isna() & result["family"].isna() & (result["seed"] == 42)]
     cells = whole[whole["group"] != "j"].pivot(index=["mask_step", "step"], columns="group", values="log_odds")
     assert len(cells.round(3).drop_duplicates()) == 4
 
 
 def test_the_full_model_has_no_mask_and_a_failed_run_no_value(made):
-    models, encoded, found = made
-    full = found[found["seed"].isna()]
+    models, encoded, result = made
+    full = result[result["seed"].isna()]
     assert full["mask_step"].isna().all() and set(full["sparsity"]) == {0.0} and set(full["step"]) == {*STEPS}
     model, pairs, means, _ = models[20]
     rows = average_by_subset(predictions(subnetwork_logits(model, pairs, [], means).numpy(), encoded), "argmax-first")
     pd.testing.assert_frame_equal(
         values(full[full["step"] == 20]), values(append_means(rows.assign(model=0), ["model"]))
     )
-    failed = found[found["seed"] == 43]
+    failed = result[result["seed"] == 43]
     assert set(failed["reason"]) == {"diverged by step 7: kl nan"} and failed["accuracy"].isna().all()
     assert set(failed["step"]) == {*STEPS} and set(failed["mask_step"]) == {20}
 

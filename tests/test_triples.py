@@ -27,16 +27,16 @@ SINGLES = make_single_sets(CORE, GRID)
 
 def test_the_core_and_random_sets_choose_their_triples_alike():
     drops = dict(enumerate(np.random.default_rng(0).normal(size=32)))
-    found = triple_sets(CORE, drops, GRID, 20, seed=0)
-    assert [one.role for one in found] == ["triple", *["control-triple"] * 20]
-    assert found[0].heads == select_strongest(CORE, drops) and found[0].name == "triple"
-    assert len({one.name for one in found}) == 21
-    for one in found:
-        assert one.layers == "+".join(str(head // 8) for head in one.heads) and not one.all_kinds
-        assert all(one.layers.count(str(layer)) <= sum(head // 8 == layer for head in CORE) for layer in range(4))
-    costs = [sum(drops[head] for head in one.heads) for one in found[1:]]
+    result = triple_sets(CORE, drops, GRID, 20, seed=0)
+    assert [item.role for item in result] == ["triple", *["control-triple"] * 20]
+    assert result[0].heads == select_strongest(CORE, drops) and result[0].name == "triple"
+    assert len({item.name for item in result}) == 21
+    for item in result:
+        assert item.layers == "+".join(str(head // 8) for head in item.heads) and not item.all_kinds
+        assert all(item.layers.count(str(layer)) <= sum(head // 8 == layer for head in CORE) for layer in range(4))
+    costs = [sum(drops[head] for head in item.heads) for item in result[1:]]
     assert np.mean(costs) > np.std(list(drops.values()))  # three of six, chosen; of three at random it would be near 0
-    assert triple_sets(CORE, drops, GRID, 20, seed=0) == found
+    assert triple_sets(CORE, drops, GRID, 20, seed=0) == result
     assert triple_sets(CORE[:3], drops, GRID, 20, seed=0) == []
 
 
@@ -47,7 +47,7 @@ def rejected(cost_of_core: float, fair: bool, role: str = "strongest") -> float:
 
     Heads cost what they cost, measured with noise on either half of the pairs.
     """
-    rng, found = np.random.default_rng(1), []
+    rng, result = np.random.default_rng(1), []
     for k in range(150):
         cost = rng.normal(size=32) + cost_of_core * np.isin(np.arange(32), CORE)
         on_one, on_other = cost + rng.normal(size=(2, 32))
@@ -56,12 +56,12 @@ def rejected(cost_of_core: float, fair: bool, role: str = "strongest") -> float:
             tested = on_other
         else:
             sets = make_joint_sets(CORE, dict(enumerate(on_one)), GRID, 20, 0, seed=k)
-            own = next(one for one in sets if one.role == role)
-            controls = [one for one in sets if one.role == "control" and one.layers == own.layers]
+            own = next(item for item in sets if item.role == role)
+            controls = [item for item in sets if item.role == "control" and item.layers == own.layers]
             tested = on_one
-        costs = np.array([tested[list(one.heads)].sum() for one in controls])
-        found.append((1 + (costs >= tested[list(own.heads)].sum()).sum()) / (1 + len(costs)) <= 0.05)
-    return np.mean(found)
+        costs = np.array([tested[list(control.heads)].sum() for control in controls])
+        result.append((1 + (costs >= tested[list(own.heads)].sum()).sum()) / (1 + len(costs)) <= 0.05)
+    return np.mean(result)
 
 
 def test_a_core_like_any_heads_is_rarely_special_if_controls_choose_too():
@@ -86,10 +86,10 @@ SUBSETS = {"id_a": ("id", 40), "ood_a": ("ood", 40), "ood_b": ("ood", 80)}
 def predictions(sets, right):
     """right: AblationSet -> bool [pairs] of a subset; templates t0 and t1 take turns, which parity alone would part."""
     rows = []
-    for one in sets:
+    for item in sets:
         for subset, (group, pairs) in SUBSETS.items():
-            identity = MODEL._asdict() | {"kind": "mean", "ablation": one.name, "subset": subset, "group": group}
-            for example, correct in enumerate(right(one, pairs)):
+            identity = MODEL._asdict() | {"kind": "mean", "ablation": item.name, "subset": subset, "group": group}
+            for example, correct in enumerate(right(item, pairs)):
                 scores = {"correct": correct, "correct_merged": correct, "log_odds": float(correct), "logits": [0.0]}
                 rows.append(identity | {"example": example, "template": f"t{example % 2}"} | scores)
     return make_frame("ablation_predictions", rows)
@@ -126,10 +126,10 @@ def test_seeds_whose_cores_differ_have_triples_of_their_own():
         [predictions(ours, by_halves), predictions(theirs, by_halves).assign(ft_seed=2)], ignore_index=True
     )
     scoring = {"subsets": None, "rule": "argmax-first", "bootstrap": 20, "seed": 0}
-    found = triples(rows, sets, **scoring)
-    assert set(found["ft_seed"]) == {MODEL.ft_seed} != {2} and set(found["role"]) == {"triple", "control-triple"}
+    result = triples(rows, sets, **scoring)
+    assert set(result["ft_seed"]) == {MODEL.ft_seed} != {2} and set(result["role"]) == {"triple", "control-triple"}
     alone = triples(predictions(ours, by_halves), compute_ablation_sets(ours, ["mean"], MODEL), **scoring)
-    pd.testing.assert_frame_equal(found.reset_index(drop=True), alone.reset_index(drop=True))
+    pd.testing.assert_frame_equal(result.reset_index(drop=True), alone.reset_index(drop=True))
     assert triples(rows[rows["ft_seed"] == 2], sets, **scoring).empty
 
 
@@ -150,7 +150,7 @@ def test_triples_are_tested_on_the_other_half(tmp_path):
     assert own["n"].to_dict() == {"id": 20, "ood": 60}
     assert own.loc["ood", "change_low"] < 0 < own.loc["ood", "change_high"] and own.loc["ood", "interaction"] == 0
     assert result.loc[result["role"] == "control-triple", "change_low"].isna().all()
-    small = [one for one in sets if "triple" not in one.role]
+    small = [item for item in sets if "triple" not in item.role]
     assert triples(table, compute_ablation_sets(small, KINDS, MODEL), None, "argmax-first", 50, 0).empty
 
 
@@ -159,8 +159,8 @@ def test_the_job_that_chooses_and_the_job_that_tests_have_the_same_halves(tmp_pa
     row = dict.fromkeys(get_schema("ablation_predictions").names) | {"kind": "mean", "group": "ood", "draw": 0}
     row |= {name: value for name, value in MODEL._asdict().items() if name in row}
     rows = [
-        row | {"ablation": one, "subset": subset, "template": name, "example": k}
-        for one in ("none", "0.0")
+        row | {"ablation": item, "subset": subset, "template": name, "example": k}
+        for item in ("none", "0.0")
         for subset, names in (("s", "cabacbc"), ("r", "bbcacaa"))
         for k, name in enumerate(names)
     ]

@@ -67,8 +67,8 @@ def test_a_model_of_another_family_goes_the_whole_way(changed, tmp_path, case):
     runs = f"results/reduced/{case}/pairs/ft1"
     cell = f"{runs}/step60/s0.4/seed42"
     snakemake(tmp_path, "--", f"{cell}/predictions.parquet", f"{runs}/attention.parquet", config=config)
-    found = Subnetwork.load(tmp_path / cell / "subnetwork.json")
-    assert (found.layers, found.heads, len(found.kept)) == (3, 4, 9)
+    result = Subnetwork.load(tmp_path / cell / "subnetwork.json")
+    assert (result.layers, result.heads, len(result.kept)) == (3, 4, 9)
     shares = read_table(tmp_path / runs / "attention.parquet")
     assert shares.groupby("component")["share"].sum().round(6).eq(1).all()
     loss = read_table(tmp_path / runs / "trace.parquet")["loss"]

@@ -35,9 +35,9 @@ MED = [row | {"genre": GENRES[k], "round": k % 2} for k, row in enumerate(pairs(
     ids=["pattern", "anchored", "list", "numbers", "both"],
 )
 def test_rows_are_chosen_by_pattern_and_by_value(task, where, chosen):
-    found = read_task(task(MED + pairs(1), {"med": (MED, {"group": "ood", "where": where})}))
-    assert list(named(found.evaluation)) == chosen
-    train, med = found.accounts
+    result = read_task(task(MED + pairs(1), {"med": (MED, {"group": "ood", "where": where})}))
+    assert list(named(result.evaluation)) == chosen
+    train, med = result.accounts
     assert (med.rows, med.used, med.reasons["not_chosen"]) == (len(MED), len(chosen), len(MED) - len(chosen))
     assert (train.rows, train.used) == (6, 6)
 
@@ -45,8 +45,8 @@ def test_rows_are_chosen_by_pattern_and_by_value(task, where, chosen):
 def test_training_rows_are_chosen_too_and_others_need_not_be_sound(task):
     rows = [*MED, {"premise": "x", "hypothesis": "y", "label": "of another task", "genre": "upward", "round": None}]
     rows = [{**row, "label": NLI[k % 2] if row["label"] == 0 else row["label"]} for k, row in enumerate(rows)]
-    found = read_task(task(rows, train_spec={"where": {"genre": "downward"}}))
-    assert named(found.train) == {"p1": 1, "p2": 0}
+    result = read_task(task(rows, train_spec={"where": {"genre": "downward"}}))
+    assert named(result.train) == {"p1": 1, "p2": 0}
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_of_a_long_file_the_first_rows_tell_no_fault(tmp_path, monkeypatch):
     ("wanted", "said"),
     [
         ("(down", "'(down' is no regular expression: missing )"),
-        *((one, f"{one}: give a reg") for one in ([], 3, [1.5])),
+        *((item, f"{item}: give a reg") for item in ([], 3, [1.5])),
     ],
 )
 def test_what_is_neither_pattern_nor_values_is_refused_in_one_line(wanted, said):
@@ -95,8 +95,8 @@ def test_a_prefix_tells_subsets_of_two_files_apart(task):
     clash = {"sick": (rows, by_label), "med": (rows, by_label)}
     raises(task(evaluation=clash), "task.evaluation.med", "'entailment'", "`prefix`")
     apart = {name: (rows, by_label | {"prefix": f"{name}-"}) for name in clash}
-    found = read_task(task(evaluation=apart))
-    assert [rule.name for rule in found.subsets] == [
+    result = read_task(task(evaluation=apart))
+    assert [rule.name for rule in result.subsets] == [
         "sick-entailment", "sick-neutral", "med-entailment", "med-neutral",
     ]  # fmt: skip
     assert preview.find_task_errors(task(evaluation=apart)) == []
@@ -115,7 +115,7 @@ def test_a_number_is_chosen_in_any_spelling(task, values):
 
 
 def json_rows(folder, *more):
-    text = (json.dumps({"sentence1": "a", "sentence2": "b", "label": "neutral"} | one) + "\n" for one in more)
+    text = (json.dumps({"sentence1": "a", "sentence2": "b", "label": "neutral"} | item) + "\n" for item in more)
     (folder / "a.jsonl").write_text("".join(text))
 
 
@@ -133,8 +133,8 @@ def test_rows_without_the_key_that_where_asks_for_are_counted_and_told(tmp_path,
     json_rows(tmp_path, *rows)
     made = task_of(tmp_path, "a.jsonl", where=where)
     caplog.set_level(logging.INFO, "heuristic_core")
-    found, (count,) = read_rows(made, made.train[0], NLI)
-    assert (len(found), count.not_chosen) == (chosen, len(rows) - chosen)
+    result, (count,) = read_rows(made, made.train[0], NLI)
+    assert (len(result), count.not_chosen) == (chosen, len(rows) - chosen)
     messages = [message for message in caplog.messages if "by where" in message]
     assert len(messages) == (chosen < len(rows))
     assert all(part in message for message in messages for part in told)

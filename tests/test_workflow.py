@@ -81,9 +81,9 @@ def test_subnetworks_keep_exactly_k_components(finished):
     files = sorted((finished / RUNS).glob("ft*/step*/s*/seed*/subnetwork.json"))
     assert len(files) == len(STUDY.finetune.seeds) * len(list_cells(STUDY))
     for file in files:
-        found = Subnetwork.load(file)
-        assert len(found.kept) == round((1 - found.identity.sparsity) * 10)
-        assert file.parts[-2] == f"seed{found.identity.seed}"
+        result = Subnetwork.load(file)
+        assert len(result.kept) == round((1 - result.identity.sparsity) * 10)
+        assert file.parts[-2] == f"seed{result.identity.seed}"
 
 
 def test_checkpoints_are_ordinary_hugging_face_folders(finished):

@@ -32,10 +32,10 @@ def main(arguments=None):
     for root, of_study in groupby(jobs, key=lambda job: job.root):
         if not root.exists():
             raise InputError(f"{root}: there are no results to audit; run the study first")
-        found = audit_study(root, list(of_study), Path(__file__).parent, count, share, args.seed)
-        write_audit(found)
-        tell(found)
-        sound = sound and not found.findings
+        result = audit_study(root, list(of_study), Path(__file__).parent, count, share, args.seed)
+        write_audit(result)
+        tell(result)
+        sound = sound and not result.findings
     if not sound:
         sys.exit(1)
 
@@ -54,16 +54,16 @@ def how_many(text: str) -> tuple[int | None, float]:
     return None, share
 
 
-def tell(found: Audit) -> None:
+def tell(result: Audit) -> None:
     """The outcome on the terminal."""
-    for one in found.findings:
-        print(f"{one.kind}: {one.path}: {one.detail}")
-    for kind in found.counts:
+    for item in result.findings:
+        print(f"{item.kind}: {item.path}: {item.detail}")
+    for kind in result.counts:
         print(f"{kind}: {KINDS[kind]}")
-    counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
+    counts = ", ".join(f"{count} {kind}" for kind, count in result.counts.items())
     print(
-        f"{found.root}: {found.made} of {found.jobs} jobs made, {found.files} files checked, {len(found.again)} jobs "
-        f"computed again: {counts or 'nothing found'}. {found.root}/audit.html has all of it."
+        f"{result.root}: {result.made} of {result.jobs} jobs made, {result.files} files checked, "
+        f"{len(result.again)} jobs computed again: {counts or 'nothing found'}. {result.root}/audit.html has all of it."
     )
 
 

@@ -22,7 +22,7 @@ def main(arguments=None):
         get_device(args.device)  # a wrong name is told before the dry runs, which take a while
     wanted, missing = (count_jobs(SNAKEFILE, args.configfile, everything) for everything in (True, False))
     for prefix, one in studies.items():
-        own = (select_study(prefix, studies, found) for found in (wanted, missing))
+        own = (select_study(prefix, studies, result) for result in (wanted, missing))
         print(one.experiment.plan(one.study, args.device, *own), end="\n\n")
 
 

@@ -25,9 +25,9 @@ def main(arguments=None):
     if args.write:
         print(f"{file}: {write_digests(root, file)} results of {root}")
         return
-    found = compare_results(root, file)
-    print(format_comparison(root, file, found))
-    if found.first:
+    result = compare_results(root, file)
+    print(format_comparison(root, file, result))
+    if result.first:
         sys.exit(1)
 
 

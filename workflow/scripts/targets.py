@@ -20,18 +20,18 @@ def main(arguments=None):
     args = parser.parse(arguments)
     values = read_merged_configs(args.configfile)
     studies = read_studies(values, args.configfile[-1])
-    found = {name: title for prefix, one in studies.items() for name, title in targets(prefix, one).items()}
+    result = {name: title for prefix, one in studies.items() for name, title in targets(prefix, one).items()}
     if "studies" in values and (sweep := parse_sweep(values, studies, args.configfile[-1])):
-        found[sweep.target] = "Of all studies: what changes from one to the next"
+        result[sweep.target] = "Of all studies: what changes from one to the next"
     if "studies" in values and (replicates := parse_replicates(values, studies, args.configfile[-1])):
-        found[replicates.target] = "Of all studies: on how many training seeds each claim holds"
-    found["all_figures"] = "All of these; the same without a target"
-    width = max(map(len, found))
-    print("\n".join(f"{name:{width}}  {title}" for name, title in found.items()))
+        result[replicates.target] = "Of all studies: on how many training seeds each claim holds"
+    result["all_figures"] = "All of these; the same without a target"
+    width = max(map(len, result))
+    print("\n".join(f"{name:{width}}  {title}" for name, title in result.items()))
     absent = [f"{prefix}{why}" for prefix, one in studies.items() for why in lacking(one).values()]
     if absent:
         print("\nNot of this configuration:\n" + "\n".join(absent))
-    print(f"\nOne of them: {HINT.format(files=' '.join(args.configfile), name=next(iter(found)))}")
+    print(f"\nOne of them: {HINT.format(files=' '.join(args.configfile), name=next(iter(result)))}")
 
 
 def lacking(one: ConfiguredStudy) -> dict[str, str]:
@@ -44,10 +44,10 @@ def targets(prefix: str, one: ConfiguredStudy) -> dict[str, str]:
     """Figures and tables for reading that a study can have, and its page and archive: target -> what it is."""
     about, members = one.experiment.subject(one.study).describe, one.experiment.members(one.study)
     drawn = [Path(path) for path in members if is_report_file(f"{one.study.root}/{path}") and about(Path(path))]
-    found = {f"{prefix}{path.stem}": about(path) for path in drawn}
+    result = {f"{prefix}{path.stem}": about(path) for path in drawn}
     if "report.html" in members:
-        found[f"{prefix}report"] = f"All of them on one page, {one.study.root}/report.html"
-    return found | {f"{prefix}export": f"The study as one archive, {one.study.root}/{one.study.study}.crate.zip"}
+        result[f"{prefix}report"] = f"All of them on one page, {one.study.root}/report.html"
+    return result | {f"{prefix}export": f"The study as one archive, {one.study.root}/{one.study.study}.crate.zip"}
 
 
 if __name__ == "__main__":

@@ -129,16 +129,14 @@ def _select_files(source: Source, names: list[str]) -> list[str]:
     selected = select_model_files(names)
     if CONFIG_FILE not in names:
         raise InputError(
-            f"{source.key}.hub = {source.repository!r} has no {CONFIG_FILE} at commit {source.revision}, "
-            "so transformers "
-            f"cannot load it; it has {_list_names(names)}"
+            f"{source.key}.hub = {source.repository!r} has no {CONFIG_FILE} at commit {source.revision}, so "
+            f"transformers cannot load it; it has {_list_names(names)}"
         )
     if WEIGHTS_FILE not in selected and SHARD_FILES[0] not in selected:
         raise InputError(
-            f"{source.key}.hub = {source.repository!r} has no weights as {WEIGHTS_FILE} at commit "
-            f"{source.revision} (it has "
-            f"{_list_names(names)}), and other formats are not loaded; choose a later commit that has them, or load "
-            f"the model elsewhere, save it with save_pretrained, and set {source.key}.folder"
+            f"{source.key}.hub = {source.repository!r} has no weights as {WEIGHTS_FILE} at commit {source.revision} "
+            f"(it has {_list_names(names)}), and other formats are not loaded; choose a later commit that has them, "
+            f"or load the model elsewhere, save it with save_pretrained, and set {source.key}.folder"
         )
     return selected
 

@@ -56,8 +56,7 @@ def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
     if task.train_pairs and 0 < len(order) < task.train_pairs:
         raise DataError(
             f"task.train_pairs = {task.train_pairs}, but the training files hold "
-            f"{format_count(len(train), 'labelled pair')}"
-            f"{_describe_dropped_rows(training)}; give at most {len(train)}"
+            f"{format_count(len(train), 'labelled pair')}{_describe_dropped_rows(training)}; give at most {len(train)}"
         )
     training.used, training.reasons["not_drawn"] = len(order), len(train) - len(order)
     train = [train[i] for i in order]

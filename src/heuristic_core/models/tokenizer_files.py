@@ -107,9 +107,9 @@ def check_rows(folder: Path, tokens: Mapping[str, int], config: Mapping[str, Any
     pad = tokens.get(roles.get("pad_token", ""))
     if family.positions_after_padding and pad not in (None, model_pad):
         raise InputError(
-            f"{folder}: the tokenizer pads with {roles['pad_token']!r}, number {pad}, but {CONFIG_FILE} "
-            "has pad_token_id = "
-            f"{model_pad}, from which this model counts positions: take tokenizer and model from the same model"
+            f"{folder}: the tokenizer pads with {roles['pad_token']!r}, number {pad}, but {CONFIG_FILE} has "
+            f"pad_token_id = {model_pad}, from which this model counts positions: take tokenizer and model from the "
+            "same model"
         )
     if warnings := [*_conflicting_numbers(tokens, roles, config, rows, pad, model_pad), *_spare_rows(tokens, rows)]:
         LOGGER.warning("%s: the tokenizer may belong to another model: %s", folder, "; ".join(warnings))

@@ -279,9 +279,8 @@ def _advise_conversion(folder: Path) -> str:
         return _explain_conversion(folder, first["pickled"])
     if first["other"]:
         return (
-            f"{first['other']} is not read. Take {WEIGHTS_FILE} from the model's page on the Hugging Face "
-            "hub, or convert "
-            "it with transformers 4 (`from_pretrained` with from_tf=True or from_flax=True, then `save_pretrained`)"
+            f"{first['other']} is not read. Take {WEIGHTS_FILE} from the model's page on the Hugging Face hub, or convert it "
+            "with transformers 4 (`from_pretrained` with from_tf=True or from_flax=True, then `save_pretrained`)"
         )
     return "save the model into it with `save_pretrained`, or copy its weights into it"
 
@@ -294,9 +293,8 @@ def _explain_conversion(folder: Path, name: str) -> str:
     if not name.startswith("pytorch_model"):
         return f"{name} is not read, as it can run code: load it where it was made, and save it with `save_pretrained`"
     return (
-        f"{name} is not read, as pickles can run code. Take {WEIGHTS_FILE} from the model's page on the "
-        "Hugging Face hub, "
-        f"or convert it once, in Python:\n    from transformers import {architecture}\n"
+        f"{name} is not read, as pickles can run code. Take {WEIGHTS_FILE} from the model's page on the Hugging "
+        f"Face hub, or convert it once, in Python:\n    from transformers import {architecture}\n"
         f"    model = {architecture}.from_pretrained({str(folder)!r})\n"
         f"    model.save_pretrained({str(folder)!r})"
     )

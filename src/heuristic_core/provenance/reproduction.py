@@ -151,10 +151,9 @@ def format_comparison(root: Path, file: Path, comparison: Comparison) -> str:
         return f"{root}: all {comparison.results} results are byte for byte those of {file}"
     counts = f"{comparison.differing} differ" + (f", {comparison.missing} are missing" if comparison.missing else "")
     return (
-        f"{root}: of {comparison.results} results in {file}, {counts}\n"
-        f"  first difference: rule {comparison.first.rule}, job {comparison.first.job}: "
-        f"{comparison.first.result}\n"
-        f"  likely reason: {comparison.first.reason}"
+        f"{root}: of {comparison.results} results in {file}, {counts}\n  first difference: rule "
+        f"{comparison.first.rule}, job {comparison.first.job}: {comparison.first.result}\n  likely reason: "
+        f"{comparison.first.reason}"
     )
 
 
@@ -203,9 +202,8 @@ def _reason(root: Path, path: str, digest: str | None, job: dict, published: dic
     if record["outputs"].get(path) != digest:
         return f"it has changed since {record['script']} made it; remove it and run the study again"
     return "; ".join(_iter_differences(record, job, published)) or (
-        f"the processor ({processor_name('cpu')}) or the system's C library: arithmetic, settings, files, "
-        "packages and code "
-        "are the same. `pytest tests/test_arithmetic.py` names an operation that rounds differently here"
+        f"the processor ({processor_name('cpu')}) or the system's C library: arithmetic, settings, files, packages "
+        "and code are the same. `pytest tests/test_arithmetic.py` names an operation that rounds differently here"
     )
 
 

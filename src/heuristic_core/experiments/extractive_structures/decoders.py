@@ -45,9 +45,8 @@ def convert_parameters(model: nn.Module) -> dict[str, Tensor]:
     config, model_type = model.config, model.config.model_type
     if model_type not in SUPPORTED_FAMILIES:
         raise InputError(
-            f"config.json: model_type = {model_type!r} is not supported; choose from "
-            f"{', '.join(SUPPORTED_FAMILIES)}, or add "
-            "the family in experiments/extractive_structures/decoders.py"
+            f"config.json: model_type = {model_type!r} is not supported; choose from {', '.join(SUPPORTED_FAMILIES)}, "
+            "or add the family in experiments/extractive_structures/decoders.py"
         )
     family = get_family(model_type)
     parameters = {"token": model.get_input_embeddings().weight}

@@ -257,11 +257,8 @@ def _average_path(contrast: Contrast, pairs: Tensor, queries: Queries, differenc
 def compute_batch_size(contrast: Contrast) -> int:
     """Return the number of prompts of a batch with gradients."""
     width = contrast.old["token"].shape[1]
-    return max(
-        1,
-        MAX_STORED_ACTIVATIONS
-        // (STORED_VECTORS * width * contrast.queries.tokens.shape[1] * count_layers(contrast.old)),
-    )
+    values = STORED_VECTORS * width * contrast.queries.tokens.shape[1] * count_layers(contrast.old)
+    return max(1, MAX_STORED_ACTIVATIONS // values)
 
 
 def mask_prompts(queries: Queries) -> Tensor:

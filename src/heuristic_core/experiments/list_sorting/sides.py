@@ -49,8 +49,8 @@ def parse_sides(text: str) -> tuple[Side, Side]:
 
 def _side(path: str) -> Side:
     root = check_study_folder(path, USAGE)
-    if (found := read_study(root / "study.json")["settings"].get("experiment")) != "list-sorting":
-        raise InputError(f"compare: {root} is a study of {found or 'heuristic-core'}; give {USAGE}")
+    if (result := read_study(root / "study.json")["settings"].get("experiment")) != "list-sorting":
+        raise InputError(f"compare: {root} is a study of {result or 'heuristic-core'}; give {USAGE}")
     if absent := [name for name in TABLES if not Side(root).table(name).is_file()]:
         raise InputError(f"compare: {root}/tables has no {absent[0]}; run the study to its end first")
     return Side(root)

@@ -84,8 +84,8 @@ class Replacements:
     def _with_minimal_pairs(self, path: str | None) -> PairedSets | None:
         if path is None:
             raise InputError("counterfactual ablation takes activations on minimal pairs; give them by --minimal")
-        if found := select_paired(self._evaluation, self._subsample(path)):
-            return found
+        if result := select_paired(self._evaluation, self._subsample(path)):
+            return result
         self.kinds.remove(COUNTERFACTUAL)
         reason = "no evaluation pair has a minimal pair: a pair of the same family, of the other label and as long"
         if not self.kinds:
