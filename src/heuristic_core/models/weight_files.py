@@ -279,8 +279,8 @@ def _advise_conversion(folder: Path) -> str:
         return _explain_conversion(folder, first["pickled"])
     if first["other"]:
         return (
-            f"{first['other']} is not read. Take {WEIGHTS_FILE} from the model's page on the Hugging Face hub, or convert it "
-            "with transformers 4 (`from_pretrained` with from_tf=True or from_flax=True, then `save_pretrained`)"
+            f"{first['other']} is not read. Take {WEIGHTS_FILE} from the model's page on the Hugging Face hub, or "
+            "convert it with transformers 4 (`from_pretrained` with from_tf or from_flax, then `save_pretrained`)"
         )
     return "save the model into it with `save_pretrained`, or copy its weights into it"
 
