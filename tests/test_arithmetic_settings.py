@@ -83,7 +83,7 @@ from heuristic_core.common.errors import InputError
 arithmetic.enforce("portable", may_restart=False)
 torch.set_num_threads(2)
 try:
-    arithmetic.check("portable")
+    arithmetic.check_arithmetic("portable")
 except InputError as error:
     print(error)
 """
