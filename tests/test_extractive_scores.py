@@ -159,4 +159,4 @@ def test_removal_has_the_signed_correlation_of_scores_and_effects():
 
 
 def test_the_hop_is_the_tiny_studys():
-    assert len(hop().implications.sentences) == len(some().asked.last)
+    assert len(hop().implications.sentences) == len(some().queries.last)
