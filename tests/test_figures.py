@@ -283,7 +283,7 @@ def test_only_the_drawn_figure_is_loaded():
         "import sys; from heuristic_core.experiments.subnetworks.figures import draw\n"
         "try: draw('figure05', {}, None, None)\n"
         "except ValueError: pass\n"
-        "loaded = {name.rpartition('.')[2] for name in sys.modules if 'core.figures.' in name}\n"
+        "loaded = {name.rpartition('.')[2] for name in sys.modules if 'subnetworks.figures.' in name}\n"
         "assert 'figure05' in loaded and not loaded & {'figure02', 'table3'}, loaded\n"
         "assert not {'torch', 'transformers', 'statsmodels', 'seaborn.objects'} & set(sys.modules)\n"
     )

@@ -224,7 +224,7 @@ def test_diagnostics_of_chains_by_hand():
     # halves (9, 11), (10, 12), (10, 8), (8, 10): within 2, means 10, 11, 9, 9 of variance 11/12
     assert result["r_hat"] == pytest.approx(math.sqrt(1 / 2 + 11 / 12 / 2))
     assert [row["step_size"] for row in chain_rows(full, full[:1])] == ["full", "full", "half"]
-    failed = summarise_chains(full, [chain([90, 90, 90, 90])._replace(ended=3)], Checks())
+    failed = summarise_chains(full, [chain([90, 90, 90, 90])._replace(end_step=3)], Checks())
     assert failed["reason"] == "a chain at half the step size diverged" and failed["stable"] is False
 
 

@@ -150,9 +150,15 @@ def _file_pairs(task: FilesTask, known: dict, read: bool) -> StudyPairs:
     sizes = [size for split_pairs in sets for size in split_pairs.sizes]
     splits = zip(task.evaluation.values(), sets, strict=True)
     in_domain = tuple(size for split, pairs in splits if split.group == "id" for size in pairs.sizes)
-    details = {"subsets": len(sizes), "largest": max(sizes), "counted": False, "assumed": tuple(assumed)}
-    details |= {"in_domain": in_domain}
-    return StudyPairs(Pairs(used_pairs, used_pairs * train.mean), _sum_pairs(sets), **details)
+    return StudyPairs(
+        Pairs(used_pairs, used_pairs * train.mean),
+        _sum_pairs(sets),
+        subsets=len(sizes),
+        largest_subset=max(sizes),
+        counted=False,
+        assumed_files=tuple(assumed),
+        in_domain_sizes=in_domain,
+    )
 
 
 def _sum_pairs(sets: Sequence[_SplitPairs]) -> Pairs:
