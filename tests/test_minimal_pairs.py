@@ -209,7 +209,7 @@ def test_the_nearest_pair_of_many_is_that_of_every_comparison():
 
     evaluation = files_set(("o", "ood", "x", drawn(300)), ("e", "ood-entailment", "x", drawn(40)))
     ids = np.stack(evaluation.split_by_pair(evaluation.ids))
-    minimal = np.stack(evaluation.split(find_nearest_pairs(evaluation).ids))
+    minimal = np.stack(evaluation.split_by_pair(find_nearest_pairs(evaluation).ids))
     for k, row in enumerate(ids):
         others = ids[300:] if k < 300 else ids[:300]
         apart = (others != row).sum(axis=1)

@@ -134,11 +134,11 @@ def test_random_masks_and_what_is_between_subnetworks_are_counted():
     study = PAPER.model_copy(update={"mechanism": parts})
     before, after = (by_name(item, BERT, HUNDRED) for item in (PAPER, study))
     assert after.keys() - before.keys() == {"masks", "interpolation"}
-    assert after["masks"].times == 100 + 12 and after["masks"].rules == ("masks",)
+    assert after["masks"].repeats == 100 + 12 and after["masks"].rules == ("masks",)
     assert after["masks"].pairs == 112 * min(HUNDRED.evaluation.pairs, 10 * HUNDRED.subsets)
     apart = round(PAPER.grid.mid * (1 - PAPER.grid.mid) * 12 * 13)
     # All learned ones, every component out of the one that generalises, and both halves of the greedy path.
-    assert after["interpolation"].times == 12 + apart + 2 * sum(range(1, apart + 1))
+    assert after["interpolation"].repeats == 12 + apart + 2 * sum(range(1, apart + 1))
     assert estimate_needs(study)["interpolation"].mem_mb > estimate_needs(PAPER)["interpolation"].mem_mb
     assert estimate_needs(study)["masks"].runtime > estimate_needs(PAPER)["masks"].runtime
 
