@@ -2,7 +2,7 @@
 
 import pytest
 
-from heuristic_core.provenance import digests, remembered
+from heuristic_core.provenance import digests, digest_cache
 from heuristic_core.provenance.digest_cache import DigestCache, read_digest_cache
 
 
@@ -14,7 +14,7 @@ def code(tmp_path, monkeypatch):
     (package / "module.py").write_text("x = 1\n")
     (tmp_path / "lock").write_text("")
     (tmp_path / "script.py").write_text("import package.module\n")
-    for module in (digests, remembered):
+    for module in (digests, digest_cache):
         monkeypatch.setattr(module, "PACKAGE", package)
 
     def start():
@@ -22,7 +22,7 @@ def code(tmp_path, monkeypatch):
             getattr(function, "cache_clear", lambda: None)()
         computed = []
         with monkeypatch.context() as patch:
-            patch.setattr(remembered, "code_digest", lambda *a, **k: computed.append(a) or digests.code_digest(*a, **k))
+            patch.setattr(digest_cache, "code_digest", lambda *a, **k: computed.append(a) or digests.code_digest(*a, **k))
             cache = DigestCache(str(tmp_path / "file"), str(tmp_path / "lock"), write=False)
             digest = cache.digest(tmp_path / "script.py")
             cache._save()
