@@ -82,11 +82,11 @@ changes: configured ready
 # Which test runs when, and in which process: tests/schedule.py. OpenBLAS's threads wait for each other longer than they work.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS)
 
-## Style, and every test that is not slow: at most five minutes of two cores.
+## Style, and every test that is not slow: five to ten minutes of two cores.
 test: ready lint
 	$(PYTEST) -m "not slow"
 
-## What `test` leaves out, and all cases of tests that try a share there: ten to fifteen minutes of two cores.
+## What `test` leaves out, and all cases of tests that try a share there: ten to forty minutes of two cores.
 test-slow: ready
 	HEURISTIC_CORE_TEST_FULL=1 $(PYTEST) -m "slow or sampled"
 
