@@ -2,7 +2,7 @@
 
 import pytest
 
-from heuristic_core.provenance import digests, digest_cache
+from heuristic_core.provenance import digest_cache, digests
 from heuristic_core.provenance.digest_cache import DigestCache, read_digest_cache
 
 
@@ -22,7 +22,9 @@ def code(tmp_path, monkeypatch):
             getattr(function, "cache_clear", lambda: None)()
         computed = []
         with monkeypatch.context() as patch:
-            patch.setattr(digest_cache, "code_digest", lambda *a, **k: computed.append(a) or digests.code_digest(*a, **k))
+            patch.setattr(
+                digest_cache, "code_digest", lambda *a, **k: computed.append(a) or digests.code_digest(*a, **k)
+            )
             cache = DigestCache(str(tmp_path / "file"), str(tmp_path / "lock"), write=False)
             digest = cache.digest(tmp_path / "script.py")
             cache._save()

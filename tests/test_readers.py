@@ -130,7 +130,9 @@ def test_hub_splits_are_read_from_the_cache(tmp_path, monkeypatch):
         asked.append((repository, revision, patterns, kind))
         return [tmp_path / "dev.csv"]
 
-    monkeypatch.setitem(sys.modules, "heuristic_core.data.hub", types.SimpleNamespace(find_cached_files=find_cached_files))
+    monkeypatch.setitem(
+        sys.modules, "heuristic_core.data.hub", types.SimpleNamespace(find_cached_files=find_cached_files)
+    )
     commit = "0" * 40
     assert read(tmp_path / "elsewhere", "data/dev*.csv", hub="owner/pairs", revision=commit) == MADE_UP
     assert asked == [("owner/pairs", commit, ["data/dev*.csv"], "dataset")]

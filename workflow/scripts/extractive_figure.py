@@ -3,11 +3,11 @@
 from heuristic_core.experiments.extractive_structures.config import ExtractiveFigures
 from heuristic_core.experiments.extractive_structures.figures import draw, sheets_of
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
-from heuristic_core.jobs.figures import drawer_of
+from heuristic_core.jobs.figures import make_figure_job
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 
-main = job(drawer_of(TARGETS, ExtractiveFigures, draw, sheets_of))
+main = job(make_figure_job(TARGETS, ExtractiveFigures, draw, sheets_of))
 
 if __name__ == "__main__":
     run_with_record(main)

@@ -2,10 +2,10 @@
 
 from heuristic_core.experiments.list_sorting.tables import SORTING
 from heuristic_core.jobs.job import job
-from heuristic_core.jobs.tables import joiner_of
+from heuristic_core.jobs.tables import make_concatenate_job
 from heuristic_core.provenance.record import run_with_record
 
-main = job(joiner_of(SORTING))
+main = job(make_concatenate_job(SORTING))
 
 if __name__ == "__main__":
     run_with_record(main)

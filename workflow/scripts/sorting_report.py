@@ -1,11 +1,11 @@
 """Write the report of a study of the list-sorting experiment."""
 
 from heuristic_core.experiments.list_sorting.report import sorting_page
-from heuristic_core.jobs.figures import reporter_of
+from heuristic_core.jobs.figures import make_report_job
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 
-main = job(reporter_of(sorting_page))
+main = job(make_report_job(sorting_page))
 
 if __name__ == "__main__":
     run_with_record(main)

@@ -34,7 +34,7 @@ PORTABLE_OPTIONS = {
 class JobParser(argparse.ArgumentParser):
     """A parser that knows the arguments many scripts share, and starts the job's log when they are read.
 
-    What a script reads and writes is declared by :meth:`reads` and :meth:`writes`: a job's record tells of these paths.
+    Inputs and outputs are declared by :meth:`add_inputs` and :meth:`add_outputs`; the job's record lists them.
     In the workflow, the name of a rule's input, output or setting is the name of the option.
     """
 
@@ -130,7 +130,7 @@ def _option_paths(values: argparse.Namespace, names: Sequence[str]) -> list[str]
 
 
 def parse_identity(values: argparse.Namespace) -> Identity:
-    """The identity that :meth:`Arguments.identity` read."""
+    """The identity that :meth:`JobParser.identity` read."""
     fields = {name: vars(values).get(OPTIONS.get(name, name)) for name in Identity._fields}
     return Identity(**{name: value for name, value in fields.items() if value is not None})
 

@@ -19,7 +19,9 @@ from heuristic_core.report.settings import read_study
 from heuristic_core.tables.parquet import read_rows
 
 
-def drawer_of(targets: Mapping, settings: type[Block], draw: Callable, sheets_of: Callable) -> Callable[..., None]:
+def make_figure_job(
+    targets: Mapping, settings: type[Block], draw: Callable, sheets_of: Callable
+) -> Callable[..., None]:
     """Return the job that draws a figure or table of an experiment.
 
     Args:
@@ -47,7 +49,7 @@ def drawer_of(targets: Mapping, settings: type[Block], draw: Callable, sheets_of
     return draw_figure
 
 
-def reporter_of(page: Callable[..., str]) -> Callable[..., None]:
+def make_report_job(page: Callable[..., str]) -> Callable[..., None]:
     """Return the job that writes the report of an experiment.
 
     Args:

@@ -1,11 +1,11 @@
 """The main of a script from a typed function: its command line, log, record and resumption follow from its signature.
 
-    main = job(prune_seeds)
+    main = job(find_subnetworks)
 
     if __name__ == "__main__":
-        recorded(main)
+        run_with_record(main)
 
-The function itself is plain Python: it takes paths, settings and where to write, and knows of no command line.
+The function is plain Python: it takes paths and settings, not a command line.
 """
 
 import json
@@ -31,8 +31,8 @@ from heuristic_core.provenance.record import result_digests
 def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]:
     """Make the main of a script that runs `function`.
 
-    The state of an unfinished job is in the folder that the parameter annotated ``Unfinished`` gets. It is kept for the
-    very same job, removed once that has succeeded, and set aside where it diverged.
+    The state of an unfinished job is in the folder that the parameter annotated ``Unfinished`` gets. It is kept for
+    an identical job, removed after success, and set aside if the job diverged.
 
     Args:
         function: Every parameter has an annotation (see :mod:`heuristic_core.common.roles`) and an entry in the

@@ -14,7 +14,7 @@ from heuristic_core.config.claims import load_claims
 from heuristic_core.tables.parquet import read_table, write_joined, write_table
 
 
-def joiner_of(schemas: Collection[str]) -> Callable[..., None]:
+def make_concatenate_job(schemas: Collection[str]) -> Callable[..., None]:
     """Return the job that joins the parts of one table of an experiment.
 
     Args:
@@ -34,7 +34,7 @@ def joiner_of(schemas: Collection[str]) -> Callable[..., None]:
     return join_table
 
 
-def judge_of(judge: Callable[[str, Mapping[str, pd.DataFrame], list], pd.DataFrame]) -> Callable[..., None]:
+def make_claims_job(judge: Callable[[str, Mapping[str, pd.DataFrame], list], pd.DataFrame]) -> Callable[..., None]:
     """Return the job that judges the claims of an experiment.
 
     Args:

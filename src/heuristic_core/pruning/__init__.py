@@ -1,1 +1,1 @@
-"""Pruning: hard-concrete gates, what learns them, and the subnetworks that are found."""
+"""Pruning: hard-concrete gates, how they are learned, and the resulting subnetworks."""

@@ -153,7 +153,7 @@ class Learner:
         Only this method makes the host wait for the device.
 
         Raises:
-            Diverged: No run is finite at the first recorded step, so that a shared input must be broken.
+            DivergenceError: No run is finite at the first recorded step, so that a shared input must be broken.
         """
         if not rows:
             return
@@ -219,7 +219,7 @@ class Learner:
 
 
 def learning_rate_factor(step: int, steps: int, settings: Gates) -> float:
-    """Return the learning-rate factor at `step`: linear warmup-up, with linear decay from its end or from the start."""
+    """Return the learning-rate factor at `step`: linear warm-up, with linear decay from its end or from the start."""
     warmup = settings.warmup_steps
     warmup_factor = min(1.0, (step + 1) / warmup) if warmup else 1.0
     if settings.decay == "from-start":

@@ -47,7 +47,7 @@ def prune(
 
     Raises:
         ValueError: The runs differ in their number of steps, or several runs have dropout.
-        Diverged: No run is finite at the first step.
+        DivergenceError: No run is finite at the first step.
     """
     if settings.dropout and len(runs) > 1:
         raise ValueError(f"runs with dropout cannot share a pass: expected 1 run, got {len(runs)}")

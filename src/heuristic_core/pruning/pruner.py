@@ -106,7 +106,7 @@ def find_subnetworks(
         subnetworks: Where to write each seed's subnetwork (JSON).
         traces: Where to write the trace of each seed's pruning (Parquet).
         unfinished: Folder of the state from which the job resumes.
-        repeat: 0; another number marks the same run, run again.
+        repeat: Number of the repeated run; 0 for the first.
         device: Where the model runs.
     """
     require_same_length(seeds=seeds, subnetworks=subnetworks, traces=traces)

@@ -34,7 +34,7 @@ class Tables(Protocol):
     """The least that evidence must have; statistics may ask for more."""
 
     def table(self, name: str) -> pd.DataFrame:
-        """The rows of a table. Raises CannotSay where it has none."""
+        """The rows of a table. Raises NotComputable where it has none."""
 
 
 class Judged(NamedTuple):

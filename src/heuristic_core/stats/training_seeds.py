@@ -25,7 +25,7 @@ def extreme_mean(
     Seeds that agree exactly have no interval, as they may agree by chance. percent: no value is possible beyond 0 and
     100; where all seeds are at 0 or 100, the interval reaches to Wilson's bound of a share that `units` observations
     for each seed may not show. units: independent observations behind a seed's value; 1: the seed itself.
-    Raises CannotSay without a value, and TooFew where some group has none: it might be the lowest.
+    Raises NotComputable without a value, and TooFewUnits where some group has none: it might be the lowest.
 
     The lowest mean is above a threshold where all means are, so that the lower end is the lowest of the groups' own.
     It is below a threshold where any mean is: the upper end allows for as many chances as there are groups

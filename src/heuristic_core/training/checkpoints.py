@@ -58,7 +58,7 @@ class FinetuningRun(NamedTuple):
             save: Writes a checkpoint into a folder.
 
         Raises:
-            Diverged: Training produced NaN or infinity.
+            DivergenceError: Training produced NaN or infinity.
         """
         folder, checkpoints = self.unfinished, checkpoints or {}
 

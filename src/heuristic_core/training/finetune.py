@@ -80,7 +80,7 @@ def finetune(
         The records of the run.
 
     Raises:
-        Diverged: Loss or gradient is NaN or infinite (such a step changes no weight), or the loss of an interval
+        DivergenceError: Loss or gradient is NaN or infinite (such a step changes no weight), or the loss of an interval
             between evaluations is far above the loss of a guess. Names the step and the last good checkpoint.
     """
     sets = (train, evaluation)
@@ -124,7 +124,7 @@ def record_interval(run: TrainingRun, rate: float, classes: int) -> None:
         classes: Number of classes.
 
     Raises:
-        Diverged: The loss is far above the loss of a guess.
+        DivergenceError: The loss is far above the loss of a guess.
     """
     loss = sum(run.losses) / len(run.losses)
     first = run.trace[0]["loss"] if run.trace else loss

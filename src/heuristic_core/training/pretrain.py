@@ -124,7 +124,7 @@ def pretrain(
         state: File of the run's state, as in :func:`heuristic_core.training.finetune.finetune`.
 
     Raises:
-        Diverged: Loss or gradient is NaN or infinite; names the step.
+        DivergenceError: Loss or gradient is NaN or infinite; names the step.
     """
     stepper, held_out = MaskedStepper(model, settings), corpus.held_out()
     run = resume_run(state, model, stepper)

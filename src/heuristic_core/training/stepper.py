@@ -41,7 +41,7 @@ class AdamWStepper(ABC):
         In float16, a gradient that is not finite halves the loss scale and skips the step.
 
         Raises:
-            Diverged: Loss or gradient is NaN or infinite, or float16's loss scale is below 1; the weights are
+            DivergenceError: Loss or gradient is NaN or infinite, or float16's loss scale is below 1; the weights are
                 unchanged.
         """
         for group in self.optimizer.param_groups:

@@ -57,7 +57,7 @@ rule sentences:
         **job(
             "sentences",
             task=format_block(TASK),
-            # Demands are checked but change no pair. As a function of outputs, they rerun nothing when they change.
+            # Requirements are checked but change no pair. As a function of outputs, they rerun nothing when they change.
             demands=lambda w, output: json.dumps(STUDY.demands._asdict()),
         ),
     shell:

@@ -28,7 +28,7 @@ def lowest_correlation(groups: Mapping[str, pd.Series], what: str) -> Estimate:
         what: What is correlated; begins the detail of the estimate.
 
     Raises:
-        CannotSay: If a group has no value.
+        NotComputable: If a group has no value.
     """
     z = {name: to_z(values) for name, values in groups.items()}
     estimate = extreme_mean(

@@ -26,7 +26,7 @@ class Evidence:
     tables: dict[str, pd.DataFrame]
 
     def table(self, name: str) -> pd.DataFrame:
-        """Return a table. Raises CannotSay if it is missing or empty."""
+        """Return a table. Raises NotComputable if it is missing or empty."""
         if name not in self.tables or self.tables[name].empty:
             raise NotComputable(f"the study has no table {name}")
         return self.tables[name]
@@ -40,7 +40,7 @@ class Evidence:
             **where: Values of columns that select rows.
 
         Raises:
-            CannotSay: If no row matches.
+            NotComputable: If no row matches.
         """
         rows = self.table(table)
         for column, value in {"part": part, **where}.items():
@@ -59,7 +59,7 @@ class Evidence:
             epoch: Number of epochs of teaching; default: all.
 
         Raises:
-            CannotSay: If no model was pre-trained on the corpus.
+            NotComputable: If no model was pre-trained on the corpus.
         """
         curves = self.table("extractive_curves")
         if corpus not in set(curves["corpus"]):
@@ -71,7 +71,7 @@ class Evidence:
         """Return the ranks at the end of the last stage of an order, indexed by seed.
 
         Raises:
-            CannotSay: If the order is missing from the table.
+            NotComputable: If the order is missing from the table.
         """
         rows = self.table("extractive_ordering")
         order_rows = rows[rows["order"] == order]

@@ -122,7 +122,7 @@ def _estimate_lower_hop(rows: pd.DataFrame, what: str) -> Estimate:
 
 
 def _require_r(rows: pd.DataFrame, what: str) -> None:
-    """Raise CannotSay if r is null in all rows."""
+    """Raise NotComputable if r is null in all rows."""
     if rows.empty or rows["r"].isna().all():
         raise NotComputable("; ".join([f"no {what}", *sorted(set(rows["reason"].dropna()))]))
 

@@ -88,7 +88,7 @@ def learn(
         saving: Where to save and resume; default: nowhere.
 
     Raises:
-        Diverged: If a loss is not finite; names step and seed.
+        DivergenceError: If a loss is not finite; names step and seed.
     """
     learner = Learner(parameters, settings, trained)
     learner.load(saving)
@@ -191,7 +191,7 @@ class Learner:
         return torch.tensor(self._losses)
 
     def advance(self, examples: Examples, order: tuple[str, int]) -> float:
-        """Take a step on a batch and return its loss. Raises Diverged, without a step, if the loss is not finite."""
+        """Take a step on a batch and return its loss. Raises DivergenceError instead if the loss is not finite."""
         self._optimizer.zero_grad()
         loss = answer_loss(self.parameters, examples)
         if not loss.isfinite():

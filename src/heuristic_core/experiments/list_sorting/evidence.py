@@ -34,7 +34,7 @@ class Evidence:
         """Return the rows of a table.
 
         Raises:
-            CannotSay: The study lacks the table, or it is empty.
+            NotComputable: The study lacks the table, or it is empty.
         """
         if name not in self.tables or self.tables[name].empty:
             raise NotComputable(f"the study has no table {name}")
@@ -61,7 +61,7 @@ class Evidence:
             decay: WITH or WITHOUT weight decay, or ANY.
 
         Raises:
-            CannotSay: No condition is left.
+            NotComputable: No condition is left.
         """
         if decay not in (WITH_DECAY, WITHOUT_DECAY, ANY_DECAY):
             raise ValueError(f"unknown decay = {decay!r}; choose from {WITH_DECAY}, {WITHOUT_DECAY}, {ANY_DECAY}")
@@ -87,7 +87,7 @@ class Evidence:
             decay: WITH or WITHOUT weight decay, or ANY.
 
         Raises:
-            CannotSay: No model has the measure.
+            NotComputable: No model has the measure.
         """
         rows = self.at_end(measure, "sorting_heads" if measure in HEAD_MEASURES else "sorting_models")
         rows = rows[rows["condition"].isin(self.conditions(decay)["condition"])]
@@ -106,7 +106,7 @@ class Evidence:
         attends to. Its folded OV matrix may have any soft overlap, or none.
 
         Raises:
-            CannotSay: No head was ablated by means.
+            NotComputable: No head was ablated by means.
         """
         rows = self.at_end("loss", "sorting_ablations")
         whole = rows[rows["kind"] == "none"].set_index(["condition", "seed"])

@@ -27,7 +27,7 @@ def find_stage(stages: pd.DataFrame, stage: str) -> tuple[int, int]:
         stage: Name of the stage.
 
     Raises:
-        CannotSay: The model lacks the stage, or a specialisation ends before initial learning does.
+        NotComputable: The model lacks the stage, or a specialisation ends before initial learning does.
     """
     rows = stages.set_index("stage").loc[[stage] if stage != SPECIALISATION else [LEARNING, stage]]
     if reasons := list(rows["reason"].dropna()):
@@ -48,7 +48,7 @@ def bracket_stage(start: int, end: int, sampled: Sequence[int], measured: Sequen
         measured: Measured steps, ascending.
 
     Raises:
-        CannotSay: No sampled step is within `MAX_STEPS_OUTSIDE` measured steps.
+        NotComputable: No sampled step is within `MAX_STEPS_OUTSIDE` measured steps.
     """
     before, after = bisect_right(sampled, start) - 1, bisect_left(sampled, end)
     if before < 0 or after == len(sampled):

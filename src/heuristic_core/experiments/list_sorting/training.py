@@ -58,7 +58,7 @@ def train(
         seeds: Training seeds; default: those of the study.
 
     Raises:
-        Diverged: A loss is not finite; the message has seed and step, and that step changes no weight.
+        DivergenceError: A loss is not finite; the message has seed and step, and that step changes no weight.
     """
     settings = study.training
     seeds = settings.seeds if seeds is None else seeds
@@ -121,7 +121,7 @@ class Learner:
             The losses, nats, [M].
 
         Raises:
-            Diverged: A loss is not finite; the weights do not change.
+            DivergenceError: A loss is not finite; the weights do not change.
         """
         self._flat.grad.zero_()
         step_losses = []

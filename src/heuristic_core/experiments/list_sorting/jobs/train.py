@@ -37,7 +37,7 @@ def train_models(
         unfinished: Folder of the state from which the job resumes.
 
     Raises:
-        Diverged: A loss is not finite.
+        DivergenceError: A loss is not finite.
     """
     kept, names = sorting.training.kept, {"study": study, "condition": condition}
     require_same_length(**{"sorting.training.kept": kept, "checkpoints": checkpoints})

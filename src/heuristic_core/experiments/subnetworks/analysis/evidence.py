@@ -29,7 +29,7 @@ class Evidence:
         """Return a table.
 
         Raises:
-            CannotSay: If the study lacks the table, or it has no rows for this run.
+            NotComputable: If the study lacks the table, or it has no rows for this run.
         """
         if name not in self.tables or self.tables[name].empty:
             raise NotComputable(f"the study has no table {name}")
@@ -50,7 +50,7 @@ class Evidence:
         Raises:
             FailedRuns: If half of the runs of a cell or more failed, collapsed or missed their target, or the full
                 model is at chance.
-            TooFew: If all subnetworks of a cell are identical, so that there is one mask, not several.
+            TooFewUnits: If all subnetworks of a cell are identical, so that there is one mask, not several.
         """
         runs = self.tables.get("runs")
         if runs is None or runs.empty:
@@ -75,7 +75,7 @@ class Evidence:
         """Return in-domain accuracy above chance, points.
 
         Raises:
-            CannotSay: If chance is not recorded.
+            NotComputable: If chance is not recorded.
         """
         if (chance := self.chance()) is None:
             raise NotComputable("in-domain chance is not recorded, so that accuracy above it is not known")
@@ -114,7 +114,7 @@ class Evidence:
             sparsity: "mid" or "high".
 
         Raises:
-            CannotSay: If the table is missing.
+            NotComputable: If the table is missing.
             FailedRuns: If the cell is not sound, see :meth:`sound`.
         """
         self.require_sound(sparsity)
@@ -135,7 +135,7 @@ class Evidence:
             rows: Rows of table "group_accuracy" to check for J; default all.
 
         Raises:
-            CannotSay: If the group is J and the study has no entailment subsets.
+            NotComputable: If the group is J and the study has no entailment subsets.
         """
         rows = self.tables.get("group_accuracy") if rows is None else rows
         lacks_j = rows is not None and not rows.loc[rows["group"] == J, "accuracy"].notna().any()
@@ -149,7 +149,7 @@ class Evidence:
         """Return the rows of a :meth:`cell` of table "accuracy" or "group_accuracy" with accuracies on a group.
 
         Raises:
-            CannotSay: If there are none.
+            NotComputable: If there are none.
             FailedRuns: If the cell is not sound, see :meth:`sound`.
         """
         rows, group = self.cell(table, sparsity), self.resolve_group(group)
@@ -160,7 +160,7 @@ class Evidence:
         """Return the full model's row of table "group_accuracy" at the last checkpoint.
 
         Raises:
-            CannotSay: If it is missing.
+            NotComputable: If it is missing.
         """
         rows, group = self.table("group_accuracy"), self.resolve_group(group)
         is_full = (rows["step"] == self.context.last) & rows["seed"].isna() & (rows["group"] == group)
@@ -212,7 +212,7 @@ def require_rows(rows: pd.DataFrame, what: str) -> pd.DataFrame:
     """Return `rows` if there are any.
 
     Raises:
-        CannotSay: If there are no rows; the message says that `what` is missing.
+        NotComputable: If there are no rows; the message says that `what` is missing.
     """
     if rows.empty:
         raise NotComputable(f"no {what}")

@@ -14,7 +14,7 @@ def select_joint_ablation(evidence: Evidence) -> pd.DataFrame:
     """Return the rows of the whole core for the first kind of ablation.
 
     Raises:
-        CannotSay: If no core head was ablated.
+        NotComputable: If no core head was ablated.
     """
     return next(iter(select_joint_ablations(evidence).values()))
 
@@ -23,7 +23,7 @@ def select_joint_ablations(evidence: Evidence) -> dict[str, pd.DataFrame]:
     """Return the rows of the whole core by kind of ablation, in the order of the table.
 
     Raises:
-        CannotSay: If no core head was ablated.
+        NotComputable: If no core head was ablated.
     """
     evidence.require_sound("mid", "high")
     table = evidence.table("ablations")
@@ -39,7 +39,7 @@ def select_group_row(rows: pd.DataFrame, group: str) -> pd.Series:
     """Return the row of one ablation on a group.
 
     Raises:
-        CannotSay: If the change of accuracy is missing.
+        NotComputable: If the change of accuracy is missing.
     """
     group_rows = rows[rows["subset"].isna() & (rows["group"] == group)].dropna(subset="change")
     return require_rows(group_rows, f"{group} accuracy of ablation {rows['ablation'].iloc[0]}").iloc[0]

@@ -179,7 +179,7 @@ def _require_subnetworks(rows: pd.DataFrame) -> pd.DataFrame:
     """Return `rows`, one per subnetwork.
 
     Raises:
-        TooFew: If there are fewer than `MIN_SUBNETWORKS`.
+        TooFewUnits: If there are fewer than `MIN_SUBNETWORKS`.
     """
     if len(rows) < MIN_SUBNETWORKS:
         raise TooFewUnits(f"{len(rows)} sound subnetworks, and an interval over them needs {MIN_SUBNETWORKS}")
@@ -207,7 +207,7 @@ def _interval_units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
 
 
 def _count_values(values) -> int:
-    """Count values. Raises TooFew if there are too few for a spread."""
+    """Count values. Raises TooFewUnits if there are too few for a spread."""
     if len(values) < 2:
         raise TooFewUnits(f"only {len(values)} subnetworks")
     return len(values)

@@ -84,7 +84,7 @@ def core_alone(evidence: Evidence, group: str) -> Estimate:
 
 
 def _stable_core_row(evidence: Evidence) -> pd.Series:
-    """Return the row of table "stable_core". Raises TooFew if no share of the pruning seeds is beyond chance."""
+    """Return the row of table "stable_core". Raises TooFewUnits if no share of the pruning seeds is beyond chance."""
     evidence.require_sound("mid", "high")
     row = evidence.table("stable_core").iloc[0]
     if pd.isna(row["least"]):
@@ -102,7 +102,7 @@ def _head_flags(evidence: Evidence, column: str) -> pd.Series:
 
 
 def _select_role(evidence: Evidence, role: str) -> pd.DataFrame:
-    """Select the ablations with one role, of the first kind of ablation. Raises CannotSay without any."""
+    """Select the ablations with one role, of the first kind of ablation. Raises NotComputable without any."""
     evidence.require_sound("mid", "high")
     table = evidence.table("ablations")
     rows = table[(table["kind"] == table["kind"].iloc[0]) & (table["role"] == role)]

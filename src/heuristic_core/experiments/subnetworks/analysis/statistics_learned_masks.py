@@ -114,7 +114,7 @@ def frequency_within_layers(evidence: Evidence) -> Estimate:
 
 
 def _masks(evidence: Evidence) -> Masks:
-    """Return the masks of a run, by cell and pruning seed. Raises CannotSay if a cell has none."""
+    """Return the masks of a run, by cell and pruning seed. Raises NotComputable if a cell has none."""
     evidence.require_sound(*LATE_CELLS)
     try:
         return collect_run_masks(evidence.table("components"), evidence.context)

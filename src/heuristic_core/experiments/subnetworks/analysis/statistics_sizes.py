@@ -150,7 +150,7 @@ def _range(curve: Curve) -> tuple[MeanSize, str]:
 
 
 def _mean(curve: Curve) -> tuple[MeanSize, str]:
-    """Return the mean over seeds of a single-row curve. Raises TooFew if no seed has a value."""
+    """Return the mean over seeds of a single-row curve. Raises TooFewUnits if no seed has a value."""
     known = ~np.isnan(curve.lower_bound[0])
     if not known.any():
         raise TooFewUnits(f"no pruning seed has a value: {curve.description}")
@@ -186,7 +186,7 @@ def _rows(evidence: Evidence, group: str) -> pd.DataFrame:
 
 
 def _cmd(evidence: Evidence, group: str) -> Curve:
-    """Return CMD on a group. Raises CannotSay if it is undefined at all steps."""
+    """Return CMD on a group. Raises NotComputable if it is undefined at all steps."""
     evidence.require_sound("sizes")
     rows = evidence.table("circuit_performance")
     rows = require_rows(rows[rows["group"] == group], f"{CMD} on {group}").sort_values("step", kind="stable")

@@ -1,4 +1,4 @@
-"""A fine-tuned model, or what is left of it, that says what it makes of sentences."""
+"""A fine-tuned model, or a part of it, that classifies pairs of sentences."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class Classifier:
         return [component.name for component in self.grid if component.index not in self.removed]
 
     def pruned(self, subnetwork: Subnetwork) -> Classifier:
-        """The same without what `subnetwork` has not kept. Raises InputError where that is of another grid."""
+        """Return the classifier restricted to `subnetwork`. Raises InputError if its grid is another one."""
         return self._without(subnetwork.removed_from(self.grid))
 
     def ablate(self, components: Sequence[str]) -> Classifier:
-        """The same without some heads ("1.0") or MLPs ("mlp 1") more. Raises InputError where there is no such one."""
+        """Return it without further heads ("1.0") or MLPs ("mlp 1"). Raises InputError if a component is unknown."""
         numbers = {component.name: component.index for component in self.grid}
         if isinstance(components, str):
             raise InputError(f"components = {components!r}: give a list of names, as [{components!r}]")
@@ -98,9 +98,9 @@ class Classifier:
         return frame.join(pd.DataFrame(logits.double().softmax(-1).numpy(), columns=list(self.labels)))
 
     def attention(self, sentence1: str, sentence2: str) -> pd.DataFrame:
-        """From which token every head that is left attends to which: columns of table `attention_maps`.
+        """Return the attention of every remaining head, in columns of table `attention_maps`.
 
-        One row per head, asking token (query) and attended token (key); probability: 0-1, adds up to 1 over the keys.
+        One row per head, query token and key token; probabilities, 0-1, sum to 1 over key tokens.
         """
         mask = Mask(gates_without(self.removed, self.grid).to(self.full.device), self._means(), self.grid)
         table = map_table(self.run, self.full, self._encoded([(sentence1, sentence2)]), mask if self.removed else None)
@@ -111,7 +111,7 @@ class Classifier:
         return replace(self, removed=tuple(sorted({*self.removed, *more})))
 
     def _means(self) -> ComponentMeans:
-        """What removed components put out; of a full model, of which none is needed, zeros."""
+        """Return the outputs of removed components; zeros for a full model, which has none."""
         if not self.removed:
             return zero_means(self.full)
         return ComponentMeans.load(self.folder / "means.safetensors").to(self.full)

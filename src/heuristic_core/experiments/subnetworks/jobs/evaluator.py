@@ -52,7 +52,7 @@ class Evaluator:
         self._rule = analysis.class_rule
 
     def subsample(self, encoded: Encoded) -> Encoded:
-        """Of a set with the subsets and labels of the evaluation pairs, the pairs at the places that are evaluated."""
+        """Subsample a set that has the evaluation set's subsets and labels, at the positions that are evaluated."""
         return encoded.subsample(*self._thinning)
 
     def predict_without(self, removed: Iterable[int]) -> dict[str, np.ndarray]:

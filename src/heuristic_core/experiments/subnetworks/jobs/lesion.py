@@ -38,7 +38,7 @@ def finetune_lesioned_model(
     device: Device = "cpu",
     precision: PrecisionSetting = "float32",
 ) -> None:
-    """Fine-tune a model without some of its heads, which stay out.
+    """Fine-tune a model with some of its heads removed for good.
 
     These are the heads that attend to the repeated word before fine-tuning, or as many random heads of the same layers.
     No checkpoints are kept.

@@ -30,7 +30,7 @@ def select_lesion_heads(name: str, heads: Sequence[Mapping], seed: int, ft_seed:
         ft_seed: The fine-tuning seed of the run.
 
     Raises:
-        NoLesion: If no head or every head is an overlap head, or if there are fewer than k random sets.
+        LesionUnavailable: No head or every head is an overlap head, or fewer than k random sets exist.
         InputError: If `name` is no lesion.
     """
     if not re.fullmatch(LESION_PATTERN, name):

@@ -45,8 +45,8 @@ def pack_subnetworks(
 ) -> None:
     """Count the subnetworks that fit into a model side by side.
 
-    Find one, close its heads, and repeat while one is faithful. Beside every round random ones are run: as many heads
-    of the same layers are closed, whichever they are.
+    Find one, close its heads, and repeat as long as one is faithful. Each round has controls, which close random heads,
+    as many in each layer.
 
     Args:
         checkpoint: Folder of the fine-tuned model.
@@ -105,7 +105,7 @@ class _Rounds:
         result: Subnetwork | FailedRun,
         trace: pd.DataFrame | None,
     ) -> Round:
-        """Judge what the pruning run of round `number` with the components `closed` has given.
+        """Evaluate the pruning run of round `number` with the components `closed`.
 
         Args:
             number: Of the round, from 1.

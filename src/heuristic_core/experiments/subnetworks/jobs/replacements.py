@@ -54,7 +54,7 @@ class Replacements:
     def predictions(self, kind: str, heads: Sequence[int], draw: int) -> dict[str, np.ndarray]:
         """Columns of table "ablation_predictions", from `subset` on, with `heads` (component indices) replaced.
 
-        example: the place of a pair in the whole evaluation set as it is thinned. draw: of donors, of kind "resample".
+        example: position of a pair in the subsampled evaluation set. draw: number of the donors' draw ("resample").
         """
         if kind != COUNTERFACTUAL:
             donors = self._donors(draw) if kind == "resample" else None

@@ -202,7 +202,7 @@ def _assume_pairs(key: str, split: Split, limit: int | None, known: dict) -> _Sp
     entry = known["files"].get(split.file if split.folder else split.source)
     if entry is None and limit is None:
         raise InputError(
-            f"{key}: {split.source} is not there, and nothing is known of how many pairs it has; put it there "
+            f"{key}: {split.source} is missing, and its number of pairs is unknown; add the file "
             "(`make fetch` for what comes from the hub), then plan"
         )
     entry = entry or {"pairs": limit, "tokens": known["tokens"]}
