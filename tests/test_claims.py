@@ -30,7 +30,7 @@ def test_a_statistic_has_a_name_of_its_own():
 
     with pytest.raises(
         ValueError,
-        match=r"spread_mean is in heuristic_core\.experiments\.heuristic_core\.analysis\.statistics_accuracy and in",
+        match=r"spread_mean is in heuristic_core\.experiments\.subnetworks\.analysis\.statistics_accuracy and in",
     ):
         statistic(spread_mean)
     assert STATISTICS["spread_mean"] is not spread_mean

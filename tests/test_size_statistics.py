@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from amounts import amount, by_chance
+from amounts import amount, by_chance, first_fast
 from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis import statistics_sizes as sizes
@@ -210,7 +210,7 @@ def of_fine_tuning_seeds(rng, seeds, level, at):
 def judge_measures(draw, threshold):
     """How often each measure's interval holds the threshold, and how often a claim on both is decided."""
     held, verdicts = [], []
-    for _ in range(count := amount(1600)):
+    for _ in range(count := amount(800)):
         of_size, of_cmd = draw()
         seeds = [sizes._combine(*both) for both in zip(of_size, of_cmd, strict=True)]
         together = combine_seeds(seeds, f"< {threshold} points", "fine-tuning seeds")
@@ -221,7 +221,7 @@ def judge_measures(draw, threshold):
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("other", [40.0, 65.0])
-@pytest.mark.parametrize("seeds", [2, 3, 5, 10])
+@pytest.mark.parametrize("seeds", first_fast(10, 2, 3, 5, fast=2))
 def test_both_measures_are_needed_over_fine_tuning_seeds(seeds, other):
     """One measure is at the threshold, the other there or well above: to be above it is true of one at most."""
     rng = np.random.default_rng([seeds, int(other)])
@@ -234,7 +234,7 @@ def test_both_measures_are_needed_over_fine_tuning_seeds(seeds, other):
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("levels", [(45, 55, 65), (75, 85, 95)])
-@pytest.mark.parametrize("seeds", [2, 3, 5, 10])
+@pytest.mark.parametrize("seeds", first_fast(2, 3, 5, 10, fast=2))
 def test_a_range_over_fine_tuning_seeds(seeds, levels):
     """A range of noisy means is too large on every seed; sizes above 90 are bounds."""
     rng = np.random.default_rng([seeds, *levels])
