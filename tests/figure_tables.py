@@ -101,7 +101,7 @@ def summary_rows(accuracy, group_accuracy):
 
 def condensed(values, over):
     mean, low, high = mean_interval(values)
-    row = {"over": over, "n": len(values), "mean": mean, "low": low, "high": high}
+    row = {"over": over, "n": len(values), "mean": mean, "low": low, "high": high, "left_out": 0}
     return row | {"sd": float(values.std()), "min": float(values.min()), "max": float(values.max())}
 
 
@@ -178,7 +178,7 @@ def control_rows(rng):
                     one, difference = control == "importance", learned - level
                     compared = control != "learned"
                     yield run(ft_seed, step=2200, sparsity=sparsity, control=control) | {
-                        "subset": subset, "group": group, "family": family, "n": 1 if one else 12,
+                        "subset": subset, "group": group, "family": family, "n": 1 if one else 12, "left_out": 0,
                         "accuracy": level if compared else learned, "sd": None if one else 2.5,
                         "difference": difference if compared else None,
                         "difference_low": difference - 5 if compared else None,

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from amounts import amount
 from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis.core_seeds import compute_core_seeds
@@ -14,20 +15,21 @@ from heuristic_core.experiments.subnetworks.analysis.rank_correlation import (
 from heuristic_core.experiments.subnetworks.analysis.spread import summary, variance
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.stats.seeds import mean_interval
+from heuristic_core.stats.seeds import mean_interval, t_half_width
 from heuristic_core.tables.schemas import get_schema
 
 CONTEXT = Context(mid=0.3, high=0.5, last=10, seeds=(1, 2, 3), curve_seeds=(1,), repeats=(1, 2))
 RUN = {"study": "s", "model": "m", "task": "t"}
 
 
-def accuracy(values):
-    """values: (ft_seed, sparsity, seed, repeat) -> accuracy on the only subset."""
+def accuracy(values, reach=np.nan):
+    """values: (ft_seed, sparsity, seed, repeat) -> accuracy on the only subset. reach: half of its interval."""
     rows = [
         RUN | {"ft_seed": ft, "step": 10, "sparsity": s, "seed": seed, "repeat": repeat, "n": 10, "accuracy": value}
         for (ft, s, seed, repeat), value in values.items()
     ]
     frame = pd.DataFrame(rows).astype({"seed": "Int32"})
+    frame = frame.assign(low=frame["accuracy"] - reach, high=frame["accuracy"] + reach)
     return frame.assign(subset="swap", group="ood", family="lexical_overlap"), frame.assign(group="ood", subsets=1)
 
 
@@ -68,6 +70,42 @@ def test_intervals_reach_as_far_as_what_is_summarised_can_be():
         table = summary(subsets, groups.assign(group=group), CONTEXT)
         ends[group] = pick(table, ft_seed=1, subset=None)["low"]
     assert ends["ood"] == 0 and ends["j"] == -100
+
+
+def test_errors_of_pairs_are_added_undivided_and_faulty_runs_left_out():
+    values = {(ft, 0.3, seed, 0): 40.0 + 10 * ft + seed for ft in (1, 2) for seed in (1, 2, 3)}
+    values |= {(ft, 0.0, None, 0): 80.0 + ft for ft in (1, 2)} | {(1, 0.3, 3, 0): 0.0, (1, 0.5, 1, 0): 1.0}
+    runs = [RUN | {"ft_seed": ft, "step": 10, "sparsity": s, "seed": k, "repeat": 0} for ft, s, k, _ in values if k]
+    runs = pd.DataFrame(runs).assign(actual_sparsity=0.3, missed=False, collapsed=False).astype({"seed": "Int32"})
+    faulty = (runs["ft_seed"] == 1) & ((runs["seed"] == 3) | (runs["sparsity"] == 0.5))
+    table = summary(*accuracy(values, reach=3.0), CONTEXT, runs.assign(collapsed=faulty))
+    row = pick(table, ft_seed=1, sparsity=0.3, subset="swap", over="pruning seeds")
+    half = np.hypot(stats.t.ppf(0.975, 1) * np.sqrt(0.5) / np.sqrt(2), 3)
+    assert (row["n"], row["left_out"], row["mean"], row["pair_half_width"]) == (2, 1, 51.5, 3)
+    assert (row["low"], row["high"]) == pytest.approx((51.5 - half, 51.5 + half))
+    none = pick(table, ft_seed=1, sparsity=0.5, subset="swap", over="pruning seeds")
+    assert (none["n"], none["left_out"]) == (0, 1) and np.isnan(none["mean"])
+    over = pick(table, ft_seed=None, sparsity=0.3, subset="swap")
+    assert (over["n"], over["left_out"], over["mean"]) == (2, 1, (51.5 + 62) / 2)
+    half = np.hypot(stats.t.ppf(0.975, 1) * np.std([51.5, 62], ddof=1) / np.sqrt(2), 3)
+    assert (over["low"], over["high"]) == pytest.approx((max(0, over["mean"] - half), min(100, over["mean"] + half)))
+    full = pick(table, ft_seed=None, sparsity=0.0, subset="swap")
+    half = np.hypot(stats.t.ppf(0.975, 1) * np.sqrt(0.5) / np.sqrt(2), 3)
+    assert (full["low"], full["high"]) == pytest.approx((81.5 - half, 81.5 + half))
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("seeds", [3, 10])
+def test_coverage_of_the_mean_where_seeds_share_their_pairs(seeds):
+    rng, count = np.random.default_rng(seeds), amount(1200)
+    context, values = CONTEXT.model_copy(update={"seeds": tuple(range(1, seeds + 1))}), {}
+    drawn = 50 + rng.normal(0, 3, (count, 1)) + rng.normal(0, 2, (count, seeds))
+    for (study, seed), value in np.ndenumerate(drawn):
+        values[study, 0.3, seed + 1, 0] = value
+    table = summary(*accuracy(values, reach=stats.norm.ppf(0.975) * 3), context)
+    table = table[(table["over"] == "pruning seeds") & table["subset"].isna()]
+    assert len(table) == count and ((table["low"] <= 50) & (table["high"] >= 50)).mean() >= 0.9
+    assert (abs(table["mean"] - 50) <= t_half_width(table["sd"], seeds)).mean() < 0.85
 
 
 def test_the_interval_is_students():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from amounts import amount
 
-from heuristic_core.experiments.subnetworks.analysis.bounds import compute_bounded_interval, largest_sd
+from heuristic_core.stats.bounds import compute_bounded_interval, largest_sd
 
 DRAWS = amount(4000)
 

@@ -91,11 +91,11 @@ def test_a_study_is_judged_over_its_fine_tuning_seeds():
     assert result["verdict"].tolist() == ["supported"] * 4
     half = stats.t.ppf(0.975, 2) * np.std([1.5, 2.5, 3.5], ddof=1) / np.sqrt(3)
     assert result[["estimate", "low", "high"]].iloc[0].tolist() == pytest.approx([2.5, 2.5 - half, 2.5 + half])
-    assert (result["n"][0], result["unit"][0]) == (3, "fine-tuning seeds")
+    assert (result["n"][0], result["unit"][0]) == (3, "fine-tuning seeds of one pre-trained model")
     differ = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [40, 30, 40, 30])])
     result = judge_claims(CONTEXT, {"group_accuracy": differ}, stated())
     assert result["verdict"].tolist() == ["not clear", "supported", "contradicted"]
-    assert result["detail"][0] == "supported on 1 of 2 fine-tuning seeds, contradicted on 1"
+    assert result["detail"][0] == "supported on 1 of 2 fine-tuning seeds of one pre-trained model, contradicted on 1"
 
 
 def test_one_fine_tuning_seed_speaks_for_its_study():
@@ -109,7 +109,8 @@ def test_fine_tuning_seeds_without_a_value_have_no_part():
     whole = judge_claims(CONTEXT, {"group_accuracy": some}, stated()).iloc[0]
     assert (whole["verdict"], whole["n"]) == ("supported", 2)
     assert whole["detail"] == (
-        "supported on 2 of 3 fine-tuning seeds, contradicted on 0; judged over the 2 of 3 that have a value"
+        "supported on 2 of 3 fine-tuning seeds of one pre-trained model, contradicted on 0; judged over the "
+        "2 of 3 that have a value"
     )
     one = judge_claims(CONTEXT, {"group_accuracy": some[some["ft_seed"] != 2]}, stated()).iloc[0]
     assert (one["verdict"], one["detail"].partition("; ")[2]) == (

@@ -119,6 +119,21 @@ def test_core_heads_are_shared_by_identity_of_one_model(folder):
     assert collapsed.p is None and "collapsed" in collapsed.reason
 
 
+def test_errors_of_pairs_do_not_average_out_over_seeds(folder):
+    """Twelve seeds with a standard deviation of 6 points, and 4 points to either side over their common pairs."""
+    (a, context_a), (b, context_b) = side(folder, "one"), side(folder, "other")
+    wide = [tables | {"summary": tables["summary"].assign(pair_half_width=4.0, left_out=2)} for tables in (a, b)]
+    found = row(compare(*wide, context_a, context_b), "mean accuracy", "ood", "mid")
+    of_seeds, of_pairs = 36 / 12, (4 / Z) ** 2
+    df = 2 * (of_seeds + of_pairs) ** 2 / (2 * of_seeds**2) * 11
+    half = stats.t.ppf(0.975, df) * np.sqrt(2 * (of_seeds + of_pairs))
+    assert (found["low"], found["high"]) == pytest.approx((7 - half, 7 + half))
+    assert found["unit"] == "pruning seeds, 2 faulty pruning runs left out"
+    none = [tables | {"summary": tables["summary"].assign(n=0, mean=np.nan, left_out=12)} for tables in (a, b)]
+    found = row(compare(*none, context_a, context_b), "mean accuracy", "ood", "mid")
+    assert np.isnan(found["difference"]) and "a: none of 12 pruning runs is sound" in found["reason"]
+
+
 def test_what_a_side_lacks_is_null_with_a_reason(folder):
     (a, context_a), (b, context_b) = side(folder, "one"), side(folder, "other")
     sizes = a["effective_size"].assign(effective_size=np.nan, reason="undefined")

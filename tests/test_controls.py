@@ -3,15 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
+from amounts import amount
 from scipy import stats
 
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.data.sampling import sample_subset
 from heuristic_core.experiments.subnetworks.analysis.controls import (
     compute_controls,
-    compute_drawn_accuracy,
+    draw_pairs,
     permute_heads,
 )
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.interventions import evaluate
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.stats.frames import make_frame
@@ -35,23 +38,23 @@ def test_a_permutation_keeps_the_counts_of_every_layer_and_the_mlps():
     assert {tuple(found[:3]) for found in draws} == {(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)}
 
 
-def rows_of(learned):
-    """Accuracies of learned subnetworks; learned: by subset, one value per pruning seed, None for a failed run."""
-    rows = [
-        RUN
-        | {"sparsity": 0.3, "control": "learned", "seed": seed, "subset": subset, "group": GROUPS[subset]}
-        | {"accuracy": value}
-        for subset, values in learned.items()
-        for seed, value in zip(SEEDS, values, strict=True)
-        if value is not None
-    ]
-    return pd.DataFrame(rows).assign(family=None)
+CONTEXT = Context(mid=0.3, high=0.5, last=20, seeds=SEEDS, curve_seeds=SEEDS)
+ENDS = ["difference", "difference_low", "difference_high"]
 
 
-def compared(learned, right=None, subsets=None, **scored):
-    return compute_controls(
-        pd.concat([rows_of(learned), compute_drawn_accuracy(predictions(right or RIGHT), **scored)]), subsets
-    )
+def learned_right(learned):
+    """learned: percent by subset, one value per pruning seed, None for a failed run -> as :func:`predictions` wants."""
+    by_seed = {}
+    for subset, values in learned.items():
+        for seed, value in zip(SEEDS, values, strict=True):
+            if value is not None:
+                by_seed.setdefault(seed, {})[subset] = int(value / 10)
+    return by_seed
+
+
+def compared(learned, right=None, subsets=None, runs=None, **scored):
+    rows = predictions({"learned": learned_right(learned)} | (right or RIGHT))
+    return compute_controls(draw_pairs(rows, **scored), Analysis(subsets=subsets), runs, CONTEXT)
 
 
 def predictions(right):
@@ -78,9 +81,11 @@ def row(result, control, subset):
     return result[at & (result["control"] == control)].iloc[0]
 
 
-def t_interval(values):
+def two_way(values, pairs):
+    """Mean and ends: Student's t over seeds, and the half width over pairs, added as squares."""
     half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
-    return [np.mean(values), np.mean(values) - half, np.mean(values) + half]
+    half = np.hypot(half, pairs)
+    return pytest.approx([np.mean(values), np.mean(values) - half, np.mean(values) + half])
 
 
 def test_differences_are_paired_by_pruning_seed(tmp_path):
@@ -88,16 +93,28 @@ def test_differences_are_paired_by_pruning_seed(tmp_path):
     assert list(result.columns) == get_schema("controls").names
     write_table("controls", result, tmp_path / "controls.parquet")
     assert len(result) == 3 * 3  # a, b and their mean
-    values = ["difference", "difference_low", "difference_high"]
     assert row(result, "learned", "a")[["n", "accuracy", "sd"]].tolist() == [3, 80, 10]
-    assert row(result, "learned", "a")[values].isna().all()
+    assert row(result, "learned", "a")[ENDS].isna().all()
     assert row(result, "random", "a")[["n", "accuracy", "sd"]].tolist() == [3, 40, 10]
-    assert row(result, "random", "a")[values].tolist() == pytest.approx([40, 40, 40])  # all three differ by 40
-    assert row(result, "random", "b")[values].tolist() == pytest.approx(t_interval([40, 30, 50]))
-    assert row(result, "random", None)[values].tolist() == pytest.approx(t_interval([40, 35, 45]))
     one = row(result, "importance", None)
     assert one["n"] == 1 and one["accuracy"] == 30 and pd.isna(one["sd"])
-    assert one[values].tolist() == pytest.approx(t_interval([40, 25, 40]))
+    for control, subset, values in (
+        ("random", "a", [40, 40, 40]), ("random", "b", [40, 30, 50]), ("random", None, [40, 35, 45]),
+        ("importance", None, [40, 25, 40]),
+    ):  # fmt: skip
+        found = row(result, control, subset)
+        assert found["pair_half_width"] > 0 and found[ENDS].tolist() == two_way(values, found["pair_half_width"])
+    by_pair = np.mean(
+        [
+            100.0 * ((np.arange(10) < right) & (np.arange(10) >= of_random))
+            for right, of_random in ((9, 5), (7, 3), (8, 4))
+        ],
+        axis=0,
+    )
+    half = stats.t.ppf(0.975, 9) * by_pair.std(ddof=1) / np.sqrt(10)
+    assert row(result, "random", "a")["pair_half_width"] == pytest.approx(half, rel=0.1)
+    halves = [row(result, "random", subset)["pair_half_width"] for subset in ("a", "b", None)]
+    assert halves[2] == pytest.approx(np.hypot(*halves[:2]) / 2, rel=0.1)  # of a mean over subsets with their own pairs
     assert row(compared(LEARNED, rule="merge-first"), "random", "a")["accuracy"] == 0
 
 
@@ -110,6 +127,41 @@ def test_a_failed_run_is_left_out_and_groups_are_of_chosen_subsets():
     assert row(result, "importance", "a")["difference"] == pytest.approx(85 - 20)
     chosen = compared(LEARNED, subsets=["b"])
     assert row(chosen, "learned", None)["accuracy"] == 50 and row(chosen, "random", "a")["n"] == 3
+
+
+def test_faulty_runs_are_left_out_and_counted():
+    """Seed 43 collapsed, and so does what has its shape; seed 0 is that of importance, no pruning seed."""
+    runs = pd.DataFrame([RUN | {"sparsity": 0.3, "seed": seed} for seed in (*SEEDS, 0)])
+    runs = runs.assign(actual_sparsity=0.3, missed=False, collapsed=runs["seed"].isin([43, 0]))
+    result = compared(LEARNED, runs=runs)
+    of_learned, of_random, of_importance = (
+        row(result, control, "a") for control in ("learned", "random", "importance")
+    )
+    assert of_learned[["n", "left_out", "accuracy"]].tolist() == [2, 1, 85]
+    assert of_random[["n", "left_out", "accuracy"]].tolist() == [2, 1, 45]
+    assert of_importance[["n", "left_out", "accuracy", "difference"]].tolist() == [1, 0, 20, 65]
+
+
+@pytest.mark.sampled
+def test_coverage_of_a_difference_on_pairs_that_all_seeds_share():
+    """Pairs differ in how hard they are for learned subnetworks, while random ones guess."""
+    rng, held, alone = np.random.default_rng(0), [], []
+    seeds, pairs = 10, 60
+    truth = 100 * (stats.norm.cdf(1 / np.sqrt(9 + 1 + 0.1**2)) - stats.norm.cdf(-0.5 / np.sqrt(1 + 0.1**2)))
+    identity = RUN | {"sparsity": 0.3, "subset": "a", "group": "ood", "family": None, "template": None}
+    names = pd.MultiIndex.from_product(
+        [["learned", "random"], range(seeds), range(pairs)], names=["control", "seed", "pair"]
+    )
+    for _ in range(amount(400)):
+        hard = rng.normal(size=pairs)
+        skill = np.array([1.0, -0.5])[:, None, None] + rng.normal(0, 0.1, (2, seeds, 1))
+        right = np.array([3.0, 0.0])[:, None, None] * hard + rng.normal(size=(2, seeds, pairs)) < skill
+        drawn = pd.DataFrame({"accuracy": 100.0 * right.ravel()}, names).reset_index().assign(**identity)
+        found = row(compute_controls(drawn, Analysis(bootstrap=100)), "random", "a")
+        held.append(found["difference_low"] <= truth <= found["difference_high"])
+        over_seeds = np.sqrt((found["difference_high"] - found["difference"]) ** 2 - found["pair_half_width"] ** 2)
+        alone.append(abs(found["difference"] - truth) <= over_seeds)
+    assert np.mean(held) >= 0.9 and np.mean(alone) < 0.85
 
 
 @pytest.mark.parametrize("count", [None, 4])
@@ -143,8 +195,8 @@ def test_stored_predictions_are_scored_on_the_pairs_that_controls_are_evaluated_
 
     def scored(of, values, **options):
         columns = evaluate.predictions(values, of) | Identity(**CELL).as_columns(len(of))
-        return compute_drawn_accuracy(as_frame(as_table("predictions", columns)), **options)
+        return draw_pairs(as_frame(as_table("predictions", columns)), **options).reset_index(drop=True)
 
     of_thin, of_all = scored(thin, logits[kept], pairs=count, seed=3), scored(encoded, logits, pairs=count, seed=3)
     pd.testing.assert_frame_equal(of_thin, of_all)
-    assert of_all["subset"].tolist() == ["in", "out", "out_entailed"]
+    assert of_all["subset"].unique().tolist() == ["in", "out", "out_entailed"]

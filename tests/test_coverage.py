@@ -1,5 +1,7 @@
 """Do intervals hold the truth as often as they say, and do tests of nothing decide as rarely? Simulations, seeded."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from heuristic_core.experiments.subnetworks.analysis.statistics_accuracy import 
 from heuristic_core.stats.bootstrap import Resamples, degrees_of_freedom, sum_interval, widen_change_interval
 from heuristic_core.stats.estimates import Estimate
 from heuristic_core.stats.randomisation import layer_randomisation_test
-from heuristic_core.stats.verdicts import decide_verdict
+from heuristic_core.stats.verdicts import combine_seeds, decide_verdict
 
 REPEATS = 400
 BELOW = 0.03  # of a rate that 400 repeats measure: more than two and a half standard errors at 95 %
@@ -87,6 +89,28 @@ def test_the_mean_over_pruning_seeds_that_share_their_pairs(seeds, own, shared):
     assert covers(held)
     if shared == 5 and seeds == 10:
         assert np.mean(alone) < 0.6
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("shared", [0.0, 1.5, 3.0])
+@pytest.mark.parametrize("seeds", first_fast(10, 2, 3, 5, fast=2))
+def test_the_mean_over_fine_tuning_seeds_that_share_their_pairs(seeds, shared):
+    """With the error of pairs divided by the root of their number, 10 seeds hold the truth in half of the studies."""
+    rng, held, divided, decided = np.random.default_rng([seeds, int(2 * shared)]), [], [], 0
+    pairs = stats.norm.ppf(0.975) * np.hypot(shared, 0.5)
+    for _ in range(count := amount(2400)):
+        levels = 85 + rng.normal(0, shared) + rng.normal(0, 1, (seeds, 1))
+        values = levels + rng.normal(0, 1, (seeds, 12)) + rng.normal(0, 0.5, (seeds, 12))
+        found = [Estimate.mean(row, "", pairs) for row in values]
+        together = combine_seeds(found, "> 85 %", "fine-tuning seeds")
+        held.append(holds(together, 85))
+        decided += decide_verdict(together, "> 85 %") != "not clear"
+        if seeds == 10:
+            apart = [replace(each, shared_half_widths=(0.0, 0.0)) for each in found]
+            divided.append(holds(combine_seeds(apart, "> 85 %", "fine-tuning seeds"), 85))
+    assert covers(held) and decided <= by_chance(count)
+    if seeds == 10 and shared == 3:
+        assert np.mean(divided) < 0.65
 
 
 @pytest.mark.sampled

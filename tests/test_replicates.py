@@ -32,6 +32,7 @@ def test_seeds_to_which_a_claim_does_not_apply_do_not_count():
     assert row["mean"] == pytest.approx((20 + 5) / 2)
     assert (row["low"], row["high"]) == pytest.approx(share_interval(2, 5))
     (sheet,) = sheets(count_replicates([first, second]))
+    assert sheet.title == "Claims; the interval of a share is of these pre-trained models alone"
     assert sheet.rows[0][1:4] == ["2 of 5", "40 [5, 85]", "1 of 5"]
 
 

@@ -4,14 +4,15 @@ from functools import partial
 
 import numpy as np
 import pytest
-from amounts import amount
+from amounts import amount, by_chance, first_fast
+from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis import statistics_sizes as sizes
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.estimates import NotComputable, TooFewUnits
 from heuristic_core.stats.frames import make_frame
-from heuristic_core.stats.verdicts import decide_verdict
+from heuristic_core.stats.verdicts import combine_seeds, decide_verdict
 
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1}
 SEEDS = (1, 2)
@@ -78,7 +79,7 @@ def test_a_flat_size_is_judged_by_both_measures():
     found = sizes.flat_size(evidence(SIZES, CMD), group="id")
     assert found.value == pytest.approx(21 - 19.25) and found.n == 2
     assert "effective size 1.5 [" in found.detail and "CMD 1.8 [" in found.detail
-    ends = [sizes._range(read(evidence(SIZES, CMD), "id"))[0] for read in (sizes._sizes, sizes._cmd)]
+    ends = [sizes._range(read(evidence(SIZES, CMD), "id")) for read in (sizes._sizes, sizes._cmd)]
     assert (found.low, found.high) == (min(one.low for one in ends), max(one.high for one in ends))
 
 
@@ -127,15 +128,13 @@ def test_an_order_without_sizes_of_single_seeds_has_too_few(statistic):
 def test_a_size_that_is_a_bound_enters_as_a_bound():
     """Of a mixture above 90 at step 20 no number is known, and the interval holds for all from 90 to 100."""
     above = SIZES | {"mixed": MIXED | {20: (65.0, (95.0, 95.0))}}
-    (found, words), (known, _) = (
-        sizes._mean(sizes._sizes(evidence(one, CMD), "mixed-1:1").at(20)) for one in (above, SIZES)
-    )
+    found, known = (sizes._mean(sizes._sizes(evidence(one, CMD), "mixed-1:1").at(20)) for one in (above, SIZES))
     assert np.isnan(found.value) and known.value == 75
     assert found.low < 90 and found.high > 100
-    assert "20 above 90 %" in words
+    assert "20 above 90 %" in found.detail
     assert "effective size of bounds [" in sizes.rising_size(evidence(above, CMD)).detail
     at_floor = {"id": dict.fromkeys((10, 20, 30), (90.0, (20.0, 20.0)))}
-    flat = sizes._range(sizes._sizes(evidence(at_floor, CMD), "id"))[0]
+    flat = sizes._range(sizes._sizes(evidence(at_floor, CMD), "id"))
     assert np.isnan(flat.value) and flat.low == 0 and flat.high > 30
 
 
@@ -159,11 +158,11 @@ def test_equal_seeds_decide_nothing():
     assert decide_verdict(found, "< 20 points") == "too few"
 
 
-def curve(values):
+def curve(values, reach=0.0):
     """[steps, seeds], as the statistics read it from a table."""
     every = [[bounds(value) for value in of_step] for of_step in values]
     least, most = (np.array([[one[end] for one in row] for row in every], dtype=float) for end in ("least", "most"))
-    return sizes.Curve(np.arange(len(values)), least, most, np.zeros_like(least), "")
+    return sizes.Curve(np.arange(len(values)), least, most, np.full_like(least, reach), "")
 
 
 @pytest.mark.sampled
@@ -176,7 +175,7 @@ def test_coverage_of_the_range_over_checkpoints(n, levels):
     truth = np.ptp(every.clip(0, 100).mean(axis=1))
     for _ in range(DRAWS):
         drawn = (column + rng.normal(0, 4, (1, n)) + rng.normal(0, 4, (4, n))).clip(0, 100)
-        found = sizes._range(curve(drawn))[0]
+        found = sizes._range(curve(drawn))
         held.append(found.low <= truth <= found.high)
     assert np.mean(held) >= 0.9
 
@@ -193,3 +192,55 @@ def test_a_range_of_the_threshold_is_seldom_below_it_and_seldom_above(n):
         found = sizes._combine(*map(sizes._range, (of_size, of_cmd)))
         verdicts.append(decide_verdict(found, "< 20 points"))
     assert verdicts.count("supported") <= 0.06 * DRAWS and verdicts.count("contradicted") <= 0.06 * DRAWS
+
+
+# ---- several fine-tuning seeds, whose evaluation pairs are the same
+
+SHARED = 3.0  # points, standard error over pairs at each checkpoint
+
+
+def of_fine_tuning_seeds(rng, seeds, level, at):
+    """Curves of fine-tuning seeds with three pruning seeds each. level: [steps]; at: what is estimated of a curve."""
+    level = np.array(level, dtype=float)[:, None]
+    pairs = rng.normal(0, SHARED, level.shape)
+    own = rng.normal(0, 4, (seeds, *level.shape)) + rng.normal(0, 4, (seeds, len(level), 3))
+    return [at(curve(level + pairs + each, stats.norm.ppf(0.975) * SHARED)) for each in own]
+
+
+def judge_measures(draw, threshold):
+    """How often each measure's interval holds the threshold, and how often a claim on both is decided."""
+    held, verdicts = [], []
+    for _ in range(count := amount(800)):
+        of_size, of_cmd = draw()
+        seeds = [sizes._combine(*both) for both in zip(of_size, of_cmd, strict=True)]
+        together = combine_seeds(seeds, f"< {threshold} points", "fine-tuning seeds")
+        held.append([each.low <= threshold <= each.high for each in together.measures.values()])
+        verdicts.append(decide_verdict(together, f"< {threshold} points"))
+    return np.mean(held, axis=0), verdicts, count
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("other", [40.0, 65.0])
+@pytest.mark.parametrize("seeds", first_fast(10, 2, 3, 5, fast=2))
+def test_both_measures_are_needed_over_fine_tuning_seeds(seeds, other):
+    """One measure is at the threshold, the other there or well above: to be above it is true of one at most."""
+    rng = np.random.default_rng([seeds, int(other)])
+    held, verdicts, count = judge_measures(
+        lambda: [of_fine_tuning_seeds(rng, seeds, [level], sizes._mean) for level in (40.0, other)], 40
+    )
+    assert held[1] >= 0.9 and (other > 40 or held[0] >= 0.9)  # CMD first
+    assert verdicts.count("supported") + verdicts.count("contradicted") <= by_chance(count)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("levels", [(45, 55, 65), (75, 85, 95)])
+@pytest.mark.parametrize("seeds", first_fast(2, 3, 5, 10, fast=2))
+def test_a_range_over_fine_tuning_seeds(seeds, levels):
+    """A range of noisy means is too large on every seed; sizes above 90 are bounds."""
+    rng = np.random.default_rng([seeds, *levels])
+    truth = np.ptp((np.array(levels) + rng.normal(0, 4, (100_000, 3))).clip(0, 100), axis=1).mean().round(3)
+    held, verdicts, count = judge_measures(
+        lambda: [of_fine_tuning_seeds(rng, seeds, level, sizes._range) for level in (levels, (45, 55, 65))], truth
+    )
+    assert (held >= 0.9).all()
+    assert verdicts.count("supported") + verdicts.count("contradicted") <= by_chance(count)

@@ -224,3 +224,9 @@ def test_learned_subnetworks_are_compared_with_controls():
         evidence(controls=rows, group_accuracy=high), control="random", group="id", sparsity="high"
     )
     assert (found.value, found.low, found.high, found.n) == (20, 18, 22, 3)
+    assert found.shared_half_widths == (0, 0)
+    rows = [rows[0] | {"pair_half_width": 1.5, "left_out": 2}]
+    found = accuracy.over_control(
+        evidence(controls=rows, group_accuracy=high), control="random", group="id", sparsity="high"
+    )
+    assert found.shared_half_widths == (1.5, 1.5) and "2 faulty runs left out" in found.detail

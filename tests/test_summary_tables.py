@@ -45,13 +45,15 @@ def test_tables_over_fine_tuning_seeds_stand_last_and_only_where_there_are_sever
 def test_condensed_as_a_sheet():
     row = {"over": "pruning seeds", "ft_seed": 0, "step": 61360, "sparsity": 0.5, "subset": "ln_preposition"}
     row |= {"group": "ood", "min": 3.2, "max": 41.4, "mean": 17.942, "sd": 10.507, "low": 11.26, "high": 24.62, "n": 12}
-    row["collapsed"] = 0
+    row["left_out"] = 0
     known = pd.DataFrame([row | {"full": 73.5, "full_low": 70.71, "full_high": 76.2}])
     (sheet,) = condensed.sheets(known)
     assert sheet.title == "Fine-tuning seed 0: accuracy in percent, interval of the mean over pruning seeds"
     assert sheet.columns[:3] == ["subset", "sparsity", "full model"]
     ends = ["3.20", "41.40", "17.94", "10.51", "[11.3, 24.6]", "12"]
     assert sheet.rows == [["ln_preposition", "50 %", "73.50 [70.7, 76.2]", *ends]]
+    (sheet,) = condensed.sheets(known.assign(n=9, left_out=3))
+    assert sheet.rows[0][-1] == "9 (3 faulty runs left out)"
     (sheet,) = condensed.sheets(known.assign(full_low=np.nan, full_high=np.nan, subset=None))
     assert sheet.columns[0] == "group" and sheet.rows[0][:3] == ["OOD", "50 %", "73.50"]
 

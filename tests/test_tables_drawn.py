@@ -141,10 +141,11 @@ def test_table_of_controls_tells_of_failed_runs(tables):
     controls = tables["controls"].copy()
     first = controls["control"].eq("learned") & controls["subset"].eq("cn_if")
     controls.loc[first, "n"] = 10
+    controls.loc[controls["control"].eq("random"), "left_out"] = 2
     random = controls["control"].eq("random") & controls["subset"].eq("cn_if")
     controls.loc[random, ["difference_low", "difference_high"]] = None
     rows = control_sheets(draw("table_controls", {"controls": controls}, SHORT, CONTEXT)[1])[0].rows
-    assert rows[0][0] == "learned (n = 10 to 12)"
+    assert [row[0] for row in rows[:2]] == ["learned (n = 10 to 12)", "random (n = 12, 2 faulty runs left out)"]
     assert "(" not in rows[3][6] and "(" in rows[3][5]
 
 

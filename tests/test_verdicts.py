@@ -147,10 +147,48 @@ def test_seeds_that_share_evaluation_pairs_share_their_errors(seeds):
     rng, held = np.random.default_rng(seeds), []
     for shared in rng.normal(0, 1, 1000):
         values = shared + rng.normal(0, 0.5, seeds)
-        found = [Estimate(value, value - 1.96, value + 1.96, 100, "pairs") for value in values]
+        found = [Estimate.over_pairs(value, value - 1.96, value + 1.96, 100, "pairs", "") for value in values]
         together = over_seeds(found, "> 0")
         held.append(together.low <= 0 <= together.high)
     assert np.mean(held) > 0.9
+
+
+def test_what_seeds_share_is_not_divided_by_their_number():
+    """Of 5 points to either side 4 are of the pairs that all four seeds share, the other 3 of pruning seeds."""
+    found = [Estimate(v, v - 5, v + 5, 12, "pruning seeds", shared_half_widths=(4.0, 4.0)) for v in (9, 10, 10, 11)]
+    together = over_seeds(found, "> 0")
+    half = np.hypot(max(stats.t.ppf(0.975, 3) * np.std([9, 10, 10, 11], ddof=1) / 2, np.sqrt(4 * 3**2) / 4), 4)
+    assert (together.low, together.high) == pytest.approx((10 - half, 10 + half))
+    values = pd.Series([1.0, 2.0, 4.0])
+    mean, apart = Estimate.mean(values, "", 3.0), Estimate.mean(values, "")
+    assert mean.shared_half_widths == (3, 3) and apart.shared_half_widths == (0, 0)
+    assert mean.high - mean.value == pytest.approx(np.hypot(apart.high - apart.value, 3))
+
+
+def test_of_several_measures_each_is_combined_by_itself():
+    """CMD of 45 and a size of -5 on every seed: they disagree, however many seeds there are."""
+    for seeds in (2, 3, 10):
+        around = np.linspace(-1, 1, seeds)
+        measures = [
+            {
+                name: Estimate(level + x, level + x - 10, level + x + 10, 3)
+                for name, level in (("CMD", 45), ("size", -5))
+            }
+            for x in around
+        ]
+        found = [Estimate.hull(each) for each in measures]
+        assert {decide_verdict(each, "> 0") for each in found} == {"not clear"}
+        together = over_seeds(found, "> 0")
+        alone = [over_seeds([each[name] for each in measures], "> 0") for name in ("CMD", "size")]
+        assert (together.value, together.low, together.high) == pytest.approx((45, alone[1].low, alone[0].high))
+        assert decide_verdict(together, "> 0") == "not clear" and "the measures disagree" in together.detail
+
+
+def test_a_seed_whose_value_is_a_bound_enters_as_a_bound():
+    seeds = [Estimate(np.nan, 70.0, 110.0, 3, bounds=(80.0, 100.0)), Estimate(75.0, 65.0, 85.0, 3)]
+    together = over_seeds(seeds, "> 0")
+    half = stats.t.ppf(0.975, 1) * np.std([100, 75], ddof=1) / np.sqrt(2)
+    assert np.isnan(together.value) and (together.low, together.high) == pytest.approx((77.5 - half, 87.5 + half))
 
 
 def test_tests_of_several_seeds_are_combined():

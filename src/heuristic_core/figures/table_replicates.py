@@ -37,7 +37,8 @@ def draw_replicates(target: str, claims: list[Input], folder: Folder, files: lis
 def sheets(table: pd.DataFrame) -> list[Sheet]:
     """Return the tables for reading: claims, then checks."""
     claims, checks = (table[table["family"].isna() == check] for check in (False, True))
-    parts = [("Claims", claims), ("Checks", checks)]
+    limit = "the interval of a share is of these pre-trained models alone"
+    parts = [(f"Claims; {limit}", claims), (f"Checks; {limit}", checks)]
     return [
         Sheet(title, COLUMN_NAMES, [_cells(row) for row in part.itertuples()]) for title, part in parts if len(part)
     ]

@@ -1,7 +1,7 @@
 """Statistics: functions from the evidence of a run to an estimate, by the names that claims.yaml gives them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -41,8 +41,11 @@ class Estimate:
 
     low, high: the ends of its 95 % interval, null without an interval. n, unit: what the interval is over.
     exact: the value is a count or the p of a test, which has no interval and needs none. opposite: the p of the other
-    tail of a test; None of a two-sided test. attainable: the smallest p of either tail that the test could give.
-    least, most: what values are possible; the interval is cut there. An interval without width is none.
+    tail of a test; None of a two-sided test. min_attainable_p: the smallest p of either tail that the test could give.
+    minimum, maximum: what values are possible; the interval is cut there. An interval without width is none.
+    shared_half_widths: below and above the value, what the interval has of errors that other seeds share, as of the
+    same evaluation pairs or templates; a mean over seeds does not reduce it. bounds: of a value that is only known to
+    lie between two; the value is then NaN. measures: of a claim on several measures, the estimate of each.
     """
 
     value: float
@@ -56,6 +59,9 @@ class Estimate:
     min_attainable_p: float = 0.0
     minimum: float = -np.inf
     maximum: float = np.inf
+    shared_half_widths: tuple[float, float] = (0.0, 0.0)
+    bounds: tuple[float, float] | None = None
+    measures: Mapping[str, "Estimate"] = field(default_factory=dict)
 
     def __post_init__(self):
         for name in ("low", "high"):
@@ -76,7 +82,35 @@ class Estimate:
         """
         mean, _, high = mean_interval(values)
         half = np.hypot(high - mean, pairs) if len(values) > 1 else np.nan
-        return cls(mean, mean - half, mean + half, len(values), PRUNING_SEEDS, detail, minimum=minimum, maximum=maximum)
+        ends, possible = (mean - half, mean + half), {"minimum": minimum, "maximum": maximum}
+        return cls(mean, *ends, len(values), PRUNING_SEEDS, detail, shared_half_widths=(pairs, pairs), **possible)
+
+    @classmethod
+    def over_pairs(
+        cls, value: float, low: float, high: float, n: int | None, unit: str | None, detail: str, **possible: float
+    ) -> "Estimate":
+        """A value with its interval over evaluation pairs alone, which all seeds share; its ends may be null.
+
+        possible: minimum and maximum.
+        """
+        reach = (0.0, 0.0) if pd.isna([low, high]).any() else (float(value - low), float(high - value))
+        return cls(value, low, high, n, unit, detail, shared_half_widths=reach, **possible)
+
+    @classmethod
+    def hull(cls, measures: Mapping[str, "Estimate"], detail: str = "") -> "Estimate":
+        """Several measures of one claim, by name: the value of the first, and an interval that spans those of all.
+
+        It is on one side of a threshold where all are.
+        """
+        first, *_ = estimates = list(measures.values())
+        ends = np.array([[estimate.low, estimate.high] for estimate in estimates], dtype=float)
+        phrases = [f"{name} {_format(estimate)}" for name, estimate in measures.items()]
+        if ends[:, 0].max() > ends[:, 1].min():
+            phrases.append("the measures disagree")
+        low, high = ends[:, 0].min(), ends[:, 1].max()  # NaN if any is
+        n = min(estimate.n for estimate in estimates)
+        detail = "; ".join([*phrases, *([detail] if detail else [])])
+        return cls(first.value, low, high, n, first.unit, detail, measures=measures)
 
     @classmethod
     def test(
@@ -84,6 +118,12 @@ class Estimate:
     ) -> "Estimate":
         """The p of a test of `n` units, and the p of its other tail. attainable: the smallest p that it could give."""
         return cls(p, None, None, n, unit, detail, exact=True, opposite=opposite, min_attainable_p=min_attainable_p)
+
+
+def _format(estimate: Estimate) -> str:
+    """Format a value and its interval."""
+    label = "of bounds " if pd.isna(estimate.value) else f"{estimate.value:.1f} "
+    return label + ("without an interval" if pd.isna(estimate.low) else f"[{estimate.low:.1f}, {estimate.high:.1f}]")
 
 
 STATISTICS: dict[str, Callable[..., Estimate]] = {}

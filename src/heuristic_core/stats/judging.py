@@ -157,4 +157,5 @@ def _combine(claim: Claim, by_seed: list[Judged], unit: str) -> Judged:
     if len(estimates) < applies:
         detail += f"; judged over the {len(estimates)} of {applies} that have a value"
     combined = combine_seeds(estimates, claim.threshold, unit)
+    detail = "; ".join(filter(None, (detail, combined.detail)))
     return Judged(decide_verdict(combined, claim.threshold), combined, detail)

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import scipy  # loads scipy.stats where it is used: Snakemake reads this module at every start
 
+from heuristic_core.stats.bounds import MIN_SD, largest_sd
 from heuristic_core.stats.estimates import DOES_NOT_APPLY, FAILED_RUNS, NOT_RUN, TOO_FEW, Estimate
-from heuristic_core.stats.seeds import mean_interval
+from heuristic_core.stats.seeds import t_half_width
 
 SUPPORTED, CONTRADICTED, NOT_CLEAR = "supported", "contradicted", "not clear"
 VERDICT_MEANINGS = {
@@ -79,38 +80,38 @@ def adjust_holm(p: Sequence[float | None]) -> list[float | None]:
 def combine_seeds(estimates: Sequence[Estimate], threshold: str, unit: str) -> Estimate:
     """The estimates of at least two seeds as one. unit: what the seeds are, such as "fine-tuning seeds".
 
-    Values give their mean with its t interval; where seeds have intervals over evaluation pairs, which are the same for
-    all, these are added as squares. The seeds start from one pre-trained model, so that their tests are not
-    independent: the p of either tail is twice the mean, which holds under any dependence (Rüschendorf 1982;
-    Vovk and Wang 2020). Seeds that contradict each other decide nothing.
+    Values give their mean with its t interval. It is no narrower than the seeds' own intervals tell, and errors that
+    seeds share, as of evaluation pairs, are added as squares: they do not average out. Of several measures each is
+    combined by itself. The seeds start from one pre-trained model, so that their tests are not independent: the p of
+    either tail is twice the mean, which holds under any dependence (Rüschendorf 1982; Vovk and Wang 2020). Seeds that
+    contradict each other decide nothing.
     """
-    values = [estimate.value for estimate in estimates]
     if is_test(threshold):
         opposites = [estimate.opposite for estimate in estimates]
         opposite = None if None in opposites else _combine_p(opposites)
         attainable = _combine_p([estimate.min_attainable_p for estimate in estimates])
-        return Estimate.test(
-            _combine_p(values), opposite, len(estimates), f"{unit}, twice their mean p", "", attainable
-        )
-    mean, low, high = mean_interval(pd.Series(values, dtype=float))
-    same_pairs = all("pair" in (estimate.unit or "") or "template" in (estimate.unit or "") for estimate in estimates)
-    ends = np.array(
-        [[estimate.value] * 2 if estimate.exact else [estimate.low, estimate.high] for estimate in estimates],
-        dtype=float,
-    )
-    if len(set(values)) == 1:  # counts, or seeds at one floor: a t interval would have no width
+        value = _combine_p([estimate.value for estimate in estimates])
+        return Estimate.test(value, opposite, len(estimates), f"{unit}, twice their mean p", "", attainable)
+    if names := list(estimates[0].measures):
+        by_name = {name: [estimate.measures[name] for estimate in estimates] for name in names}
+        return Estimate.hull({name: combine_seeds(members, threshold, unit) for name, members in by_name.items()})
+    bounds = np.array([estimate.bounds or [estimate.value] * 2 for estimate in estimates], dtype=float)
+    ends = np.array([[estimate.low, estimate.high] for estimate in estimates], dtype=float)
+    exact = np.array([estimate.exact for estimate in estimates])
+    ends, sd = np.where(exact[:, None], bounds, ends), largest_sd(*bounds.T)
+    if sd < MIN_SD:  # counts, or seeds at one floor: a t interval would have no width
         low, high = ends[:, 0].min(), ends[:, 1].max()
     else:  # two seeds can agree by chance; no mean is known better than the seeds' own intervals tell
-        reach = np.abs(ends - np.array(values, dtype=float)[:, None])
-        if same_pairs and not np.isnan(reach).any():  # whose errors do not average out
-            low = mean - np.hypot(mean - low, reach[:, 0].mean())
-            high = mean + np.hypot(high - mean, reach[:, 1].mean())
-        else:
-            errors = np.sqrt((reach**2).sum(axis=0)) / len(estimates)
-            low, high = np.fmin(low, mean - errors[0]), np.fmax(high, mean + errors[1])
-    least, most = min(estimate.minimum for estimate in estimates), max(estimate.maximum for estimate in estimates)
-    counts = all(estimate.exact for estimate in estimates) and len(set(values)) == 1
-    return Estimate(mean, low, high, len(estimates), unit, exact=counts, minimum=least, maximum=most)
+        shared = np.array([estimate.shared_half_widths for estimate in estimates])
+        apart = np.maximum(((ends - bounds) ** 2) - shared**2, 0)  # squared, of errors that average out
+        half = np.fmax(t_half_width(sd, len(estimates)), np.sqrt(apart.sum(axis=0)) / len(estimates))
+        low, high = bounds.mean(axis=0) + np.array([-1, 1]) * np.hypot(half, shared.mean(axis=0))
+    possible = {
+        "minimum": min(estimate.minimum for estimate in estimates),
+        "maximum": max(estimate.maximum for estimate in estimates),
+    }
+    value = np.mean([estimate.value for estimate in estimates])  # NaN if any is only bounded
+    return Estimate(value, low, high, len(estimates), unit, exact=bool(exact.all()) and sd < MIN_SD, **possible)
 
 
 def _bound(threshold: str) -> tuple:

@@ -77,7 +77,8 @@ SCHEMAS = {
         "verdict": (STRING, "supported, contradicted, not clear, too few, failed runs, not run or does not apply"),
         "estimate": (REAL, "value of the statistic, of a test p of its tail; null if it cannot be computed. Of several "
                            "fine-tuning seeds the mean, of tests twice the mean p"),
-        "low": (REAL, "95 % interval, null where there is none; of several fine-tuning seeds Student's t over them"),
+        "low": (REAL, "95 % interval, null where there is none; of several fine-tuning seeds Student's t over them "
+                       "and evaluation pairs, of the one pre-trained model that they start from"),
         "high": (REAL, "its upper end"),
         "opposite": (REAL, "of a test the p of the other tail; null of others and of two-sided tests"),
         "p": (REAL, "two-sided; of an interval that of Student's t with this interval. Null of a count"),

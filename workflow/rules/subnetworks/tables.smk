@@ -186,6 +186,7 @@ for study in (CURRENT_STUDY, *PUBLISHED_STUDIES):
             accuracy=study.layout.table("accuracy"),
             group_accuracy=study.layout.table("group_accuracy"),
             components=LAYOUT.table("components") if study is CURRENT_STUDY else [],
+            runs=LAYOUT.table("runs") if study is CURRENT_STUDY else [],
         output:
             summary=study.layout.table("summary"),
             variance=study.layout.table("variance"),
@@ -234,6 +235,7 @@ rule ablations:
 rule controls:
     input:
         predictions=LAYOUT.table("control_predictions"),
+        runs=LAYOUT.table("runs"),
         learned=[
             f"{folder}/predictions.parquet"
             for ft_seed in STUDY.finetune.seeds
@@ -246,6 +248,10 @@ rule controls:
     group:
         "tables"
     params:
-        **job("controls", analysis=format_block(STUDY.analysis, {"class_rule", "control_pairs", "seed", "subsets"})),
+        **job(
+            "controls",
+            analysis=format_block(STUDY.analysis, {"bootstrap", "class_rule", "control_pairs", "seed", "subsets"}),
+            context=select_context(CONTEXT),
+        ),
     shell:
         RUN_FORKED

@@ -22,10 +22,10 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import CELL_KEYS, ID, OOD, J, compute_group_means
-from heuristic_core.experiments.subnetworks.analysis.bounds import compute_bounded_interval
 from heuristic_core.experiments.subnetworks.analysis.effective_size import MISSING, UNDEFINED
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.stats.bounds import compute_bounded_interval
 from heuristic_core.stats.frames import make_frame
 from heuristic_core.tables.columns import RUN
 

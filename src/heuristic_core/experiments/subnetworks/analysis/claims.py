@@ -36,4 +36,5 @@ def judge_claims(context: Context, tables: dict[str, pd.DataFrame], claims: list
     check_claims(claims)
     identities = list_runs(tables)
     evidence = [Evidence(context, select_run(tables, run)) for run in identities]
-    return judge(claims, evidence, identities[0] | {"ft_seed": None}, identities, FINE_TUNING_SEEDS)
+    unit = f"{FINE_TUNING_SEEDS} of one pre-trained model"  # the verdict of all is of this model alone
+    return judge(claims, evidence, identities[0] | {"ft_seed": None}, identities, unit)

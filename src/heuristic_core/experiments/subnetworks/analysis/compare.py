@@ -12,12 +12,19 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC, ENTAILMENT, ID, OOD, J
-from heuristic_core.experiments.subnetworks.analysis.effective_size import select_study_sizes
+from heuristic_core.experiments.subnetworks.analysis.effective_size import extra_half_width, select_study_sizes
 from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.bootstrap import difference_interval
 from heuristic_core.stats.frames import make_frame
-from heuristic_core.stats.seeds import CONFIDENCE_LEVEL, FINE_TUNING_SEEDS, PRUNING_SEEDS, mean_interval
+from heuristic_core.stats.seeds import (
+    CONFIDENCE_LEVEL,
+    FINE_TUNING_SEEDS,
+    PRUNING_SEEDS,
+    estimate_standard_error,
+    mean_interval,
+    welch_interval,
+)
 
 GROUPS = (ID, OOD, ENTAILMENT, J, AUC, "mixed", "mixed-1:1")
 FULL_ACCURACY, SUBNETWORK_ACCURACY = "accuracy of the full model", "mean accuracy of subnetworks"
@@ -163,10 +170,11 @@ def _mean_accuracies(summary: pd.DataFrame, context: Context) -> Iterator[tuple[
 
 
 def _from_summary_row(row: pd.Series) -> StudyValue:
-    n, over = int(row["n"]), row["over"]
-    known = n > 1 and pd.notna(row["sd"])
-    se, df = (row["sd"] / np.sqrt(n), n - 1) if known else (np.nan, np.nan)
-    return StudyValue(row["mean"], row["low"], row["high"], se, df, n, over, int(row["step"]))
+    n, unit, left_out = int(row["n"]), row["over"], 0 if pd.isna(row["left_out"]) else int(row["left_out"])
+    se, df = estimate_standard_error(row["sd"], n, row["pair_half_width"])
+    unit += f", {left_out} faulty pruning runs left out" if left_out else ""
+    reason = None if n else f"none of {left_out} pruning runs is sound"
+    return StudyValue(row["mean"], row["low"], row["high"], se, df, n, unit, int(row["step"]), reason)
 
 
 def _effective_sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Key, StudyValue]]:
@@ -180,11 +188,12 @@ def _effective_sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Ke
     for group, cell in _group_by_name(rows, "group"):
         key = Key(f"effective size, {', '.join(qualifiers)}", group)
         runs, seeds = cell[cell["seed"].isna()], cell[cell["seed"].notna()]
+        pairs = float(extra_half_width(seeds).mean())
         if len(runs) > 1 or seeds.empty:
             cell, unit = runs, FINE_TUNING_SEEDS
         else:
             cell, unit = seeds, PRUNING_SEEDS
-        size = _average_seeds(cell, "effective_size", unit)
+        size = _average_seeds(cell, "effective_size", unit, pairs)
         yield key, size._replace(low=np.maximum(size.low, 0), high=np.minimum(size.high, 100))
 
 
@@ -204,7 +213,8 @@ def _group_by_name(rows: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.Da
 def _average_runs(rows: pd.DataFrame, value: str) -> StudyValue:
     """Return a single run's value with its interval, or the mean over several runs; `rows` has one row per run."""
     if len(rows) > 1:
-        return _average_seeds(rows, value, FINE_TUNING_SEEDS)
+        pairs = 0.0 if value == "rho" else float((rows["high"] - rows["low"]).mean() / 2)
+        return _average_seeds(rows, value, FINE_TUNING_SEEDS, pairs)
     row = rows.iloc[0]
     if pd.isna(row[value]):
         return StudyValue(step=int(row["step"]), reason=_first_reason(rows))
@@ -216,18 +226,19 @@ def _average_runs(rows: pd.DataFrame, value: str) -> StudyValue:
     )
 
 
-def _average_seeds(rows: pd.DataFrame, value: str, unit: str) -> StudyValue:
+def _average_seeds(rows: pd.DataFrame, value: str, unit: str, pairs: float) -> StudyValue:
+    """Return the mean over seeds. pairs: half width of the interval over evaluation pairs, which seeds share."""
     step = int(rows["step"].iloc[0])
     if rows[value].isna().any():
         return StudyValue(n=len(rows), step=step, reason=_first_reason(rows[rows[value].isna()]))
-    return _mean_value(rows[value], unit)._replace(step=step)
+    return _mean_value(rows[value], unit, pairs)._replace(step=step)
 
 
-def _mean_value(values: pd.Series, unit: str) -> StudyValue:
-    mean, low, high = mean_interval(values)
-    n = len(values)
-    se, df = (float(np.std(values, ddof=1)) / np.sqrt(n), n - 1) if n > 1 else (np.nan, np.nan)
-    return StudyValue(mean, low, high, se, df, n, unit)
+def _mean_value(values: pd.Series, unit: str, pairs: float = 0.0) -> StudyValue:
+    mean, _, high = mean_interval(values)
+    half = np.hypot(high - mean, np.nan_to_num(pairs))
+    se, df = estimate_standard_error(values.std(), len(values), pairs)
+    return StudyValue(mean, mean - half, mean + half, se, df, len(values), unit)
 
 
 def _first_reason(rows: pd.DataFrame) -> str:
@@ -241,7 +252,11 @@ def _difference_row(key: Key, values_a: Mapping[Key, StudyValue], values_b: Mapp
     if a.sparsities and b.sparsities and a.sparsities != b.sparsities:
         difference, reasons = np.nan, [*reasons, _sparsity_mismatch(a.sparsities, b.sparsities)]
     else:
-        low, high = difference_interval(a[:3], b[:3]) if np.isinf([a.df, b.df]).all() else _welch_interval(a, b)
+        low, high = (
+            difference_interval(a[:3], b[:3])
+            if np.isinf([a.df, b.df]).all()
+            else welch_interval(*((side.value, side.se, side.df) for side in (a, b)))
+        )
         least, most = key.value_range
         if not reasons and np.isnan(low):
             reasons = [f"no interval: {_missing_interval_reason(a, b)}"]
@@ -288,15 +303,3 @@ def _single_sparsity(sparsities: tuple[float, ...]) -> float:
 def _missing_interval_reason(a: StudyValue, b: StudyValue) -> str:
     without = [side for side, estimate in (("a", a), ("b", b)) if np.isnan(estimate.se)]
     return f"{' and '.join(without)} without one" if without else "no spread on either side"
-
-
-def _welch_interval(a: StudyValue, b: StudyValue) -> tuple[float, float]:
-    """Return the 95 % interval of b - a: Welch's t, which is normal for infinite degrees of freedom."""
-    variances = np.array([a.se, b.se]) ** 2
-    total = variances.sum()
-    if not total > 0:  # unknown, or no observed spread, which does not prove that there is none
-        return np.nan, np.nan
-    inverse = float((variances**2 / np.array([a.df, b.df])).sum()) / total**2  # Welch and Satterthwaite
-    half = stats.t.ppf((1 + CONFIDENCE_LEVEL) / 2, 1 / inverse if inverse > 0 else np.inf) * np.sqrt(total)
-    difference = b.value - a.value
-    return difference - half, difference + half

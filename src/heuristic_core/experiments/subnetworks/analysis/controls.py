@@ -1,19 +1,24 @@
 """Compare learned subnetworks with controls: random subnetworks, and subnetworks chosen by gradient importance."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from heuristic_core.data.sampling import sample_subset
-from heuristic_core.experiments.subnetworks.analysis.accuracy import RULES, select_subsets
+from heuristic_core.experiments.subnetworks.analysis.accuracy import RULES, J, select_subsets
+from heuristic_core.experiments.subnetworks.analysis.contrasts import ACCURACY, Levels
+from heuristic_core.experiments.subnetworks.analysis.outcomes import mark_faults, select_sound
+from heuristic_core.experiments.subnetworks.config.analysis import Analysis
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.stats.frames import make_frame
 from heuristic_core.stats.seeds import mean_interval
 from heuristic_core.tables.columns import RUN, STEP, SUBSET
 
 CONTROLS = ("learned", "random", "importance")
-SUBNETWORK = [*RUN, *STEP, "sparsity", "seed", "control"]
+CELL_OF_SEEDS = [*RUN, *STEP, "sparsity"]
+SUBNETWORK = [*CELL_OF_SEEDS, "seed", "control"]
 
 
 def permute_heads(kept: Sequence[int], grid: ComponentGrid, rng: np.random.Generator) -> list[int]:
@@ -25,10 +30,10 @@ def permute_heads(kept: Sequence[int], grid: ComponentGrid, rng: np.random.Gener
     return sorted(permuted_indices)
 
 
-def compute_drawn_accuracy(
+def draw_pairs(
     predictions: pd.DataFrame, pairs: int | None = None, seed: int = 0, rule: str = "argmax-first"
 ) -> pd.DataFrame:
-    """Compute the accuracy, percent, of each subnetwork on drawn pairs of each subset.
+    """Draw pairs of each subset, the same for each subnetwork.
 
     Controls and learned subnetworks are evaluated on the same pairs: :func:`sample_subset` draws both.
 
@@ -40,35 +45,113 @@ def compute_drawn_accuracy(
         rule: ``analysis.class_rule``.
 
     Returns:
-        The columns `SUBNETWORK` and those of a subset, and accuracy.
+        The columns `SUBNETWORK`, repeat and those of a subset, template, pair (position among the subset's drawn pairs)
+        and accuracy, 0 or 100.
     """
     rows = predictions if "control" in predictions else predictions.assign(control="learned")
-    keys = [*SUBNETWORK, *SUBSET]
-    parts = [part for _, part in rows.groupby(keys, dropna=False)]
-    drawn = [part.iloc[sample_subset(part["label"], part["subset"].iloc[0], pairs, seed)] for part in parts]
-    means = 100 * pd.concat([rows.head(0), *drawn]).groupby(keys, dropna=False)[RULES[rule]].mean()
-    return means.rename("accuracy").reset_index()
+    rows = rows.assign(accuracy=100.0 * rows[RULES[rule]].astype(float), pair=0)
+    columns, parts = [*SUBNETWORK, "repeat", *SUBSET, "template", "pair", "accuracy"], [rows.head(0)]
+    for _, part in rows.groupby([*SUBNETWORK, *SUBSET], dropna=False):
+        drawn = part.iloc[sample_subset(part["label"], part["subset"].iloc[0], pairs, seed)]
+        parts.append(drawn.assign(pair=np.arange(len(drawn))))
+    return pd.concat(parts)[columns]
 
 
-def compute_controls(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
+def select_sound_runs(drawn: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Leave out pruning runs that failed, collapsed or missed their target, and the random subnetworks of their shape.
+
+    Args:
+        drawn: From :func:`draw_pairs`.
+        runs: Table "runs".
+    """
+    chosen = drawn["control"] == "importance"  # its seed is no pruning seed
+    return pd.concat([select_sound(drawn[~chosen], runs), drawn[chosen]])
+
+
+def compute_controls(
+    drawn: pd.DataFrame, analysis: Analysis, runs: pd.DataFrame | None = None, context: Context | None = None
+) -> pd.DataFrame:
     """Compute table "controls" by subset and by group (subset null), an unweighted mean over the group's subsets.
 
     A random subnetwork is compared with the learned subnetwork whose heads it permutes, the subnetwork chosen by
-    importance with all learned subnetworks. Failed runs have no rows.
+    importance with all learned subnetworks. Errors over pruning seeds and over pairs, which seeds share, add as
+    squares.
 
     Args:
-        accuracy: Accuracies of learned subnetworks and controls from :func:`compute_drawn_accuracy`.
-        subsets: Subsets that enter group means; None for all.
+        drawn: Pairs of learned subnetworks and controls from :func:`draw_pairs`.
+        analysis: Settings `bootstrap`, `seed`, and `subsets` (those that enter group means).
+        runs: Table "runs", to leave out faulty runs and to count them; None if unknown.
+        context: The pruning seeds, checkpoint and sparsities of the spread, if there are `runs`.
     """
-    groups = (
-        select_subsets(accuracy, subsets).groupby([*SUBNETWORK, "group"], dropna=False)["accuracy"].mean().reset_index()
-    )
+    drawn = drawn if runs is None else select_sound_runs(drawn, runs)
+    accuracy = drawn.groupby([*SUBNETWORK, *SUBSET], dropna=False)["accuracy"].mean().reset_index()
+    groups = select_subsets(accuracy, analysis.subsets).groupby([*SUBNETWORK, "group"], dropna=False)["accuracy"]
+    half_widths, left_out = _pair_half_widths(drawn, analysis), _count_faulty(runs, context)
     rows = []
-    keys = [*RUN, *STEP, "sparsity", *SUBSET]
-    for key, cell in pd.concat([accuracy, groups]).groupby(keys, dropna=False):
+    for key, cell in pd.concat([accuracy, groups.mean().reset_index()]).groupby(
+        [*CELL_OF_SEEDS, *SUBSET], dropna=False
+    ):
+        identity = dict(zip([*CELL_OF_SEEDS, *SUBSET], key, strict=True))
         by_control = {name: rows.set_index("seed")["accuracy"] for name, rows in cell.groupby("control")}
-        rows += [dict(zip(keys, key, strict=True)) | row for row in _control_rows(by_control)]
+        subset = identity["subset"] if isinstance(identity["subset"], str) else None
+        for row in _control_rows(by_control):
+            half = half_widths.get((*key[: len(CELL_OF_SEEDS)], row["control"], identity["group"], subset), np.nan)
+            row["left_out"] = 0 if row["control"] == "importance" else left_out.get(key[: len(CELL_OF_SEEDS)], 0)
+            rows.append(identity | _widen(row, half))
     return make_frame("controls", rows)
+
+
+def _count_faulty(runs: pd.DataFrame | None, context: Context | None) -> dict[tuple, int]:
+    """Count the faulty runs of the spread, by the columns of `CELL_OF_SEEDS`."""
+    if runs is None:
+        return {}
+    spread = runs[(runs["repeat"] == 0) & runs["seed"].isin(list(context.seeds))]
+    faulty = mark_faults(spread).any(axis="columns")
+    return faulty.groupby([spread[name] for name in CELL_OF_SEEDS]).sum().to_dict()
+
+
+def _pair_half_widths(drawn: pd.DataFrame, analysis: Analysis) -> dict[tuple, float]:
+    """Compute half widths of the intervals over pairs of mean differences, paired, points.
+
+    Returns:
+        Half widths by the columns of `CELL_OF_SEEDS`, control, group and subset (None for a group).
+    """
+    pair = ["subset", "group", "family", "template", "pair"]
+    accuracy = drawn.assign(**{name: drawn[name].astype(object).fillna("") for name in pair[:4]})
+    half_widths = {}
+    for key, cell in accuracy.groupby([*CELL_OF_SEEDS], dropna=False):
+        by_pair = {
+            name: rows.pivot(index=pair, columns="seed", values="accuracy") for name, rows in cell.groupby("control")
+        }
+        differences = {
+            name: (by_pair["learned"].mean(axis=1) - values.mean(axis=1)).to_numpy()
+            if name == "importance"
+            else (by_pair["learned"] - values).dropna(axis=1).mean(axis=1).to_numpy()
+            for name, values in by_pair.items()
+            if name != "learned" and "learned" in by_pair
+        }
+        if not differences:
+            continue
+        pairs = by_pair["learned"].index.to_frame(index=False).replace("", None)
+        levels = Levels(pairs, analysis.subsets, analysis.bootstrap, analysis.seed)
+        resampled = levels.resample(np.stack(list(differences.values()), axis=1))
+        for level in levels.levels:
+            about = level.identity
+            if about["group"] == J or (about["subset"] is None and about["family"] is not None):
+                continue
+            _, low, high = levels.effect(level, resampled, ACCURACY)
+            for name, half in zip(differences, (high - low) / 2, strict=True):
+                half_widths[(*key, name, about["group"], about["subset"])] = float(half)
+    return half_widths
+
+
+def _widen(row: dict, half_width: float) -> dict:
+    """Add the error of pairs to the interval of a row's difference over seeds."""
+    if "difference" not in row:
+        return row
+    half = np.hypot((row["difference_high"] - row["difference_low"]) / 2, np.nan_to_num(half_width))
+    ends = {"difference_low": row["difference"] - half, "difference_high": row["difference"] + half}
+    return row | ends | {"pair_half_width": half_width}
 
 
 def _control_rows(accuracy: dict[str, pd.Series]) -> list[dict]:

@@ -36,11 +36,11 @@ from heuristic_core.experiments.subnetworks.analysis.accuracy import (
     select_j_rows,
     select_subsets,
 )
-from heuristic_core.experiments.subnetworks.analysis.bounds import compute_bounded_interval
 from heuristic_core.experiments.subnetworks.analysis.faithful import list_criteria
 from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.stats.bounds import compute_bounded_interval
 from heuristic_core.stats.faithful import ROUNDING, Criterion
 from heuristic_core.stats.frames import make_frame
 from heuristic_core.tables.columns import RUN

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import MIN_VALUES
+from heuristic_core.experiments.subnetworks.analysis.outcomes import select_sound
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.frames import make_frame
 from heuristic_core.stats.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS, mean_interval
@@ -31,34 +32,50 @@ def select_spread(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context:
     return rows[selected]
 
 
-def summary(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context) -> pd.DataFrame:
+def summary(
+    accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context, runs: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Make table "summary" of the last checkpoint's subnetworks at mid and high sparsity.
 
     Rows over pruning seeds are by fine-tuning seed. Rows over fine-tuning seeds, the unit of claims about a way of
-    training, are for the full model, mid and high. Failed runs do not count in n.
+    training, are for the full model, mid and high. Runs that failed, collapsed or missed their target are left out.
 
     Args:
         accuracy: Table "accuracy".
         group_accuracy: Table "group_accuracy".
         context: Context of the study.
+        runs: Table "runs"; None if unknown.
 
     Returns:
         Means, standard deviations, ranges and intervals by subset and group, percent (J: points).
     """
-    rows = select_spread(accuracy, group_accuracy, context).dropna(subset="accuracy")
-    cell = [*STEP, "sparsity", *SUBSET]
-    over_pruning = _summarise(rows[rows["seed"].notna()], [*RUN, *cell], PRUNING_SEEDS)
-    full = rows[rows["seed"].isna()].rename(columns={"accuracy": "mean"})
-    over_tuning = pd.concat([over_pruning, full])[[*RUN, *cell, "mean"]].rename(columns={"mean": "accuracy"})
+    rows = select_spread(accuracy, group_accuracy, context)
+    rows = rows.assign(pair_half_width=((rows["high"] - rows["low"]) / 2).astype(float), left_out=0)
+    full, pruned, cell = rows[rows["seed"].isna()], rows[rows["seed"].notna()], [*STEP, "sparsity", *SUBSET]
+    if runs is not None:
+        sound = select_sound(pruned.assign(row=range(len(pruned))), runs)["row"]
+        faulty = ~pd.Series(range(len(pruned)), pruned.index).isin(sound)
+        pruned = pruned.assign(accuracy=pruned["accuracy"].mask(faulty), left_out=faulty.astype(int))
+    over_pruning = _summarise(pruned, [*RUN, *cell], PRUNING_SEEDS)
+    over_tuning = pd.concat([over_pruning.rename(columns={"mean": "accuracy"}), full])
     over_tuning = _summarise(over_tuning, [*STUDY_KEYS, *cell], FINE_TUNING_SEEDS)
     return make_frame("summary", pd.concat([over_pruning, over_tuning]))
 
 
 def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
-    """Summarise accuracy over the seeds `over`, by `keys`."""
-    values = rows.groupby(keys, dropna=False, sort=False)["accuracy"]
-    table = values.agg(n="size", sd="std", min="min", max="max").reset_index()
-    table["mean"], table["low"], table["high"] = zip(*(mean_interval(v) for _, v in values), strict=True)
+    """Summarise accuracy over the seeds `over`, by `keys`.
+
+    Seeds share their evaluation pairs: errors of pairs do not average out over them, and are added as squares.
+    """
+    rows = rows.assign(pair_half_width=rows["pair_half_width"].where(rows["accuracy"].notna()))
+    cells = rows.groupby(keys, dropna=False, sort=False)
+    table = cells["accuracy"].agg(n="count", sd="std", min="min", max="max").reset_index()
+    more = cells.agg(pair_half_width=("pair_half_width", "mean"), left_out=("left_out", "sum"))
+    table = table.assign(**{name: more[name].to_numpy() for name in more})
+    intervals = (mean_interval(values.dropna()) for _, values in cells["accuracy"])
+    table["mean"], low, high = map(np.array, zip(*intervals, strict=True))
+    half = np.hypot((high - low) / 2, table["pair_half_width"].fillna(0))
+    table["low"], table["high"] = table["mean"] - half, table["mean"] + half
     lower_bound = table["group"].map(MIN_VALUES).fillna(0)
     bounded = {
         end: table[end].clip(lower_bound, 100) for end in ("low", "high")

@@ -40,7 +40,7 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     low, high = compute_mean_interval(ood)
     entailment = f", entailment class {at['ood-entailment']:.1f} %" if "ood-entailment" in at else ""
     detail = f"at step {step}: ID {at['id']:.1f} % (best {curve['id'].max():.1f}), OOD {at['ood']:.1f} %{entailment}"
-    return Estimate(at["ood"], low, high, *_interval_units(ood), detail, minimum=0, maximum=100)
+    return Estimate.over_pairs(at["ood"], low, high, *_interval_units(ood), detail, minimum=0, maximum=100)
 
 
 @statistic
@@ -51,7 +51,9 @@ def full_accuracy(evidence: Evidence, group: str) -> Estimate:
     n, unit = _interval_units(row.to_frame().T)
     lower_bound = MIN_VALUES.get(row["group"], 0)
     detail = f"{LABELS[row['group']]} at step {evidence.context.last}"
-    return Estimate(row["accuracy"], row["low"], row["high"], n, unit, detail, minimum=lower_bound, maximum=100)
+    return Estimate.over_pairs(
+        row["accuracy"], row["low"], row["high"], n, unit, detail, minimum=lower_bound, maximum=100
+    )
 
 
 @statistic
@@ -143,13 +145,15 @@ def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estim
 
 @statistic
 def over_control(evidence: Evidence, control: str, group: str, sparsity: str) -> Estimate:
-    """Estimate learned minus control subnetworks' accuracy on a group, points; t interval over pruning seeds."""
-    evidence.require_sound(sparsity)
+    """Estimate learned minus control subnetworks' accuracy on a group, points; over pruning seeds and pairs."""
+    n = len(_require_subnetworks(evidence.spread("group_accuracy", group, sparsity)))
     rows = evidence.table("controls")
     selected = (rows["control"] == control) & (rows["sparsity"] == evidence.sparsity(sparsity)) & rows["subset"].isna()
     row = require_rows(rows[selected & (rows["group"] == group)], f"{control} subnetworks").iloc[0]
-    interval, n = row[["difference_low", "difference_high"]], len(evidence.spread("group_accuracy", group, sparsity))
-    return Estimate(row["difference"], *interval, n, PRUNING_SEEDS, f"{control}: {row['accuracy']:.1f} %")
+    shared = (0.0 if pd.isna(half := row["pair_half_width"]) else float(half),) * 2
+    values, detail = row[["difference", "difference_low", "difference_high"]], f"{control}: {row['accuracy']:.1f} %"
+    detail += f"; {row['left_out']} faulty runs left out" if pd.notna(row["left_out"]) and row["left_out"] else ""
+    return Estimate(*values, n, PRUNING_SEEDS, detail, shared_half_widths=shared)
 
 
 def compute_sd_interval(values: np.ndarray) -> tuple[float, float, float]:

@@ -41,7 +41,7 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
     intervals = [(lost["change"], lost["change_high"], lost["change_low"]) for lost in (lost_id, lost_j)]
     low, high = difference_interval(*intervals)
     n = None if pd.isna(low) else int(j["n"] + id_["n"])
-    return Estimate(lost_j["change"] - lost_id["change"], low, high, n, PAIR_UNITS if n else None, detail)
+    return Estimate.over_pairs(lost_j["change"] - lost_id["change"], low, high, n, PAIR_UNITS if n else None, detail)
 
 
 @statistic
@@ -52,7 +52,7 @@ def remaining_accuracy(evidence: Evidence, group: str) -> Estimate:
     n = None if pd.isna(row["n"]) else int(row["n"])
     ends = full + row[CHANGE_COLUMNS].astype(float)
     detail = f"{row['ablation']}: {LABELS[group]} from {full:.1f} to {ends['change']:.1f}"
-    return Estimate(*ends, n, PAIR_UNITS, detail, minimum=MIN_VALUES.get(group, 0), maximum=100)
+    return Estimate.over_pairs(*ends, n, PAIR_UNITS, detail, minimum=MIN_VALUES.get(group, 0), maximum=100)
 
 
 @statistic
@@ -87,7 +87,7 @@ def least_cost(evidence: Evidence, group: str) -> Estimate:
     changes = ", ".join(f"{kind} {row['change']:+.1f}" for kind, row in rows.items())
     detail = f"{cheapest['ablation']}: {changes} points {LABELS[group]}"
     low = np.min([-row["change_high"] for row in rows.values()])  # NaN if a kind has no interval
-    return Estimate(-cheapest["change"], low, -cheapest["change_low"], n, PAIR_UNITS, detail)
+    return Estimate.over_pairs(-cheapest["change"], low, -cheapest["change_low"], n, PAIR_UNITS, detail)
 
 
 @statistic
@@ -107,4 +107,4 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
         raise NotComputable(f"no interaction in {of} of {row['ablation']}")
     n = None if pd.isna(row["n"]) else int(row["n"])
     detail = f"{row['ablation']}: {row['change']:+.1f} points {LABELS[group]} together"
-    return Estimate(row[column], row[f"{column}_low"], row[f"{column}_high"], n, PAIR_UNITS, detail)
+    return Estimate.over_pairs(row[column], row[f"{column}_low"], row[f"{column}_high"], n, PAIR_UNITS, detail)

@@ -36,7 +36,7 @@ def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
     if heads[["change_low", "change_high"]].isna().any(axis=None):
         return Estimate(-worst["change"], detail=detail)
     low, high = bonferroni_interval(-heads["change"], -heads["change_high"], -heads["change_low"])
-    return Estimate(-worst["change"], low.max(), high.max(), len(heads), "heads", detail)
+    return Estimate.over_pairs(-worst["change"], low.max(), high.max(), len(heads), "heads", detail)
 
 
 @statistic

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, OOD, J
-from heuristic_core.experiments.subnetworks.analysis.bounds import compute_bounded_interval
 from heuristic_core.experiments.subnetworks.analysis.effective_size import (
     UNDEFINED,
     classify_sizes,
@@ -21,6 +20,7 @@ from heuristic_core.experiments.subnetworks.analysis.effective_size import (
     select_study_sizes,
 )
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
+from heuristic_core.stats.bounds import compute_bounded_interval
 from heuristic_core.stats.estimates import Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.stats.seeds import PRUNING_SEEDS
 
@@ -67,22 +67,6 @@ class Curve(NamedTuple):
         return self.steps[~np.isnan(self.lower_bound).all(axis=1)]
 
 
-class MeanSize(NamedTuple):
-    """Mean of a measure over pruning seeds.
-
-    Attributes:
-        value: Mean; NaN if it is only bounded.
-        low: Lower end of the 95 % interval.
-        high: Upper end of the 95 % interval.
-        n: Number of seeds.
-    """
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-
 @statistic
 def flat_size(evidence: Evidence, group: str) -> Estimate:
     """Estimate the range of size over the checkpoints where it is defined, points, from means over pruning seeds.
@@ -116,47 +100,44 @@ def rising_size(evidence: Evidence) -> Estimate:
     return _combine(size, _mean(j.at(first_defined).minus(_cmd(evidence, ID).at(first_defined))))
 
 
-def _combine(*measures: tuple[MeanSize, str]) -> Estimate:
+def _combine(size: Estimate, cmd: Estimate) -> Estimate:
     """Combine effective size and CMD into one estimate, whose interval spans both."""
-    (size, size_words), (cmd, cmd_words) = measures
-    phrases = [f"{name} {_format(mean)}" for name, mean in ((SIZE, size), (CMD, cmd))]
-    if size.high < cmd.low or cmd.high < size.low:
-        phrases.append("the two disagree")
-    low, high = np.min([size.low, cmd.low]), np.max([size.high, cmd.high])  # NaN if either is
-    return Estimate(
-        cmd.value, low, high, min(size.n, cmd.n), PRUNING_SEEDS, "; ".join([*phrases, size_words, cmd_words])
-    )
+    return Estimate.hull({CMD: cmd, SIZE: size}, f"{size.detail}; {cmd.detail}")
 
 
-def _format(mean: MeanSize) -> str:
-    """Format a mean and its interval."""
-    label = "of bounds " if np.isnan(mean.value) else f"{mean.value:.1f} "
-    return label + ("without an interval" if np.isnan(mean.low) else f"[{mean.low:.1f}, {mean.high:.1f}]")
-
-
-def _range(curve: Curve) -> tuple[MeanSize, str]:
-    """Return the range of a curve over its defined steps, and its description."""
+def _range(curve: Curve) -> Estimate:
+    """Estimate the range of a curve over its defined steps."""
     steps = curve.defined()
     if len(steps) < 2:
         raise TooFewUnits(f"defined at {len(steps)} checkpoints: {curve.description}")
     rows = [curve.at(step) for step in steps]
-    pairs = [_mean(row.minus(other))[0] for row in rows for other in rows if row is not other]
-    growth = _mean(rows[-1].minus(rows[0]))[0]
-    means = np.array([_mean(row)[0].value for row in rows])  # NaN if any is a bound
-    high = np.max([pair.high for pair in pairs])
-    return MeanSize(
-        np.ptp(means), np.max([0.0, growth.low, -growth.high]), high, min(pair.n for pair in pairs)
-    ), curve.description
+    pairs = [_mean(row.minus(other)) for row in rows for other in rows if row is not other]
+    growth = _mean(rows[-1].minus(rows[0]))
+    value = np.ptp([_mean(row).value for row in rows])  # NaN if any is a bound
+    least, most = (max(pair.bounds[end] for pair in pairs) for end in (0, 1))
+    low, high = np.max([0.0, growth.low, -growth.high]), np.max([pair.high for pair in pairs])
+    reach = max(pair.shared_half_widths[1] for pair in pairs)
+    # The range of means is too large on every seed, which further seeds do not mend.
+    shared = float(np.fmax(least - low, reach)), reach
+    n, bounds = min(pair.n for pair in pairs), (least, most)
+    return Estimate(
+        value, low, high, n, PRUNING_SEEDS, curve.description, minimum=0, shared_half_widths=shared, bounds=bounds
+    )
 
 
-def _mean(curve: Curve) -> tuple[MeanSize, str]:
-    """Return the mean over seeds of a single-row curve. Raises TooFewUnits if no seed has a value."""
+def _mean(curve: Curve) -> Estimate:
+    """Estimate the mean over seeds of a single-row curve; NaN if it is only bounded.
+
+    Raises TooFewUnits if no seed has a value.
+    """
     known = ~np.isnan(curve.lower_bound[0])
     if not known.any():
         raise TooFewUnits(f"no pruning seed has a value: {curve.description}")
     least, most, reach = (rows[0, known] for rows in curve[1:4])
-    value = least.mean() if (least == most).all() else np.nan
-    return MeanSize(value, *compute_bounded_interval(least, most, reach), int(known.sum())), curve.description
+    bounds, shared = (least.mean(), most.mean()), (reach.mean(),) * 2
+    value = bounds[0] if (least == most).all() else np.nan
+    ends, n = compute_bounded_interval(least, most, reach), int(known.sum())
+    return Estimate(value, *ends, n, PRUNING_SEEDS, curve.description, shared_half_widths=shared, bounds=bounds)
 
 
 def _sizes(evidence: Evidence, group: str) -> Curve:

@@ -97,8 +97,9 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     counts = [int((values > -context.margin).sum()) for values in (change, low, high)]
     if rows[["change_low", "change_high"]].isna().any(axis=None):
         return Estimate(counts[0], None, None, len(rows), "subnetworks", detail, exact=True)
-    certain = len(set(counts)) == 1  # no subnetwork is uncertain
-    return Estimate(*counts, len(rows), "subnetworks", detail, exact=certain)
+    if len(set(counts)) == 1:  # no subnetwork is uncertain
+        return Estimate(*counts, len(rows), "subnetworks", detail, exact=True)
+    return Estimate.over_pairs(*counts, len(rows), "subnetworks", detail)
 
 
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import J
-from heuristic_core.experiments.subnetworks.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import require_rows
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_interval, format_number, format_percent, format_seed
 from heuristic_core.stats.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS
 
-STATISTICS = ["min", "max", "mean", "sd", "low", "high", "n", "collapsed"]
+STATISTICS = ["min", "max", "mean", "sd", "low", "high", "n", "left_out"]
 COLUMNS = ["over", "ft_seed", "step", "sparsity", "subset", "group", "full", "full_low", "full_high", *STATISTICS]
 HEADINGS = ["sparsity", "full model", "min", "max", "mean", "sd", "95 % interval", "n"]
 
@@ -25,13 +24,13 @@ def join_full_model(full: pd.DataFrame, tables, key: str, order: Sequence[str], 
 
     Args:
         full: The full model's rows of table "accuracy" or "group_accuracy".
-        tables: Table "summary", and "runs" if the study has it, for the column `collapsed`.
+        tables: Table "summary".
         key: "subset" or "group": what a row describes.
         order: The subsets or groups to show, in this order.
         context: The study's context.
         sparsities: The target sparsities to show, 0 to 1.
     """
-    summary = add_collapsed_counts(tables["summary"], tables, context.seeds)
+    summary = tables["summary"]
     selected = (summary["step"] == context.last) & summary["sparsity"].isin(sparsities) & summary[key].isin(order)
     if key == "group":
         selected &= summary["subset"].isna()
@@ -74,5 +73,5 @@ def _format_row(row) -> list[str]:
     name = ROLES[row.group].label if pd.isna(row.subset) else row.subset
     full = format_number(row.full, 2) + format_interval(row.full_low, row.full_high)
     values = [format_number(value, 2) for value in (row.min, row.max, row.mean, row.sd)]
-    n = format_count(row.n, row.collapsed)
+    n = f"{row.n} ({row.left_out} faulty runs left out)" if row.left_out else f"{row.n}"
     return [name, format_percent(row.sparsity), full, *values, format_interval(row.low, row.high).strip(), n]

@@ -4,13 +4,12 @@ import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.controls import CONTROLS
 from heuristic_core.experiments.subnetworks.analysis.names import subset_label
-from heuristic_core.experiments.subnetworks.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import GROUPS, ft_seeds, map_subset_groups, require_rows
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_signed
 
-VALUES = ["n", "collapsed", "accuracy", "sd", "difference", "difference_low", "difference_high"]
+VALUES = ["n", "left_out", "accuracy", "sd", "difference", "difference_low", "difference_high"]
 
 
 def draw(tables, settings, context):
@@ -21,8 +20,6 @@ def draw(tables, settings, context):
     """
     controls = tables["controls"]
     controls = require_rows(controls[controls["step"] == context.last], f"controls at step {context.last}")
-    controls = add_collapsed_counts(controls, tables, context.seeds)
-    controls["collapsed"] = controls["collapsed"].where(controls["control"] == "learned", 0)
     groups = controls[controls["subset"].isna()]
     groups = groups.assign(column=[f"{ROLES[group].label}, mean" for group in groups["group"]])
     groups = groups.sort_values("group", key=lambda names: names.map(GROUPS.index), kind="stable")
@@ -53,12 +50,9 @@ def _sheet(marks: pd.DataFrame, title: str) -> Sheet:
     for control in present:
         texts = (_format_accuracy(cells.get((control, column))) for column in columns)
         control_marks = marks[marks["control"] == control]
-        n = (
-            format_count(_format_n(control_marks["n"]), control_marks["collapsed"].max())
-            .replace(" (", ", ")
-            .removesuffix(")")
-        )
-        rows.append([f"{control} ({n})", *texts])
+        left_out = int(control_marks["left_out"].max())
+        faulty = f", {left_out} faulty runs left out" if left_out else ""
+        rows.append([f"{control} ({_format_n(control_marks['n'])}{faulty})", *texts])
     for control in present:
         if marks.loc[marks["control"] == control, "difference"].notna().any():
             rows.append(

@@ -131,13 +131,9 @@ TARGETS = {
     "figure_paths": Target(("paths", "core"), "Direct effects of core heads on later heads", mechanism_part="paths"),
     "table3": Target(("ablations",), "Ablating core heads from the full model", model="bert", task="mnli"),
     "table4": Target(("ablations",), "Ablating core heads from the full model", "table3", model="bert", task="qqp"),
-    "table5": Target(
-        ("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset", optional_tables=RUNS_TABLE
-    ),
+    "table5": Target(("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset"),
     "table6": Target(("ablations",), "Ablating core heads from the full model", "table3", model="roberta"),
-    "table7": Target(
-        ("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group", optional_tables=RUNS_TABLE
-    ),
+    "table7": Target(("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group"),
     "table8": Target(("ablations",), "Ablating core heads from the full model", "table3", model="gpt2"),
     "table_core": Target(
         ("core_null",),
@@ -159,9 +155,7 @@ TARGETS = {
         "Circuit performance (CPR) and circuit-model distance (CMD) by checkpoint",
         optional_tables=RUNS_TABLE,
     ),
-    "table_controls": Target(
-        ("controls",), "Learned subnetworks against random and gradient-importance ones", optional_tables=RUNS_TABLE
-    ),
+    "table_controls": Target(("controls",), "Learned subnetworks against random and gradient-importance ones"),
     "table_variance": Target(
         ("variance",),
         "Variance between and within pruning seeds",

@@ -14,6 +14,7 @@ def measure_spread(
     summary: Output,
     variance: Output,
     components: Input | None = None,
+    runs: Input | None = None,
 ) -> None:
     """Measure how accuracies spread over pruning seeds, over fine-tuning seeds, and over two runs of the same seed.
 
@@ -24,8 +25,10 @@ def measure_spread(
         summary: Where to write means over seeds (Parquet).
         variance: Where to write variances (Parquet).
         components: Table of components, where there is one (Parquet).
+        runs: Table of pruning runs, where there is one (Parquet).
     """
     rows, groups = read_table(accuracy), read_table(group_accuracy)
-    write_table("summary", summarise(rows, groups, context), summary)
+    outcomes = read_table(runs) if runs else None
+    write_table("summary", summarise(rows, groups, context, outcomes), summary)
     kept = read_table(components) if components else None
     write_table("variance", decompose_variance(rows, groups, context, kept), variance)

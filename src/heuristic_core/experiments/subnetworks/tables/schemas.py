@@ -158,8 +158,11 @@ EXPERIMENT_SCHEMAS = {
         "sd": (REAL, "standard deviation (n-1), points"),
         "min": (REAL, "percent"),
         "max": (REAL, "percent"),
-        "low": (REAL, "95 % confidence interval of the mean, Student's t over seeds; null below two"),
+        "low": (REAL, "95 % confidence interval of the mean, over seeds (Student's t) and the evaluation pairs that "
+                      "they share; null below two"),
         "high": (REAL, "its upper end"),
+        "pair_half_width": (REAL, "half of the interval over evaluation pairs alone, points, mean over seeds"),
+        "left_out": (INT, "pruning runs that failed, collapsed or missed their target, which are left out"),
     },
     "variance": RUN | STEP | {"sparsity": CELL["sparsity"]} | SUBSET | {
         "between_sd": (REAL, "standard deviation (n-1) between pruning seeds, points"),
@@ -173,11 +176,14 @@ EXPERIMENT_SCHEMAS = {
         "control": (STRING, "learned (the spread itself), random or importance"),
     } | SUBSET | {
         "n": (INT, "subnetworks"),
+        "left_out": (INT, "pruning runs that failed, collapsed or missed their target, which are left out with the "
+                          "random subnetworks of their shape"),
         "accuracy": (REAL, "percent, mean over subnetworks, all on the pairs that analysis.control_pairs leaves"),
         "sd": (REAL, "standard deviation (n-1), points"),
         "difference": (REAL, "points, learned minus control, mean over the same seeds"),
-        "difference_low": (REAL, "95 % confidence interval, Student's t over pruning seeds"),
+        "difference_low": (REAL, "95 % confidence interval, over pruning seeds (Student's t) and pairs"),
         "difference_high": (REAL, "its upper end"),
+        "pair_half_width": (REAL, "half of the interval of difference over pairs or templates alone, points"),
     },
     "ablations": RUN | STEP | ABLATION | {
         "role": (STRING, "as in ablation_sets"),

@@ -6,9 +6,8 @@ bounds allow. It is therefore conservative: possibly too wide, never too narrow.
 """
 
 import numpy as np
-import scipy  # scipy.stats loads lazily: Snakemake imports this module at every start
 
-from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
+from heuristic_core.stats.seeds import t_half_width
 
 MIN_SD = 1e-9  # values with a smaller standard deviation count as equal
 
@@ -33,8 +32,7 @@ def compute_bounded_interval(
     n = len(least)
     if n < 2 or (sd := largest_sd(least, most)) < MIN_SD:
         return np.nan, np.nan
-    half = scipy.stats.t.ppf((1 + CONFIDENCE_LEVEL) / 2, n - 1) * sd / np.sqrt(n)
-    half = np.hypot(half, np.mean(half_width))
+    half = np.hypot(t_half_width(sd, n), np.mean(half_width))
     return float(least.mean() - half), float(most.mean() + half)
 
 
