@@ -106,6 +106,8 @@ def test_the_null_table_counts_heads_in_its_sets(tmp_path):
     high = result.set_index("set").loc["high"]
     assert high["expected"] == pytest.approx(1.0, abs=0.1)
     assert high["p"] == pytest.approx(2 / 9, abs=0.06)
+    # Two seeds are one pair, whose overlap is what both share: 0, 1 or 2 heads, and never more than 2.
+    assert (high["overlap"], high["p_fewer"]) == (2, 1) and high["expected_overlap"] == pytest.approx(1.0, abs=0.1)
     pd.testing.assert_frame_equal(compute_core_null(components(CELLS), WITH_EARLY, permutations=500, seed=7), result)
     assert set(compute_core_null(components(CELLS), CONTEXT, permutations=5, seed=7)["set"]) == {
         "high",

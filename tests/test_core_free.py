@@ -3,13 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from amounts import amount, by_chance, first_fast
 from claim_tables import CONTEXT, RUN, core_rows, group_row, table
 from scipy import stats
 from test_degenerate import full_rows, run_rows
 
 from heuristic_core.experiments.subnetworks.analysis import statistics_further_runs as statistics
+from heuristic_core.experiments.subnetworks.analysis.ablation_sets import draw_matched_sets, make_joint_sets
 from heuristic_core.experiments.subnetworks.analysis.closed_sets import (
-    draw_disjoint_sets,
+    draw_control_sets,
     draw_matched_set,
     explain_missing_set,
     list_core_heads,
@@ -26,7 +28,7 @@ from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.mechanism import CoreFree
 from heuristic_core.experiments.subnetworks.jobs import core_free as job
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.stats.estimates import FailedRuns, NotComputable
+from heuristic_core.stats.estimates import Estimate, FailedRuns, NotComputable
 from heuristic_core.stats.verdicts import decide_verdict
 
 GRID = ComponentGrid(4, 8)
@@ -36,24 +38,22 @@ ABOUT = RUN | {"step": 30, "sparsity": 0.3}
 # ---- which sets
 
 
-def test_random_sets_have_the_cores_layers_and_none_of_its_heads():
+def test_random_sets_are_those_of_ablations_and_may_have_core_heads():
     core = (1, 9, 12)
-    found = draw_disjoint_sets(core, GRID, 20, 0)
-    assert len(set(found)) == 20 and found == draw_disjoint_sets(core, GRID, 20, 0) != draw_disjoint_sets(
-        core, GRID, 20, 1
-    )
-    assert not set(core) & {head for one in found for head in one}
-    assert {tuple(head // 8 for head in one) for one in found} == {(0, 1, 1)}
-    assert draw_disjoint_sets((), GRID, 20, 0) == []
+    drawn = draw_control_sets(core, GRID, 20, 0)
+    assert len(set(drawn)) == 20 and core not in drawn and drawn != draw_control_sets(core, GRID, 20, 1)
+    assert {tuple(head // 8 for head in heads) for heads in drawn} == {(0, 1, 1)}
+    joint = make_joint_sets(core, dict.fromkeys(core, 1.0), GRID, 20, 5, 0)
+    assert drawn == [one.heads for one in joint if one.role == "control" and one.layers == "0+1+1"]
+    every = draw_control_sets((1, 9), GRID, 100, 0)
+    assert {*every, (1, 9)} == {(a, 8 + b) for a in range(8) for b in range(8)} and len(every) == 63
+    assert draw_control_sets((), GRID, 20, 0) == []
 
 
 def test_sets_that_do_not_exist_say_why():
-    assert len(draw_disjoint_sets((1,), GRID, 20, 0)) == 7
-    assert explain_missing_set((1,), GRID, 8, 7).startswith("was not run: random set 8 of 7")
-    many = (8, 9, 10, 11, 12)
-    assert draw_disjoint_sets(many, GRID, 3, 0) == []
-    assert explain_missing_set(many, GRID, 1, 0) == "was not run: layer 1 has 3 heads beside the core's 5"
-    assert explain_missing_set((), GRID, 0, 0) == "was not run: the core is empty"
+    assert len(draw_control_sets((1,), GRID, 20, 0)) == 7 and draw_control_sets(range(8, 16), GRID, 3, 0) == []
+    assert explain_missing_set((1,), 8, 7) == "was not run: random set 8, but only 7 other sets have the core's layers"
+    assert explain_missing_set((), 0, 0) == "was not run: the core is empty"
 
 
 def test_a_set_in_the_place_of_found_heads_is_drawn_from_all_of_each_layer():
@@ -125,6 +125,39 @@ def test_a_core_like_any_set_is_seldom_significant():
         found.append(compute_core_free(*simulated(own, controls)).iloc[0]["p_lower"])
     assert np.mean(np.array(found) < 0.05) < 0.08
     assert min(found) == pytest.approx(1 / 21)
+
+
+EFFECTS = {  # of closing each of 32 heads, points
+    "normal": lambda rng: rng.normal(size=32),
+    "one strong head a layer": lambda rng: 0.3 * rng.normal(size=32) + 10 * (np.arange(32) % 8 == 0),
+    "heavy": lambda rng: rng.standard_t(1, size=32),
+}
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("kind", first_fast(*EFFECTS, fast=2))
+@pytest.mark.parametrize("sizes", first_fast({0: 1, 1: 1}, {0: 2, 1: 1}, {0: 1, 1: 1, 2: 1}))
+def test_a_core_drawn_by_chance_is_rarely_special(sizes, kind):
+    """Random sets without core heads are not exchangeable with the core: with them 11 to 16 % of cores are special."""
+    rng, layers = np.random.default_rng(36), "+".join(str(layer) for layer, size in sizes.items() for _ in range(size))
+    decided, without_core_heads, count = 0, 0, amount(800)
+    for seed in range(count):
+        effects = EFFECTS[kind](rng)
+        core = tuple(sorted(h for layer, size in sizes.items() for h in 8 * layer + rng.choice(8, size, replace=False)))
+        others = [head for head in range(32) if head not in core]
+        decided += is_decided(core, draw_control_sets(core, GRID, 47, seed), effects, rng)
+        without_core_heads += is_decided(core, [*draw_matched_sets(layers, others, 8, 47, seed, core)], effects, rng)
+    assert decided <= by_chance(count)
+    assert without_core_heads > decided
+
+
+def is_decided(core, sets, effects, rng):
+    """Whether twelve runs with the core closed and one with each of `sets` decide the claim, whichever way."""
+    own, *controls = (-effects[list(heads)].sum() for heads in (core, *sets))
+    own, controls = own + rng.normal(0, 0.1, 12), np.array(controls) + rng.normal(0, 0.1, len(sets))
+    row = compute_core_free(*simulated(own, controls)).iloc[0]
+    estimate = Estimate.test(row["p_lower"], row["p_higher"], len(sets), "random sets", "", 1 / (1 + len(sets)))
+    return decide_verdict(estimate, "p < 0.05") in ("supported", "contradicted")
 
 
 def test_runs_that_went_wrong_are_left_out_and_counted():

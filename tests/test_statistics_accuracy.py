@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from amounts import amount
 from claim_tables import FULL, SPREAD, actual, evidence, group_row
 from scipy import stats
 from test_degenerate import run_rows
@@ -104,6 +105,36 @@ def test_seed_statistics_are_over_pruning_seeds():
     assert share.value == pytest.approx(100 * 30 / 80)
     with pytest.raises(NotComputable, match="no ood accuracy at high sparsity"):
         accuracy.spread_mean(found, group="ood", sparsity="high")
+
+
+def test_a_share_of_the_full_model_is_possible():
+    """Of 80 % a subnetwork keeps 0 to 125 %; of ID accuracy above chance, 30 points of 80, -167 to 167 %."""
+    wide = [row | {"accuracy": value} for row, value in zip(SPREAD, (5.0, 95.0, 90.0, 99.0), strict=True)]
+    share = accuracy.share_of_full(evidence(group_accuracy=[*wide, FULL]), **OOD_MID)
+    assert share.value == pytest.approx(100 * 72.25 / 80) and share.low >= 0 and share.high == 125
+    in_domain = [row | {"group": "id"} for row in (*wide, FULL)]
+    share = accuracy.share_of_full(evidence(group_accuracy=in_domain, runs=run_rows(chance=50.0)), **ID_MID)
+    assert (share.minimum, share.maximum, share.high) == pytest.approx((-500 / 3, 500 / 3, 500 / 3))
+
+
+@pytest.mark.sampled
+def test_intervals_of_shares_near_the_ceiling_hold_the_truth():
+    """Most of twelve subnetworks keep nearly all of 99 %, one in six loses much: no interval ends beyond 101 %."""
+    rng, held, count = np.random.default_rng(14), 0, amount(800)
+    truth = 100 * np.mean(lose(np.random.default_rng(0), 200_000)) / 99
+    full = FULL | {"accuracy": 99.0}
+    for _ in range(count):
+        rows = [SPREAD[0] | {"seed": seed, "accuracy": value} for seed, value in enumerate(lose(rng, 12), start=1)]
+        found = evidence(group_accuracy=[*rows, full])
+        found = Evidence(found.context.model_copy(update={"seeds": tuple(range(1, 13))}), found.tables)
+        share = accuracy.share_of_full(found, **OOD_MID)
+        held += share.low <= truth <= share.high <= 10_000 / 99
+    assert held >= 0.9 * count - 2 * np.sqrt(0.09 * count)
+
+
+def lose(rng, count):
+    """Accuracies of subnetworks, percent."""
+    return np.minimum(100, np.where(rng.random(count) < 1 / 6, rng.normal(80, 10, count), rng.normal(98.5, 1, count)))
 
 
 @pytest.mark.parametrize("name", ["seed_sd", "spread_mean", "share_of_full", "below_full"])

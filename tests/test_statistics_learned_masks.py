@@ -2,16 +2,19 @@
 
 import numpy as np
 import pytest
+from amounts import amount, by_chance, first_fast
 from claim_tables import evidence
 from test_analysis_spread import CONTEXT, RUN
 
 from heuristic_core.experiments.subnetworks.analysis import clusters, frequency_agreement
 from heuristic_core.experiments.subnetworks.analysis import statistics_learned_masks as masks
+from heuristic_core.experiments.subnetworks.analysis.core import compute_core_null
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
 from heuristic_core.experiments.subnetworks.analysis.rank_correlation import rank_correlation
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.stats.estimates import DoesNotApply, NotComputable, TooFewUnits
+from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits
 from heuristic_core.stats.frames import make_frame
+from heuristic_core.stats.randomisation import compute_overlap, draw_overlaps, draw_shared_counts, tail_p_values
 from heuristic_core.stats.verdicts import decide_verdict
 from heuristic_core.tables.schemas import get_schema
 
@@ -35,6 +38,35 @@ def components(mid, high):
 def drawn(rng, shares) -> np.ndarray:
     """Masks of twelve seeds whose heads are kept with these probabilities."""
     return rng.random((len(SEEDS), *SHAPE)) < shares
+
+
+# ---- shared heads
+
+
+def test_masks_that_avoid_each_other_contradict_that_heads_are_shared():
+    """Each seed keeps three of eight heads, every head four or five times: none is shared by all, few by two."""
+    spread = np.array([[np.isin(np.arange(8), np.arange(3 * s, 3 * s + 3) % 8)] * 4 for s in range(12)])
+    row = compute_core_null(components(spread, spread), CONTEXT.model_copy(update={"seeds": SEEDS}), 2000, 0)
+    row = row.set_index("set").loc["mid+high"]
+    assert row["observed"] == 0 and row["p"] == 1
+    counts = spread.sum(axis=0)
+    assert row["overlap"] == pytest.approx((counts * (counts - 1)).sum() / 2 / 66) and row["overlap"] < 4
+    assert row["expected_overlap"] == pytest.approx(4 * 3 * 3 / 8, rel=0.02) and row["p_fewer"] == 1 / 2001
+    estimate = masks.shared_heads(evidence(core_null=[{"set": "mid+high", **row}]), set="mid+high")
+    assert decide_verdict(estimate, "p < 0.05") == "contradicted"
+    assert estimate.detail.endswith(f"p = 1; {row['overlap']:.1f} heads in two seeds, 4.5 expected")
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("kept", first_fast(3, 6))  # of eight heads of a layer
+def test_masks_of_chance_seldom_share_more_or_fewer_heads(kept):
+    rng, decided, count = np.random.default_rng(kept), 0, amount(1600)
+    for _ in range(count):
+        drawn_masks = rng.permuted(np.tile(np.arange(8) < kept, (12, 4, 1)), axis=2)
+        p, _ = tail_p_values(draw_shared_counts(drawn_masks, 400, rng), drawn_masks.all(axis=0).sum())
+        _, fewer = tail_p_values(draw_overlaps(drawn_masks, 400, rng), compute_overlap(drawn_masks))
+        decided += decide_verdict(Estimate.test(p, fewer, 12, "subnetworks", ""), "p < 0.05") != "not clear"
+    assert decided <= by_chance(count)
 
 
 # ---- the early core

@@ -56,3 +56,18 @@ def draw_shared_counts(masks: np.ndarray, permutations: int, rng: np.random.Gene
     for kept_per_layer in masks.sum(axis=2):
         shared = rng.hypergeometric(shared, heads - shared, kept_per_layer)
     return shared.sum(axis=1)
+
+
+def compute_overlap(masks: np.ndarray) -> float:
+    """How many heads two masks share, mean over pairs of masks; 0 for a single mask.
+
+    masks: bool, subnetworks x layers x heads.
+    """
+    pairs = len(masks) * (len(masks) - 1) / 2
+    counts = masks.sum(axis=0)
+    return float((counts * (counts - 1)).sum() / 2 / max(pairs, 1))
+
+
+def draw_overlaps(masks: np.ndarray, permutations: int, rng: np.random.Generator) -> np.ndarray:
+    """The overlap of masks (:func:`compute_overlap`) once heads are permuted within layers: [permutations]."""
+    return np.array([compute_overlap(rng.permuted(masks, axis=2)) for _ in range(permutations)])

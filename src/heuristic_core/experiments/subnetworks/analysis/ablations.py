@@ -1,7 +1,8 @@
 """Estimate the cost of ablating sets of heads, and the cost beyond the sum of single heads (paper, section 5).
 
-All estimates are linear in the means by ablation: a change is a difference of two means, an interaction a sum of
-several. All ablations of a subset are therefore measured on the same bootstrap draws, and all intervals are paired.
+All estimates are linear in the means by ablation: an accuracy is one of them, a change is a difference of two, an
+interaction a sum of several. All ablations of a subset are therefore measured on the same bootstrap draws, and the
+intervals of changes and interactions are paired.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -19,7 +20,7 @@ from heuristic_core.experiments.subnetworks.analysis.ablation_cells import (
 from heuristic_core.experiments.subnetworks.analysis.accuracy import RULES, select_subsets
 from heuristic_core.experiments.subnetworks.analysis.measures import Measure, Subset, compute_measures
 from heuristic_core.experiments.subnetworks.config.analysis import COUNTERFACTUAL
-from heuristic_core.stats.bootstrap import Resamples, sum_interval, widen_change_interval
+from heuristic_core.stats.bootstrap import Resamples, bound_accuracy_interval, sum_interval, widen_change_interval
 from heuristic_core.stats.frames import make_frame
 
 SET_KEYS = ["kind", "ablation"]
@@ -34,13 +35,13 @@ class AblationMeans(NamedTuple):
         identity: Columns subset, group, family and n.
         means: Accuracy in percent and log odds in nats, [2, ablations].
         draws: Bootstrap draws of the means of each subset, [draws, 2, ablations].
-        units: Number of resampled units (templates or pairs) of each subset.
+        resamples: Bootstrap draws of the pairs of each subset.
     """
 
     identity: dict
     means: np.ndarray
     draws: list[np.ndarray]
-    units: list[int]
+    resamples: list[Resamples]
 
 
 class Effects:
@@ -123,7 +124,7 @@ def compute_ablations(
         effects = {kind: Effects(rows) for kind, rows in kinds.items()}
         for kind, measure in _estimate(cells, kinds, subsets, rule, bootstrap, seed):
             columns = (_measure_columns if isinstance(measure, Measure) else _mean_columns)(effects[kind], measure)
-            ends = [name for name in columns if name.endswith(("_low", "_high"))]
+            ends = [name for name in columns if name.endswith(("low", "high"))]
             values = kinds[kind].assign(**columns)
             values.loc[values["role"].str.startswith("control"), ends] = np.nan
             parts.append(values)
@@ -171,7 +172,7 @@ def _estimate(cells, kinds, subsets, rule, bootstrap, seed) -> Iterator[tuple[st
             resamples = Resamples(templates, bootstrap, numpy_generator(seed, "bootstrap", subset, group))
             identity = {"subset": subset, "group": group, "family": family, "n": len(values)}
             draws = resamples.means(values)
-            subset_means = AblationMeans(identity, values.mean(axis=0, dtype=float), [draws], [resamples.units])
+            subset_means = AblationMeans(identity, values.mean(axis=0, dtype=float), [draws], [resamples])
             if subset in group_subsets:
                 groups[kind].setdefault(group, []).append(subset_means)
                 measured[kind].append(Subset(identity, values[:, 0] / 100, values[:, 1], draws[:, 0], resamples))
@@ -180,8 +181,8 @@ def _estimate(cells, kinds, subsets, rule, bootstrap, seed) -> Iterator[tuple[st
         for group, parts in groups[kind].items():
             identity = {"subset": None, "group": group, "family": None, "n": sum(part.identity["n"] for part in parts)}
             means = sum(part.means for part in parts) / len(parts)
-            draws, units = [part.draws[0] for part in parts], [part.units[0] for part in parts]
-            yield kind, AblationMeans(identity, means, draws, units)
+            draws, resamples = ([getattr(part, name)[0] for part in parts] for name in ("draws", "resamples"))
+            yield kind, AblationMeans(identity, means, draws, resamples)
         yield from ((kind, measure) for measure in compute_measures(measured[kind])[0])
 
 
@@ -238,7 +239,7 @@ def _set_index(cell: pd.DataFrame, keys: pd.MultiIndex) -> np.ndarray:
 
 def _measure_columns(effects: Effects, measure: Measure) -> dict:
     """Return the columns of J or AUC by ablation; these have no log odds."""
-    identity = {"subset": None, "group": measure.group, "family": None, "n": measure.pairs, "accuracy": measure.value}
+    identity = {"subset": None, "group": measure.group, "family": None} | measure.columns()
     change = measure.effect(effects.changes, effects.n_changes)
     interaction = measure.effect(effects.interactions, effects.n_terms)
     return identity | _with_ends("change", *change) | _with_ends("interaction", *interaction)
@@ -264,7 +265,9 @@ def _average_draws(cell: pd.DataFrame, subset: str) -> pd.DataFrame:
 
 def _mean_columns(effects: Effects, estimate: AblationMeans) -> dict:
     """Return the columns of a subset or a group by ablation."""
-    means, units = estimate.means, estimate.units
+    means, units = estimate.means, [resamples.units for resamples in estimate.resamples]
+    accuracies = sum_interval((draws[:, 0] for draws in estimate.draws), units, means[0])
+    low, high = bound_accuracy_interval(*accuracies, sum(units))
     change, interaction = effects.changes(means), effects.interactions(means)
     changes, interactions = (
         np.array(sum_interval(map(effect, estimate.draws), units, effect(means)))  # [2 ends, 2, ablations]
@@ -275,7 +278,8 @@ def _mean_columns(effects: Effects, estimate: AblationMeans) -> dict:
     interactions[:, 0] = widen_change_interval(*interactions[:, 0], sum(units), effects.n_terms)
     return (
         estimate.identity
-        | {"accuracy": means[0], "log_odds_change": change[1]}
+        | {"accuracy": means[0], "low": low, "high": high, "log_odds_change": change[1]}
+        | {"unit": " or ".join(sorted({resamples.unit for resamples in estimate.resamples})), "units": sum(units)}
         | _with_ends("change", change[0], *changes[:, 0])
         | _with_ends("interaction", interaction[0], *interactions[:, 0])
         | _with_ends("log_odds_interaction", interaction[1], *interactions[:, 1])

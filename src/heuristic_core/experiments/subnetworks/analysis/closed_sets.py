@@ -15,10 +15,12 @@ def list_core_heads(core: pd.DataFrame) -> tuple[int, ...]:
     return tuple(sorted(int(component) for component in core.loc[core["in_core"], "component"]))
 
 
-def draw_disjoint_sets(core: Sequence[int], grid: ComponentGrid, count: int, seed: int) -> list[tuple[int, ...]]:
-    """Draw different random sets with as many heads in each layer as the core, but no core heads.
+def draw_control_sets(core: Sequence[int], grid: ComponentGrid, count: int, seed: int) -> list[tuple[int, ...]]:
+    """Draw different random sets with as many heads in each layer as the core, as ablations do.
 
-    A control that contained core heads would share part of the effect that it controls for.
+    All heads of a layer may be drawn, but never the core itself. Without core heads the sets would differ from any core
+    of chance, which may hold the one head of a layer that matters: core and sets would not be exchangeable, and the
+    permutation test over them would decide too often.
 
     Args:
         core: Component indices of the core, ascending.
@@ -32,18 +34,14 @@ def draw_disjoint_sets(core: Sequence[int], grid: ComponentGrid, count: int, see
     if not core:
         return []
     layers = "+".join(str(head // grid.heads) for head in core)
-    others = [head for head in range(grid.layers * grid.heads) if head not in core]
-    return list(draw_matched_sets(layers, others, grid.heads, count, seed, tuple(core)))
+    return list(draw_matched_sets(layers, range(grid.layers * grid.heads), grid.heads, count, seed, tuple(core)))
 
 
-def explain_missing_set(core: Sequence[int], grid: ComponentGrid, number: int, available: int) -> str:
+def explain_missing_set(core: Sequence[int], number: int, available: int) -> str:
     """Return why no pruning run closed set `number` (0 is the core), where only `available` random sets exist."""
     if not core:
         return "was not run: the core is empty"
-    for layer, core_count in Counter(head // grid.heads for head in core).items():
-        if core_count > (others := grid.heads - core_count):
-            return f"was not run: layer {layer} has {others} heads beside the core's {core_count}"
-    return f"was not run: random set {number} of {available}, all that the core's layers have beside the core"
+    return f"was not run: random set {number}, but only {available} other sets have the core's layers"
 
 
 def draw_matched_set(heads: Collection[int], grid: ComponentGrid, rng: np.random.Generator) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.subnetworks.analysis.stability import compute_share_intervals, select_stable_heads
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.frames import make_frame
-from heuristic_core.stats.randomisation import draw_shared_counts, tail_p_values
+from heuristic_core.stats.randomisation import compute_overlap, draw_overlaps, draw_shared_counts, tail_p_values
 from heuristic_core.tables.columns import COMPONENT, RUN
 
 # Sets of subnetworks whose shared heads are counted: name -> cells.
@@ -186,6 +186,9 @@ def compute_core_null(components: pd.DataFrame, context: Context, permutations: 
     between seeds, so their intersection is permuted (:func:`intersect_by_seed`). The paper's expectation from the
     target sparsities is given for comparison.
 
+    Chance leaves next to no head to many seeds, so that fewer heads in all of them cannot be shown. The other tail is
+    therefore of the overlap of two seeds (:func:`.compute_overlap`).
+
     Args:
         components: Table "components".
         context: Cells of the study.
@@ -204,7 +207,10 @@ def compute_core_null(components: pd.DataFrame, context: Context, permutations: 
             masks = intersect_by_seed(kept, set_cells)
             observed = int(masks.all(axis=0).sum())
             draws = draw_shared_counts(masks, permutations, numpy_generator(seed, run["ft_seed"], name))
-            more, fewer = tail_p_values(draws, observed)
+            more, _ = tail_p_values(draws, observed)
+            overlap, rng = compute_overlap(masks), numpy_generator(seed, run["ft_seed"], name, "overlap")
+            overlap_draws = draw_overlaps(masks, permutations, rng)
+            _, fewer = tail_p_values(overlap_draws, overlap)
             row = {
                 "set": name,
                 "n": sum(len(kept[cell]) for cell in set_cells),
@@ -215,6 +221,8 @@ def compute_core_null(components: pd.DataFrame, context: Context, permutations: 
                     masks[0].size, (targets[cell] for cell in set_cells for _ in kept[cell])
                 ),
                 "p": more,
+                "overlap": overlap,
+                "expected_overlap": overlap_draws.mean(),
                 "p_fewer": fewer,
             }
             rows.append(run | row | {"permutations": permutations})

@@ -4,11 +4,11 @@ If subnetworks competed, another one would do as well in-domain when the core ca
 the core, none does (paper, section 4).
 
 The difference D is the mean over pruning runs with the core closed minus the mean over random sets, each closing as
-many other heads of the same layers in one run. Both are independent samples of runs, so D has Welch's interval. Runs of
-one closed set are not a sample of sets, so p is from a permutation test over sets: the core against all random sets,
-each by the mean over its runs. With 40 random sets p is at least 2 / 41, so p < 0.05 requires the core to be the most
-extreme set; with fewer sound sets p of one fine-tuning seed is never below 0.05. A mean over many runs varies less than
-one run of a random set, which makes the test conservative.
+many heads of the same layers in one run; these may include core heads. Both are independent samples of runs, so D has
+Welch's interval. Runs of one closed set are not a sample of sets, so p is from a permutation test over sets: the core
+against all random sets, each by the mean over its runs. With 40 random sets p is at least 2 / 41, so p < 0.05 requires
+the core to be the most extreme set; with fewer sound sets p of one fine-tuning seed is never below 0.05. A mean over
+many runs varies less than one run of a random set, which makes the test conservative.
 
 Runs that failed, collapsed or missed their target are left out and counted. Leaving out a collapsed run with the core
 closed underestimates the cost of closing the core.

@@ -40,7 +40,7 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     low, high = compute_mean_interval(ood)
     entailment = f", entailment class {at['ood-entailment']:.1f} %" if "ood-entailment" in at else ""
     detail = f"at step {step}: ID {at['id']:.1f} % (best {curve['id'].max():.1f}), OOD {at['ood']:.1f} %{entailment}"
-    return Estimate.over_pairs(at["ood"], low, high, *_interval_units(ood), detail, minimum=0, maximum=100)
+    return Estimate.over_pairs(at["ood"], low, high, *list_interval_units(ood), detail, minimum=0, maximum=100)
 
 
 @statistic
@@ -48,7 +48,7 @@ def full_accuracy(evidence: Evidence, group: str) -> Estimate:
     """Estimate the full model's accuracy on a group at the last checkpoint, percent (J: points); bootstrap interval."""
     evidence.require_learned()
     row = evidence.full(group)
-    n, unit = _interval_units(row.to_frame().T)
+    n, unit = list_interval_units(row.to_frame().T)
     lower_bound = MIN_VALUES.get(row["group"], 0)
     detail = f"{LABELS[row['group']]} at step {evidence.context.last}"
     return Estimate.over_pairs(
@@ -76,17 +76,18 @@ def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     """Estimate the mean accuracy on a group over pruning seeds, in percent of the full model's.
 
-    ID accuracies are taken above chance.
+    ID accuracies are taken above chance. The interval ends at the shares of accuracies 0 and 100 (J: -100).
     """
     accuracy = evidence.full(group)["accuracy"]
     full = evidence.above_chance(accuracy) if group == ID else accuracy
     if full <= 0:
         raise DoesNotApply(f"the full model is {full:.1f} points above chance on {group}")
     rows = _require_subnetworks(evidence.spread("group_accuracy", group, sparsity))
-    values = 100 * (1 - (accuracy - rows["accuracy"]) / full)
+    limits = pd.Series([MIN_VALUES.get(evidence.resolve_group(group), 0.0), 100.0])
+    values, (minimum, maximum) = (100 * (1 - (accuracy - a) / full) for a in (rows["accuracy"], limits))
     detail = f"lowest {values.min():.1f} %, full model {accuracy:.1f} %"
     detail += f", chance {accuracy - full:.1f} %" if group == ID else ""
-    return Estimate.mean(values, detail, _pair_half_width(rows) * 100 / full)
+    return Estimate.mean(values, detail, _pair_half_width(rows) * 100 / full, minimum, maximum)
 
 
 @statistic
@@ -201,7 +202,7 @@ def _pair_half_width(rows: pd.DataFrame, prefix: str = "") -> float:
     return 0.0 if pd.isna(half) else float(half)
 
 
-def _interval_units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
+def list_interval_units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
     """Return the number and the name of the units of bootstrap intervals of `rows`; nulls without intervals."""
     if rows["units"].isna().any():
         return None, None

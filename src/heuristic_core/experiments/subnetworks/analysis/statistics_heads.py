@@ -11,6 +11,7 @@ from heuristic_core.experiments.subnetworks.analysis.joint_ablation import (
     select_joint_ablation,
     select_joint_ablations,
 )
+from heuristic_core.experiments.subnetworks.analysis.statistics_accuracy import list_interval_units
 from heuristic_core.stats.bootstrap import difference_interval
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, statistic
 from heuristic_core.stats.randomisation import tail_p_values
@@ -25,14 +26,12 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
 
     Both costs are shares of the full model's value, which is treated as known; plain points would not be comparable, as
     J can lose 200. J and ID accuracy above chance are both 0 for a constant class. Their pairs are independent.
+
+    Random sets of heads mostly lose more of J, too: :func:`share_lost_against_controls` compares the core with them.
     """
     rows = select_joint_ablation(evidence)
     j, id_ = (select_group_row(rows, group) for group in (J, ID))
-    full_j, full_id = evidence.full(J)["accuracy"], evidence.above_chance(evidence.full(ID)["accuracy"])
-    if full_j <= 0 or full_id <= 0:
-        raise DoesNotApply(
-            f"the full model has {full_j:.1f} points of J, and {full_id:.1f} of ID accuracy above chance"
-        )
+    full_j, full_id = _full_above_chance(evidence)
     lost_j, lost_id = (-100 * row[CHANGE_COLUMNS].astype(float) / full for row, full in ((j, full_j), (id_, full_id)))
     detail = (
         f"{j['ablation']}: J {j['change']:+.1f} of {full_j:.1f} points ({lost_j['change']:.0f} %), ID "
@@ -45,14 +44,42 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
 
 
 @statistic
+def share_lost_against_controls(evidence: Evidence) -> Estimate:
+    """Test whether the core loses more of J beyond its loss of ID accuracy than random sets; opposite: less.
+
+    Losses are the shares of :func:`share_lost_beyond_the_task`. Random sets are those of :func:`against_controls`.
+    """
+    rows = select_joint_ablation(evidence)
+    joint, table = select_group_row(rows, J), evidence.table("ablations")
+    full_j, full_id = _full_above_chance(evidence)
+    controls = select_controls(table, joint)
+    controls = controls[controls["subset"].isna() & controls["group"].isin([J, ID])]
+    changes = controls.pivot(index="ablation", columns="group", values="change").reindex(columns=[J, ID]).dropna()
+    require_rows(changes, f"random sets like {joint['ablation']} with J and ID accuracy")
+    differences = -100 * (changes[J] / full_j - changes[ID] / full_id)
+    core_difference = -100 * (joint["change"] / full_j - select_group_row(rows, ID)["change"] / full_id)
+    p, opposite = tail_p_values(differences, core_difference)
+    detail = (
+        f"{joint['ablation']} loses {core_difference:+.0f} percentage points more of J than of ID; {len(differences)} "
+        f"random sets {differences.mean():+.0f} on average, {differences.max():+.0f} at most, "
+        f"{(differences > 0).sum()} of them more of J, p = {p:.2g}"
+    )
+    return Estimate.test(p, opposite, len(differences), "random sets", detail, 1 / (1 + len(differences)))
+
+
+@statistic
 def remaining_accuracy(evidence: Evidence, group: str) -> Estimate:
-    """Estimate the accuracy on a group with the whole core ablated, percent (J: points); interval over pairs."""
+    """Estimate the accuracy on a group with the whole core ablated, percent (J: points).
+
+    The interval is that of the ablated model, over the templates or pairs of its subsets.
+    """
     row = select_group_row(select_joint_ablation(evidence), group)
-    full = evidence.full(group)["accuracy"]
-    n = None if pd.isna(row["n"]) else int(row["n"])
-    ends = full + row[CHANGE_COLUMNS].astype(float)
-    detail = f"{row['ablation']}: {LABELS[group]} from {full:.1f} to {ends['change']:.1f}"
-    return Estimate.over_pairs(*ends, n, PAIR_UNITS, detail, minimum=MIN_VALUES.get(group, 0), maximum=100)
+    if "units" not in row:  # archives of older versions
+        raise NotComputable("table ablations has no intervals of accuracy")
+    n, unit = list_interval_units(row.to_frame().T)
+    minimum, full = MIN_VALUES.get(group, 0), evidence.full(group)["accuracy"]
+    detail = f"{row['ablation']}: {LABELS[group]} from {full:.1f} to {row['accuracy']:.1f}"
+    return Estimate.over_pairs(row["accuracy"], row["low"], row["high"], n, unit, detail, minimum=minimum, maximum=100)
 
 
 @statistic
@@ -108,3 +135,17 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
     n = None if pd.isna(row["n"]) else int(row["n"])
     detail = f"{row['ablation']}: {row['change']:+.1f} points {LABELS[group]} together"
     return Estimate.over_pairs(row[column], row[f"{column}_low"], row[f"{column}_high"], n, PAIR_UNITS, detail)
+
+
+def _full_above_chance(evidence: Evidence) -> tuple[float, float]:
+    """Return J of the full model and its ID accuracy above chance, points.
+
+    Raises:
+        DoesNotApply: If either is not above 0.
+    """
+    full_j, full_id = evidence.full(J)["accuracy"], evidence.above_chance(evidence.full(ID)["accuracy"])
+    if full_j <= 0 or full_id <= 0:
+        raise DoesNotApply(
+            f"the full model has {full_j:.1f} points of J, and {full_id:.1f} of ID accuracy above chance"
+        )
+    return full_j, full_id

@@ -19,11 +19,17 @@ LATE_CELLS = ("mid", "high")
 
 @statistic
 def shared_heads(evidence: Evidence, set: str) -> Estimate:
-    """Test whether all subnetworks of a set share more heads than if heads are permuted within layers."""
+    """Test whether all subnetworks of a set share more heads than if heads are permuted within layers.
+
+    Opposite: two pruning seeds share fewer. Chance leaves next to no head to many subnetworks, so that of heads in all
+    of them there can be no fewer.
+    """
     evidence.require_sound(*set.split("+"))
     rows = evidence.table("core_null")
     row = require_rows(rows[rows["set"] == set], f"comparison of {set} subnetworks with chance").iloc[0]
     detail = f"{row['observed']} heads in all {row['n']}, {row['expected']:.2g} expected, p = {row['p']:.2g}"
+    if not pd.isna(row.get("overlap")):  # null in archives of older versions
+        detail += f"; {row['overlap']:.1f} heads in two seeds, {row['expected_overlap']:.1f} expected"
     return Estimate.test(row["p"], row.get("p_fewer"), int(row["n"]), "subnetworks", detail)
 
 

@@ -81,7 +81,7 @@ class ClosedRun(NamedTuple):
 class CoreFree(Block):
     """Pruning without the core, and packing.
 
-    The core is closed; controls close random sets of as many other heads of the same layers. Packing looks for further
+    The core is closed; controls close random sets of as many heads of the same layers. Packing looks for further
     subnetworks while the heads of earlier ones are closed.
     """
 

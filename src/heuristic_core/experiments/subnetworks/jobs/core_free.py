@@ -10,7 +10,7 @@ import pandas as pd
 from heuristic_core.common.roles import Fields, Input, Output, require_same_length
 from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.subnetworks.analysis import core_free as core_free_analysis
-from heuristic_core.experiments.subnetworks.analysis.closed_sets import draw_disjoint_sets, list_core_heads
+from heuristic_core.experiments.subnetworks.analysis.closed_sets import draw_control_sets, list_core_heads
 from heuristic_core.experiments.subnetworks.analysis.levels import compute_id_accuracy
 from heuristic_core.experiments.subnetworks.analysis.runs import compute_chance, runs
 from heuristic_core.experiments.subnetworks.analysis.scores import accuracies
@@ -63,7 +63,7 @@ def evaluate_core_free_subnetworks(
     require_same_length(runs=mechanism.core_free.runs, subnetworks=subnetworks, trace_parts=trace_parts)
     evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision)
     grid, heads = evaluator.model.grid, list_core_heads(read_table(core))
-    sets = [heads, *draw_disjoint_sets(heads, grid, mechanism.core_free.control_sets, analysis.seed)]
+    sets = [heads, *draw_control_sets(heads, grid, mechanism.core_free.control_sets, analysis.seed)]
     design = _design(mechanism, sets)
     results = [load_run(path) for path in subnetworks]
     results = [replace(result, identity=result.identity._replace(seed=k)) for k, result in enumerate(results)]

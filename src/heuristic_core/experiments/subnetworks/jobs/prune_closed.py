@@ -6,7 +6,7 @@ from heuristic_core.common.roles import Fields, Input, Output, Unfinished, requi
 from heuristic_core.config.blocks import Device
 from heuristic_core.config.pruning import Prune
 from heuristic_core.experiments.subnetworks.analysis.closed_sets import (
-    draw_disjoint_sets,
+    draw_control_sets,
     explain_missing_set,
     list_core_heads,
 )
@@ -58,12 +58,12 @@ def find_core_free_subnetworks(
     require_same_length(seeds=seeds, sets=sets, subnetworks=subnetworks, traces=traces)
     pruner = Pruner(checkpoint, means, logits, train, prune, device)
     heads = list_core_heads(read_table(core))
-    others = draw_disjoint_sets(heads, pruner.grid, control_sets, draw_seed)
+    others = draw_control_sets(heads, pruner.grid, control_sets, draw_seed)
     closed = [dict(enumerate([heads, *others])).get(number) or () for number in sets]
     runs = [PruningRun(run.sparsity, *seed_and_set) for seed_and_set in zip(seeds, closed, strict=True)]
     existing = [pruning_run for pruning_run in runs if pruning_run.closed]
     learned = iter(pruner.prune(existing, unfinished / "state.safetensors") if existing else [])
     for pruning_run, number, subnetwork, trace in zip(runs, sets, subnetworks, traces, strict=True):
-        absent = explain_missing_set(heads, pruner.grid, number, len(others))
+        absent = explain_missing_set(heads, number, len(others))
         pruned = next(learned) if pruning_run.closed else PruningResult(pruning_run, None, [], absent)
         pruner.save(pruned, run._replace(seed=pruning_run.seed), subnetwork, trace)

@@ -43,7 +43,9 @@ MASK_SCHEMAS = {
         "expected": (REAL, "mean over permutations of heads within layers; null without masks, as p"),
         "expected_over_all": (REAL, "the paper's: heads times the product over subnetworks of 1 - target sparsity"),
         "p": (REAL, "share of permutations with at least as many, (1 + count) / (1 + permutations)"),
-        "p_fewer": (REAL, "the same with at most as many"),
+        "overlap": (REAL, "heads that two seeds share, mean over pairs of seeds; null without masks"),
+        "expected_overlap": (REAL, "mean over permutations"),
+        "p_fewer": (REAL, "share of permutations with at most this overlap"),
         "permutations": (INT, "draws"),
     },
     "core_seeds": RUN | {

@@ -189,9 +189,10 @@ EXPERIMENT_SCHEMAS = {
         "role": (STRING, "as in ablation_sets"),
         "size": (INT, "heads ablated"),
         "layers": (STRING, "as in ablation_sets"),
-    } | SUBSET | ACCURACY | {
+    } | SUBSET | ACCURACY | INTERVAL | {
         "change": (REAL, "points, ablated minus full; of group j in J, of group auc in AUC"),
-        "change_low": (REAL, "2.5th percentile of change, paired bootstrap over pairs or templates; null for controls"),
+        "change_low": (REAL, "2.5th percentile of change, paired bootstrap over pairs or templates; this and all other "
+                             "ends of intervals are null for controls"),
         "change_high": (REAL, "97.5th percentile of change"),
         "interaction": (REAL, "drop of the set minus its single drops, points: positive is super-additive; null below "
                               "two heads and for controls"),

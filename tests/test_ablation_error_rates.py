@@ -1,0 +1,134 @@
+"""Claims on ablating the core: do intervals hold the truth, and is a core of chance seldom special? Simulations."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from amounts import amount, by_chance, first_fast
+from claim_tables import CONTEXT, RUN, ablation, evidence, group_row, table
+from test_degenerate import run_rows
+
+from heuristic_core.experiments.subnetworks.analysis import statistics_heads as heads
+from heuristic_core.experiments.subnetworks.analysis.ablation_sets import (
+    AblationSet,
+    compute_ablation_sets,
+    draw_matched_sets,
+)
+from heuristic_core.experiments.subnetworks.analysis.ablations import compute_ablations
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, select_run
+from heuristic_core.stats.verdicts import decide_verdict
+from heuristic_core.tables.identity import Identity
+
+MODEL = Identity(*RUN.values(), 30)
+SETS = compute_ablation_sets(
+    [AblationSet("none", "none", (), ""), AblationSet("0.0+1.1", "strongest", (0, 5), "0+1")], ["mean"], MODEL
+)
+PAIRS = 300  # of a subset
+RIGHT = {
+    "ood": (0.145, 0.13),
+    "ood-entailment": (0.975, 0.97),
+}  # of the full and the ablated model: 10 points of J left
+
+
+def predicted(rng, templates):
+    """Table "ablation_predictions": few pairs change, and those of one template are alike."""
+    rows = []
+    for group, shares in RIGHT.items():
+        name = rng.permutation(PAIRS) % templates
+        shift = 0.9 * (1 - max(shares)) * rng.uniform(-1, 1, templates)[name] if templates > 1 else 0.0
+        difficulty = rng.random(PAIRS)
+        for ablation_name, share in zip(SETS["ablation"], shares, strict=True):
+            right = difficulty < share + (shift if group == "ood-entailment" else 0.1 * shift)
+            rows.append(
+                pd.DataFrame(MODEL._asdict() | {"example": range(PAIRS), "template": [f"t{k}" for k in name]}).assign(
+                    kind="mean", ablation=ablation_name, subset=group, group=group, family=None, draw=0,
+                    correct=right, correct_merged=right, log_odds=0.0,
+                )
+            )  # fmt: skip
+    return pd.concat(rows)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("templates", first_fast(1, 15))
+def test_intervals_of_what_remains_without_the_core_hold_the_truth(templates):
+    """The full model's value with the change's interval leaves out all that both models share: 25 to 51 %."""
+    rng, held, of_change, supported, count = np.random.default_rng([36, templates]), [], [], 0, amount(400)
+    for _ in range(count):
+        rows = compute_ablations(predicted(rng, templates), SETS, bootstrap=200, seed=int(rng.integers(2**31)))
+        found = Evidence(CONTEXT, select_run({"ablations": rows, "group_accuracy": full_rows(10.0)}, RUN))
+        estimate = heads.remaining_accuracy(found, group="j")
+        held.append(estimate.low <= 10 <= estimate.high)
+        supported += decide_verdict(estimate, "< 10 points") == "supported"
+        row = rows[(rows["group"] == "j") & (rows["ablation"] != "none")].iloc[0]
+        of_change.append(row["change_low"] <= 10 - row["accuracy"] + row["change"] <= row["change_high"])
+    assert estimate.n == (2 * PAIRS if templates == 1 else 2 * templates)
+    assert estimate.unit == ("pairs of one template" if templates == 1 else "templates")
+    assert np.mean(held) > 0.9 - 2 * np.sqrt(0.09 / count) and supported <= by_chance(count)
+    assert np.mean(of_change) < 0.7
+
+
+# ---- shares lost
+
+
+def full_rows(j=60.0, id_=90.0):
+    return table("group_accuracy", [group_row(value, group, 0.0, None, low=value - 3, high=value + 3)
+                                    for group, value in (("j", j), ("id", id_))])  # fmt: skip
+
+
+def costs(core, controls):
+    """Ablations of the core and of random sets. core, controls: costs of J and of ID, points."""
+    named = [("strongest", "core", core), *(("control", f"control {k}", cost) for k, cost in enumerate(controls))]
+    rows = [
+        row
+        for role, name, (j, id_) in named
+        for group, cost in (("j", j), ("id", id_))
+        for row in ablation(role, name, 2, {None: (group, -cost)}, change_low=-cost - 3, change_high=-cost + 3)
+    ]
+    tables = {"ablations": table("ablations", rows), "runs": table("runs", run_rows(chance=50.0))}
+    return Evidence(CONTEXT, select_run(tables | {"group_accuracy": full_rows()}, RUN))
+
+
+def test_the_cores_difference_of_shares_is_ranked_among_random_sets():
+    """40 sets lose 10 points of J, of 60, and none of ID; the core loses 45 and 2, of 40 above chance."""
+    found = heads.share_lost_against_controls(costs((45, 2), [(10 - 0.1 * k, 0) for k in range(40)]))
+    assert (found.value, found.opposite, found.n) == (pytest.approx(1 / 41), 1, 40)
+    assert found.detail == (
+        "core loses +70 percentage points more of J than of ID; 40 random sets +13 on average, +17 at most, "
+        "40 of them more of J, p = 0.024"
+    )
+    assert decide_verdict(found, "p < 0.05") == "supported"
+    as_much_of_the_task = heads.share_lost_against_controls(costs((45, 30), [(10, 0)] * 40))  # 75 % of both
+    assert decide_verdict(as_much_of_the_task, "p < 0.05") == "contradicted"
+    few = heads.share_lost_against_controls(costs((45, 2), [(10, 0)] * 7))
+    assert decide_verdict(few, "p < 0.05") == "too few"
+    with pytest.raises(heads.NotComputable, match="no random sets like core with J and ID accuracy"):
+        heads.share_lost_against_controls(costs((45, 2), []))
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("kind", first_fast("skewed", "normal"))
+def test_a_core_of_chance_is_rarely_more_special_than_its_layers(kind):
+    """All heads serve J more than ID: the plain claim is supported of most cores of chance."""
+    rng, plain, decided, count = np.random.default_rng(5), 0, 0, amount(800)
+    for seed in range(count):
+        of_j = rng.gamma(0.5, 12, 16) if kind == "skewed" else rng.normal(8, 4, 16)
+        of_id = rng.gamma(0.5, 2, 16)
+        core = int(rng.integers(8)), 8 + int(rng.integers(8))
+        sets = [core, *draw_matched_sets("0+1", range(16), 8, 47, seed, core)]
+        cost = [(of_j[list(one)].sum(), of_id[list(one)].sum()) for one in sets]
+        found = costs(cost[0], cost[1:])
+        plain += decide_verdict(heads.share_lost_beyond_the_task(found), "> 0 points") == "supported"
+        decided += decide_verdict(heads.share_lost_against_controls(found), "p < 0.05") != "not clear"
+    assert decided <= by_chance(count) and plain > 0.5 * count
+
+
+def test_what_remains_is_the_ablated_models_own_interval():
+    row = {"accuracy": 4.0, "low": -3.0, "high": 12.0, "unit": "template", "units": 22}
+    rows = ablation("strongest", "0.0+1.1", 2, {None: ("j", -56.0)}, change_low=-57.0, change_high=-55.0, **row)
+    found = evidence(ablations=rows, group_accuracy=[group_row(60.0, "j", 0.0, None)])
+    estimate = heads.remaining_accuracy(found, group="j")
+    assert (estimate.value, estimate.low, estimate.high) == (4, -3, 12)
+    assert (estimate.n, estimate.unit) == (22, "templates")
+    assert estimate.detail == "0.0+1.1: J from 60.0 to 4.0" and decide_verdict(estimate, "< 10 points") == "not clear"
+    old = Evidence(found.context, found.tables | {"ablations": found.tables["ablations"].drop(columns="units")})
+    with pytest.raises(heads.NotComputable, match="table ablations has no intervals of accuracy"):
+        heads.remaining_accuracy(old, group="j")
