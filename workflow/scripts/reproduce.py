@@ -1,13 +1,13 @@
-"""Compare a study's results with those that were published with the code, byte for byte.
+"""Compare results of a study, or of several, byte for byte with those that were published with the code.
 
-Ends with exit code 1 where any differs. With --write, the results that are there become the published ones.
+Ends with exit code 1 if any differs. With --write, the present results become the published ones.
 """
 
 import sys
 from pathlib import Path
 
-from heuristic_core.config.reading import read_values
-from heuristic_core.experiments.registry import load_experiment
+from heuristic_core.config.reading import read_merged_configs
+from heuristic_core.experiments.studies import configured
 from heuristic_core.jobs.arguments import Arguments
 from heuristic_core.provenance.reproduction import compare, publish, told
 
@@ -16,18 +16,19 @@ EXPECTED = Path("docs/expected")
 
 def main(arguments=None):
     parser = Arguments(__doc__)
-    parser.add_argument("--configfile", required=True, metavar="FILE", help="of the study")
-    parser.add_argument("--write", action="store_true", help="publish the results that are there")
+    parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
+    parser.add_argument("--write", action="store_true", help="publish the present results")
     args = parser.read(arguments)
-    values = read_values(args.configfile)
-    study = load_experiment(values, args.configfile).parse(values, args.configfile)
-    root, file = Path(study.root), EXPECTED / f"{study.study}.json"
-    if args.write:
-        print(f"{file}: {publish(root, file)} results of {root}")
-        return
-    found = compare(root, file)
-    print(told(root, file, found))
-    if found.first:
+    same = True
+    for _, _, study in configured(read_merged_configs(args.configfile), args.configfile[-1]).values():
+        root, file = Path(study.root), EXPECTED / f"{study.study}.json"
+        if args.write:
+            print(f"{file}: {publish(root, file)} results of {root}")
+            continue
+        comparison = compare(root, file)
+        print(told(root, file, comparison))
+        same = same and comparison.first is None
+    if not same:
         sys.exit(1)
 
 
