@@ -1,10 +1,11 @@
-"""Records of every experiment: what depends on the run or on a network is told by its rule, whatever it is called."""
+"""Studies of every experiment are audited and reproduced: rules, not names, say what depends on run or network."""
 
 import os
 import subprocess
 import sys
 
 import pytest
+import yaml
 from conftest import ROOT
 from reduced import REDUCED, snakemake
 from test_experiments import EXTRACTIVE, SORTING
@@ -14,18 +15,35 @@ from heuristic_core.experiments.studies import read_studies
 from heuristic_core.provenance.audit.recompute import select_recomputable
 from heuristic_core.provenance.job import list_recorded_jobs
 from heuristic_core.provenance.record import DEPENDS_ON
-from heuristic_core.provenance.reproduction import compare_results, write_digests
 
 SLOWLY = [pytest.param(path, marks=pytest.mark.slow, id=path.stem) for path in (REDUCED, SORTING)]
+HUB = {"hub": "someone/model", "revision": "0" * 40}
+DOWNLOADS = {
+    REDUCED: {"model": {"name": "bert", "source": "pretrained", **HUB}, "lesion": None},
+    EXTRACTIVE: {"model": None, "pretraining": None, "pretrained": {"name": "qwen", **HUB}},
+}
+
+
+def marked(config, folder, monkeypatch):
+    """Jobs whose results depend on more than files, settings and code, and on what. No other job is left out."""
+    monkeypatch.chdir(folder)
+    jobs = list_recorded_jobs(ROOT / "Snakefile", [str(config)])
+    marked = {job.name: job.settings[DEPENDS_ON] for job in jobs if DEPENDS_ON in job.settings}
+    assert len(select_recomputable(jobs, [])) == len(jobs) - len(marked) > 0
+    return marked
 
 
 @pytest.mark.parametrize("config", [pytest.param(EXTRACTIVE, id=EXTRACTIVE.stem), *SLOWLY])
 def test_the_report_of_every_experiment_depends_on_its_run_and_nothing_else_does(config, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    jobs = list_recorded_jobs(ROOT / "Snakefile", [str(config)])
-    marked = {job.name: job.settings[DEPENDS_ON] for job in jobs if DEPENDS_ON in job.settings}
-    assert marked == {"report": "run"}
-    assert len(select_recomputable(jobs, [])) == len(jobs) - 1
+    assert marked(config, tmp_path, monkeypatch) == {"report": "run"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("config", DOWNLOADS, ids=lambda path: path.stem)
+def test_downloads_of_every_experiment_depend_on_a_network(config, tmp_path, monkeypatch):
+    values = {key: value for key, value in (read_config(config) | DOWNLOADS[config]).items() if value is not None}
+    (tmp_path / "hub.yaml").write_text(yaml.safe_dump(values | {"arithmetic": "native"}))
+    assert marked(tmp_path / "hub.yaml", tmp_path, monkeypatch) == {"report": "run", "fetch": "network"}
 
 
 @pytest.mark.slow
@@ -34,11 +52,23 @@ def test_studies_of_other_experiments_are_audited_and_reproduced(config, tmp_pat
     ((_, one),) = read_studies(read_config(config), config).items()
     monkeypatch.chdir(tmp_path)
     snakemake(tmp_path, config=config)
-    root, published = tmp_path / one.study.root, tmp_path / "published.json"
-    write_digests(root, published)
+    root = tmp_path / one.study.root
+
+    def run(script, *options):
+        command = [sys.executable, ROOT / f"workflow/scripts/{script}.py", "--configfile", config, *options]
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ)
+        return done.returncode, done.stdout + done.stderr
+
+    assert run("reproduce", "--write")[0] == 0
     (root / "report.html").unlink()
     snakemake(tmp_path, config=config)  # at another time
-    assert compare_results(root, published).first is None
-    audit = [sys.executable, ROOT / "workflow/scripts/audit.py", "--configfile", config, "--sample", "100%"]
-    done = subprocess.run(audit, capture_output=True, text=True, env=os.environ)
-    assert done.returncode == 0 and "nothing found" in done.stdout, done.stdout + done.stderr
+    status, text = run("reproduce")
+    assert status == 0 and f"results are byte for byte those of docs/expected/{one.study.study}.json" in text
+    status, text = run("audit", "--sample", "100%")
+    assert status == 0 and "nothing found" in text, text
+    claims = root / "tables/claims.parquet"
+    content = bytearray(claims.read_bytes())
+    content[60] ^= 1
+    claims.write_bytes(content)
+    status, text = run("reproduce")
+    assert status == 1 and "1 differ\n" in text and "job tables/claims: tables/claims.parquet\n" in text, text

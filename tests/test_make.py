@@ -89,3 +89,21 @@ def test_every_target_of_a_study_takes_its_configuration_and_names_one_that_is_n
         assert "--configfile $(CONFIG)" in recipe, name
     done = made("plan", "CONFIG=config.yaml nothere.yaml")
     assert done.returncode and done.stderr.startswith("nothere.yaml: no such file; give CONFIG the path of a study's")
+
+
+@pytest.mark.parametrize(
+    ("config", "compared"),
+    [
+        ("config.yaml", True),
+        ("config/list-sorting.yaml", True),
+        ("config/extractive.yaml", True),
+        ("config/minilm.yaml", False),
+        ("config.yaml config/dose.yaml", False),
+    ],
+)
+def test_figures_of_studies_with_published_digests_are_compared_with_them(config, compared):
+    done = made("--dry-run", "figures", f"CONFIG={config}")
+    assert done.returncode == 0, done.stderr
+    assert (f"workflow/scripts/reproduce.py --configfile {config} || test $? = 1" in done.stdout) == compared
+    redrawn = made("--dry-run", "figures", f"CONFIG={config}", "CRATE=study.crate.zip").stdout
+    assert "redraw" in redrawn and "reproduce.py" not in redrawn

@@ -1,16 +1,25 @@
 """Whether results are the published ones: each reason is told apart, and the first difference in the order of work."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
+from heuristic_core.config.reading import read_config
+from heuristic_core.experiments.registry import EXPERIMENT_FOLDERS, load_experiment, resolve_folder
+from heuristic_core.provenance.job import list_recorded_jobs
 from heuristic_core.provenance.record import RECORD_FIELDS, record_digest, record_path
 from heuristic_core.provenance.reproduction import compare_results, format_comparison, write_digests
+
+SCRIPT = ROOT / "workflow/scripts/reproduce.py"
+# Configurations after which `make figures` compares results with the published ones.
+EXPECTED = re.search(r"^EXPECTED := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
 
 # Job -> script, the result it reads, the result it writes. Names are in another order than the work.
 JOBS = {
@@ -101,9 +110,8 @@ def test_a_result_that_is_not_there_is_missing(published, tmp_path):
     (root / "model/weights").unlink()
     found = compare_results(root, published)
     assert (found.differing, found.missing) == (0, 1) and found.first.reason.startswith("it is missing")
-    assert "of 3 results" in format_comparison(
-        root, published, found
-    ) and "0 differ, 1 are missing" in format_comparison(root, published, found)
+    text = format_comparison(root, published, found)
+    assert "of 3 results" in text and "0 differ, 1 are missing" in text
 
 
 def test_another_configuration_is_told_first(tmp_path, monkeypatch):
@@ -140,6 +148,53 @@ def test_a_study_of_which_nothing_was_published_says_how_to_begin(tmp_path):
         compare_results(make(tmp_path / "study"), tmp_path / "none.json")
 
 
+def published_of(config):
+    """The default study of an experiment and its published digests."""
+    values = read_config(ROOT / config)
+    study = load_experiment(values).parse(values)
+    return study, json.loads((ROOT / f"docs/expected/{study.study}.json").read_text())
+
+
+def test_every_experiment_has_a_study_with_published_digests():
+    assert [resolve_folder(read_config(ROOT / config)) for config in EXPECTED] == list(EXPERIMENT_FOLDERS.values())
+    studies = [published_of(config) for config in EXPECTED]
+    assert all(study.arithmetic == published["arithmetic"] == "portable" for study, published in studies)
+    files = {path.stem for path in (ROOT / "docs/expected").iterdir()}
+    assert files == {study.study for study, _ in studies} == {published["study"] for _, published in studies}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("config", EXPECTED)
+def test_published_results_are_those_that_present_jobs_make(config, tmp_path, monkeypatch):
+    study, published = published_of(config)
+    monkeypatch.chdir(tmp_path)
+    jobs = {
+        job.name: {str(Path(path).relative_to(study.root)) for path in job.outputs}
+        for job in list_recorded_jobs(ROOT / "Snakefile", [str(ROOT / config)])
+    }
+    del jobs["report"]
+    assert jobs.keys() == {job["job"] for job in published["jobs"]}
+    for job in published["jobs"]:
+        outputs = jobs[job["job"]]  # files and folders
+        paths = {str(path) for result in job["results"] for path in (Path(result), *Path(result).parents)}
+        assert outputs <= paths and all(
+            outputs & {result, *map(str, Path(result).parents)} for result in job["results"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("files", "study"),
+    [(["config/minilm.yaml"], "minilm-mnli"), (["config/extractive.yaml", "other.yaml"], "other")],
+    ids=["several-studies", "overriding"],
+)
+def test_configurations_are_read_as_snakemake_reads_them(files, study, tmp_path):
+    (tmp_path / "other.yaml").write_text("study: other")
+    (tmp_path / "config").symlink_to(ROOT / "config")
+    command = [sys.executable, str(SCRIPT), "--configfile", *files]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and f"docs/expected/{study}.json: no such file" in done.stderr
+
+
 def test_one_damaged_table_of_a_finished_study_is_named(finished, tmp_path):
     """The whole command, on the study that the workflow made. The figure is made from the table, which comes first."""
     import shutil
@@ -149,7 +204,7 @@ def test_one_damaged_table_of_a_finished_study_is_named(finished, tmp_path):
     shutil.copytree(finished / "results", tmp_path / "results", symlinks=True)
 
     def reproduce(*more):
-        command = [sys.executable, str(ROOT / "workflow/scripts/reproduce.py"), "--configfile", str(REDUCED), *more]
+        command = [sys.executable, str(SCRIPT), "--configfile", str(REDUCED), *more]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
 
     assert reproduce("--write").returncode == 0

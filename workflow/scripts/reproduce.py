@@ -1,13 +1,13 @@
-"""Compare a study's results with those that were published with the code, byte for byte.
+"""Compare results of a study, or of several, byte for byte with those that were published with the code.
 
-Ends with exit code 1 where any differs. With --write, the results that are there become the published ones.
+Ends with exit code 1 if any differs. With --write, the present results become the published ones.
 """
 
 import sys
 from pathlib import Path
 
-from heuristic_core.config.reading import read_config
-from heuristic_core.experiments.registry import load_experiment
+from heuristic_core.config.reading import read_merged_configs
+from heuristic_core.experiments.studies import read_studies
 from heuristic_core.jobs.arguments import JobParser
 from heuristic_core.provenance.reproduction import compare_results, format_comparison, write_digests
 
@@ -16,18 +16,19 @@ EXPECTED = Path("docs/expected")
 
 def main(arguments=None):
     parser = JobParser(__doc__)
-    parser.add_argument("--configfile", required=True, metavar="FILE", help="of the study")
-    parser.add_argument("--write", action="store_true", help="publish the results that are there")
+    parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
+    parser.add_argument("--write", action="store_true", help="publish the present results")
     args = parser.parse(arguments)
-    values = read_config(args.configfile)
-    study = load_experiment(values, args.configfile).parse(values, args.configfile)
-    root, file = Path(study.root), EXPECTED / f"{study.study}.json"
-    if args.write:
-        print(f"{file}: {write_digests(root, file)} results of {root}")
-        return
-    result = compare_results(root, file)
-    print(format_comparison(root, file, result))
-    if result.first:
+    same = True
+    for _, _, study in read_studies(read_merged_configs(args.configfile), args.configfile[-1]).values():
+        root, file = Path(study.root), EXPECTED / f"{study.study}.json"
+        if args.write:
+            print(f"{file}: {write_digests(root, file)} results of {root}")
+            continue
+        comparison = compare_results(root, file)
+        print(format_comparison(root, file, comparison))
+        same = same and comparison.first is None
+    if not same:
         sys.exit(1)
 
 

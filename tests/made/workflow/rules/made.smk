@@ -26,7 +26,7 @@ rule describe:
     log:
         LAYOUT.log("describe"),
     params:
-        **job("describe", settings=block(STUDY)),
+        **job("describe", settings=format_block(STUDY)),
     shell:
         RUN_FRESH
 
