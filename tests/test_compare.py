@@ -125,10 +125,10 @@ def test_errors_of_pairs_do_not_average_out_over_seeds(folder):
     wide = [tables | {"summary": tables["summary"].assign(pair_half_width=4.0, left_out=2)} for tables in (a, b)]
     found = row(compare(*wide, context_a, context_b), "mean accuracy", "ood", "mid")
     of_seeds, of_pairs = 36 / 12, (4 / Z) ** 2
-    df = 2 * (of_seeds + of_pairs) ** 2 / (2 * of_seeds**2) * 11
+    df = (2 * (of_seeds + of_pairs)) ** 2 / (2 * of_seeds**2 / 11)
     half = stats.t.ppf(0.975, df) * np.sqrt(2 * (of_seeds + of_pairs))
     assert (found["low"], found["high"]) == pytest.approx((7 - half, 7 + half))
-    assert found["unit"] == "pruning seeds, 2 faulty pruning runs left out"
+    assert found["unit"] == "pruning seeds, faulty pruning runs left out: 2"
     none = [tables | {"summary": tables["summary"].assign(n=0, mean=np.nan, left_out=12)} for tables in (a, b)]
     found = row(compare(*none, context_a, context_b), "mean accuracy", "ood", "mid")
     assert np.isnan(found["difference"]) and "a: none of 12 pruning runs is sound" in found["reason"]

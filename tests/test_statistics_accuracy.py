@@ -260,4 +260,4 @@ def test_learned_subnetworks_are_compared_with_controls():
     found = accuracy.over_control(
         evidence(controls=rows, group_accuracy=high), control="random", group="id", sparsity="high"
     )
-    assert found.shared_half_widths == (1.5, 1.5) and "2 faulty runs left out" in found.detail
+    assert found.shared_half_widths == (1.5, 1.5) and "faulty runs left out: 2" in found.detail

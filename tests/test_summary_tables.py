@@ -53,7 +53,7 @@ def test_condensed_as_a_sheet():
     ends = ["3.20", "41.40", "17.94", "10.51", "[11.3, 24.6]", "12"]
     assert sheet.rows == [["ln_preposition", "50 %", "73.50 [70.7, 76.2]", *ends]]
     (sheet,) = condensed.sheets(known.assign(n=9, left_out=3))
-    assert sheet.rows[0][-1] == "9 (3 faulty runs left out)"
+    assert sheet.rows[0][-1] == "9 (3 faulty, left out)"
     (sheet,) = condensed.sheets(known.assign(full_low=np.nan, full_high=np.nan, subset=None))
     assert sheet.columns[0] == "group" and sheet.rows[0][:3] == ["OOD", "50 %", "73.50"]
 

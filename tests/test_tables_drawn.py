@@ -145,7 +145,7 @@ def test_table_of_controls_tells_of_failed_runs(tables):
     random = controls["control"].eq("random") & controls["subset"].eq("cn_if")
     controls.loc[random, ["difference_low", "difference_high"]] = None
     rows = control_sheets(draw("table_controls", {"controls": controls}, SHORT, CONTEXT)[1])[0].rows
-    assert [row[0] for row in rows[:2]] == ["learned (n = 10 to 12)", "random (n = 12, 2 faulty runs left out)"]
+    assert [row[0] for row in rows[:2]] == ["learned (n = 10 to 12)", "random (n = 12, 2 faulty, left out)"]
     assert "(" not in rows[3][6] and "(" in rows[3][5]
 
 

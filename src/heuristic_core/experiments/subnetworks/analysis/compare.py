@@ -172,7 +172,7 @@ def _mean_accuracies(summary: pd.DataFrame, context: Context) -> Iterator[tuple[
 def _from_summary_row(row: pd.Series) -> StudyValue:
     n, unit, left_out = int(row["n"]), row["over"], 0 if pd.isna(row["left_out"]) else int(row["left_out"])
     se, df = estimate_standard_error(row["sd"], n, row["pair_half_width"])
-    unit += f", {left_out} faulty pruning runs left out" if left_out else ""
+    unit += f", faulty pruning runs left out: {left_out}" if left_out else ""
     reason = None if n else f"none of {left_out} pruning runs is sound"
     return StudyValue(row["mean"], row["low"], row["high"], se, df, n, unit, int(row["step"]), reason)
 

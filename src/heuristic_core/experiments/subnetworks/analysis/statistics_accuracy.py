@@ -153,7 +153,7 @@ def over_control(evidence: Evidence, control: str, group: str, sparsity: str) ->
     row = require_rows(rows[selected & (rows["group"] == group)], f"{control} subnetworks").iloc[0]
     shared = (0.0 if pd.isna(half := row["pair_half_width"]) else float(half),) * 2
     values, detail = row[["difference", "difference_low", "difference_high"]], f"{control}: {row['accuracy']:.1f} %"
-    detail += f"; {row['left_out']} faulty runs left out" if pd.notna(row["left_out"]) and row["left_out"] else ""
+    detail += f"; faulty runs left out: {row['left_out']}" if pd.notna(row["left_out"]) and row["left_out"] else ""
     return Estimate(*values, n, PRUNING_SEEDS, detail, shared_half_widths=shared)
 
 

@@ -73,5 +73,5 @@ def _format_row(row) -> list[str]:
     name = ROLES[row.group].label if pd.isna(row.subset) else row.subset
     full = format_number(row.full, 2) + format_interval(row.full_low, row.full_high)
     values = [format_number(value, 2) for value in (row.min, row.max, row.mean, row.sd)]
-    n = f"{row.n} ({row.left_out} faulty runs left out)" if row.left_out else f"{row.n}"
+    n = f"{row.n} ({row.left_out} faulty, left out)" if row.left_out else f"{row.n}"
     return [name, format_percent(row.sparsity), full, *values, format_interval(row.low, row.high).strip(), n]

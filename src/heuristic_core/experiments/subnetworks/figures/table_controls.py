@@ -51,7 +51,7 @@ def _sheet(marks: pd.DataFrame, title: str) -> Sheet:
         texts = (_format_accuracy(cells.get((control, column))) for column in columns)
         control_marks = marks[marks["control"] == control]
         left_out = int(control_marks["left_out"].max())
-        faulty = f", {left_out} faulty runs left out" if left_out else ""
+        faulty = f", {left_out} faulty, left out" if left_out else ""
         rows.append([f"{control} ({_format_n(control_marks['n'])}{faulty})", *texts])
     for control in present:
         if marks.loc[marks["control"] == control, "difference"].notna().any():
