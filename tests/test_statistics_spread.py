@@ -124,12 +124,15 @@ def test_the_median_difference_is_that_of_all_pairs():
 
 
 def test_one_run_far_off_moves_no_median_difference():
+    """But a third of runs may be, of which one of twelve is, so that agreement is not clear."""
     near = [96.0, 96.1, 96.2, 96.3, 96.4, 96.5, 96.6, 96.7, 96.8, 96.9, 97.0, 97.1]
     found, off = (
         spread.seed_difference(of([group_row(value, "id") for value in values]), **ID)
         for values in (near, [*near[1:], 80.0])
     )
-    assert off.value == pytest.approx(found.value, abs=0.1) and off.high < 1.4
+    assert off.value == pytest.approx(found.value, abs=0.1)
+    verdicts = [decide_verdict(estimate, "< 1.4 points") for estimate in (found, off)]
+    assert verdicts == ["supported", "not clear"]
 
 
 def test_a_sample_of_pairs_does_not_make_subnetworks_disagree():

@@ -35,7 +35,7 @@ def seed_difference(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 @statistic
 def share_below(evidence: Evidence, group: str, sparsity: str, points: float) -> Estimate:
     """Estimate the share of subnetworks with less than `points` on a group, percent."""
-    rows = _require(evidence.spread("group_accuracy", group, sparsity))
+    rows = _require(evidence.spread("group_accuracy", group, sparsity), MIN_FOR_SHARE)
     values, label = rows["accuracy"], LABELS[evidence.resolve_group(group)]
     low, high = _or_value(rows["low"], values), _or_value(rows["high"], values)
     detail = f"{label} from {values.min():.1f} to {values.max():.1f}"
@@ -54,13 +54,13 @@ def share_near_full(
     chance = accuracy - evidence.above_chance(accuracy) if group == ID and percent < 100 else 0.0
     if accuracy <= chance:
         raise DoesNotApply(f"the full model is {accuracy - chance:.1f} points above chance on {group}")
-    rows = _require(evidence.spread("group_accuracy", group, sparsity))
+    rows = _require(evidence.spread("group_accuracy", group, sparsity), MIN_FOR_SHARE)
     change = rows["accuracy"] - accuracy
     low, high = _or_value(rows["change_low"], change), _or_value(rows["change_high"], change)
     values = [accuracy if pd.isna(value) else value for value in (accuracy, full["low"], full["high"])]
     losses = [points + (1 - percent / 100) * (value - chance) for value in values]
     exceed = (part > -loss for part, loss in zip((change, low, high), losses, strict=True))
-    detail = f"full model {accuracy:.1f} %, subnetworks {-change.max():.1f} to {-change.min():.1f} points below"
+    detail = f"full model {accuracy:.1f} %, subnetworks {0 - change.max():.1f} to {0 - change.min():.1f} points below"
     return _share(*exceed, detail + (f", chance {chance:.1f} %" if chance else ""))
 
 
@@ -71,7 +71,7 @@ def share_keeping_mlps(evidence: Evidence, sparsity: str, percent: float) -> Est
     removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
     if "mlp" not in removed:
         raise DoesNotApply("MLPs are no components of these subnetworks")
-    mlps = _require(removed["mlp"])
+    mlps = _require(removed["mlp"], MIN_FOR_SHARE)
     keep = mlps < percent
     detail = f"lacking {mlps.mean():.1f} % of MLPs on average, at most {mlps.max():.1f} %"
     return _share(keep, keep, keep, f"{detail}, and {removed['head'].mean():.1f} % of heads")
@@ -102,7 +102,7 @@ def _or_value(ends: pd.Series, values: pd.Series) -> pd.Series:
     return ends.astype(float).fillna(values)
 
 
-def _require(rows, least: int = MIN_FOR_SHARE):
+def _require(rows: pd.DataFrame | pd.Series, least: int):
     """Return `rows`, one for each subnetwork.
 
     Raises:
