@@ -15,6 +15,7 @@ from heuristic_core.stats.bootstrap import Resamples, degrees_of_freedom, sum_in
 from heuristic_core.stats.differences import median_difference_interval
 from heuristic_core.stats.estimates import Estimate
 from heuristic_core.stats.randomisation import layer_randomisation_test
+from heuristic_core.stats.seeds import mean_interval
 from heuristic_core.stats.verdicts import decide_verdict
 
 REPEATS = 400
@@ -125,7 +126,7 @@ def test_the_share_of_subnetworks_of_which_most_are_at_a_floor(seeds, share, far
         found = share_below(Spread(values + error, 2 * 1.96), "j", "high", 10)
         held.append(found.low <= 100 * share <= found.high)
         decided.append(decide_verdict(found, "> 50 %") in ("supported", "contradicted"))
-        below.append(Estimate.mean(np.where(values > 8, far, 0), "").high < 10)
+        below.append(mean_interval(np.where(values > 8, far, 0) + rng.normal(size=seeds))[2] < 10)
     assert covers(held)
     if share == 0.5:
         assert np.sum(decided) <= by_chance(count)
@@ -147,16 +148,15 @@ SPREADS = {  # of one value for each seed
 @pytest.mark.parametrize("seeds", [MIN_FOR_DIFFERENCE, 12, 24])
 def test_the_median_difference_of_two_pruning_seeds(seeds, kind):
     """A standard deviation with runs far off was below 1.5 in 28 to 57 % of studies, though it is 1.9 to 3.0."""
-    rng, held, wrong = np.random.default_rng([seeds, len(kind)]), [], []
+    rng, above, below = np.random.default_rng([seeds, len(kind)]), 0, 0
     draws = SPREADS[kind](rng.normal(size=400_000), rng.random(400_000))
     truth = np.median(np.abs(draws[::2] - draws[1::2]))
     for _ in range(count := amount(1600)):
-        _, low, high = median_difference_interval(
-            SPREADS[kind](rng.normal(size=seeds), rng.random(seeds)), np.zeros(seeds)
-        )
-        held.append(low <= truth <= high)
-        wrong.append(not held[-1])
-    assert covers(held) and np.sum(wrong) <= by_chance(count)
+        values = SPREADS[kind](rng.normal(size=seeds), rng.random(seeds))
+        _, low, high = median_difference_interval(values, np.zeros(seeds))
+        above, below = above + (low > truth), below + (high < truth)
+    assert above + below <= 0.1 * count
+    assert max(above, below) <= by_chance(count)  # supported, or contradicted, though the truth is the threshold
 
 
 @pytest.mark.sampled
