@@ -13,7 +13,7 @@ from heuristic_core.config.claims import Need, load_claims
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.subnetworks.analysis import statistics_accuracy
 from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
-from heuristic_core.stats.estimates import STATISTICS, statistic
+from heuristic_core.stats.estimates import STATISTICS, Estimate, statistic
 from heuristic_core.tables.schemas import SCHEMAS, get_schema
 
 
@@ -25,15 +25,15 @@ def test_the_shipped_claims_name_statistics_and_tables_that_exist():
 
 
 def test_a_statistic_has_a_name_of_its_own():
-    def spread_mean(evidence):
+    def full_accuracy(evidence):
         """Another of this name."""
 
     with pytest.raises(
         ValueError,
-        match=r"spread_mean is in heuristic_core\.experiments\.subnetworks\.analysis\.statistics_accuracy and in",
+        match=r"full_accuracy is in heuristic_core\.experiments\.subnetworks\.analysis\.statistics_accuracy and in",
     ):
-        statistic(spread_mean)
-    assert STATISTICS["spread_mean"] is not spread_mean
+        statistic(full_accuracy)
+    assert STATISTICS["full_accuracy"] is not full_accuracy
 
 
 @pytest.mark.parametrize(
@@ -64,15 +64,25 @@ def test_a_claim_occurs_once_and_its_file_exists(tmp_path):
 
 
 @pytest.fixture(autouse=True)
-def four_subnetworks_are_enough(monkeypatch):
-    """Small cases with known answers; the real limit has a test of its own."""
-    monkeypatch.setattr(statistics_accuracy, "MIN_SUBNETWORKS", 2)
+def mean_over_pruning_seeds(monkeypatch):
+    """A statistic with known answers."""
+
+    def mean_accuracy(evidence, group, sparsity):
+        return Estimate.mean(evidence.spread("group_accuracy", group, sparsity)["accuracy"], "")
+
+    monkeypatch.setitem(STATISTICS, "mean_accuracy", mean_accuracy)
 
 
 def stated(**change):
     name = "high-sparsity-keeps-the-task"
     (one,) = [claim for claim in load_claims(CLAIMS) if claim.claim == name]
-    return [one.model_copy(update={"statistic": "spread_mean", "threshold": "< 10 %"} | change)]
+    return [
+        one.model_copy(
+            update={"statistic": "mean_accuracy", "threshold": "< 10 %"}
+            | {"options": {"group": "id", "sparsity": "high"}}
+            | change
+        )
+    ]
 
 
 def spread_of(ft_seed, values):
@@ -130,7 +140,7 @@ def test_what_is_missing_was_not_run():
     ("change", "message"),
     [
         ({"statistic": "absent"}, "no statistic 'absent'; there are"),
-        ({"options": {"group": "id", "sparsity": "mid", "share": 1}}, "options of statistic spread_mean: .*'share'"),
+        ({"options": {"group": "id", "sparsity": "mid", "share": 1}}, "options of statistic mean_accuracy: .*'share'"),
         ({"needs": [Need(statistic="absent", threshold="> 0")]}, "no statistic 'absent'; there are"),
         ({"needs": [Need(statistic="full_accuracy", threshold="> 0")]}, "statistic full_accuracy: .*'group'"),
     ],

@@ -15,6 +15,7 @@ from heuristic_core.experiments.subnetworks.analysis import (
     statistics_needs,
     statistics_single_heads,
     statistics_sparsity,
+    statistics_spread,
 )
 from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
@@ -187,13 +188,11 @@ def test_a_spread_of_zero_is_no_agreement(monkeypatch):
     """Identical subnetworks may be so by chance, and collapsed ones are not judged."""
     same = [group_row(CHANCE, "id", 0.3, seed) for seed in (1, 2, 3, 4)]
     rows = {"group_accuracy": [*full_rows(), *same]}
-    monkeypatch.setattr(statistics_accuracy, "MIN_SUBNETWORKS", 2)
-    blind = statistics_accuracy.spread_mean(evidence(**rows), group="id", sparsity="mid")
-    assert blind.value == pytest.approx(CHANCE) and decide_verdict(blind, "> 1 %") == "too few"
-    sd = statistics_accuracy.seed_sd(evidence(**rows), group="id", sparsity="mid")
-    assert sd.value == 0 and decide_verdict(sd, "< 1.5 points") == "too few"
+    monkeypatch.setattr(statistics_spread, "MIN_FOR_DIFFERENCE", 4)
+    found = statistics_spread.seed_difference(evidence(**rows), group="id", sparsity="mid")
+    assert found.value == 0 and decide_verdict(found, "< 1.4 points") == "too few"
     with pytest.raises(FailedRuns, match=r"of the 4 pruning runs at step 30, sparsity 0.3, 4 collapsed"):
-        statistics_accuracy.seed_sd(evidence(**rows, runs=run_rows(collapsed=True)), group="id", sparsity="mid")
+        statistics_spread.seed_difference(evidence(**rows, runs=run_rows(collapsed=True)), group="id", sparsity="mid")
 
 
 @pytest.mark.parametrize(

@@ -2,26 +2,15 @@
 
 import numpy as np
 import pytest
-from claim_tables import FULL, SPREAD, ablation, evidence, group_row
+from claim_tables import FULL, ablation, evidence, group_row
 from scipy import stats
-from test_statistics_learned_masks import SHAPE, drawn, heads, of_cells
+from test_statistics_learned_masks import SHAPE, drawn, of_cells
 
-from heuristic_core.experiments.subnetworks.analysis import statistics_accuracy as accuracy
 from heuristic_core.experiments.subnetworks.analysis import statistics_learned_masks as masks
 from heuristic_core.experiments.subnetworks.analysis import statistics_single_heads as single
 from heuristic_core.experiments.subnetworks.analysis import statistics_sparsity as sparsity
-from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
-from heuristic_core.stats.bootstrap import wilson_zero_bound
 from heuristic_core.stats.estimates import DoesNotApply, NotComputable, TooFewUnits
 from heuristic_core.stats.verdicts import decide_verdict
-
-
-def test_below_the_full_model(monkeypatch):
-    monkeypatch.setattr(accuracy, "MIN_SUBNETWORKS", 2)
-    found = accuracy.below_full(evidence(group_accuracy=[*SPREAD, FULL]), group="ood", sparsity="mid")
-    interval = stats.ttest_1samp([70, 60, 50, 20], 0).confidence_interval()
-    assert (found.value, found.low, found.high, found.n) == pytest.approx((50, interval.low, interval.high, 4))
-
 
 # ---- as good beyond a sparsity
 
@@ -66,21 +55,6 @@ def test_a_ranking_that_all_seeds_follow_is_no_nesting(monkeypatch):
         cells = {"mid": dict(enumerate(drawn(rng, shares))), "high": dict(enumerate(drawn(rng, shares**2)))}
         found.append(masks.nested(of_cells(**cells)).value)
     assert np.mean(np.array(found) <= 0.05) < 0.05 + 0.09
-
-
-def test_mlps_that_subnetworks_lack():
-    all_kept = of_cells(mid=dict.fromkeys((1, 2, 3), heads("0.0")), high={})
-    found = masks.mlps_removed(all_kept, sparsity="mid")
-    assert (found.value, found.low, found.high, found.n) == (0, 0, pytest.approx(wilson_zero_bound(12)), 3)
-    rows = all_kept.tables["components"]
-    rows.loc[(rows["seed"] == 1) & (rows["name"] == "mlp 2"), "kept"] = False
-    found = masks.mlps_removed(all_kept, sparsity="mid")
-    interval = stats.ttest_1samp([25, 0, 0], 0).confidence_interval()
-    assert (found.value, found.low, found.high) == pytest.approx((25 / 3, 0, interval.high))
-    assert found.detail == "of the heads 96.9 %"
-    same = rows[rows["kind"] == "head"]
-    with pytest.raises(DoesNotApply, match="MLPs are no components"):
-        masks.mlps_removed(Evidence(all_kept.context, {"components": same}), sparsity="mid")
 
 
 # ---- single heads

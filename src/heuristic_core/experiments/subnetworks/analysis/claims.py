@@ -14,6 +14,7 @@ from heuristic_core.experiments.subnetworks.analysis import (  # noqa: F401  imp
     statistics_single_heads,
     statistics_sizes,
     statistics_sparsity,
+    statistics_spread,
     statistics_subcases,
 )
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, list_runs, select_run

@@ -82,17 +82,16 @@ class Evidence:
         return accuracy - chance
 
     def share_of_best(self, accuracies: pd.Series, share: float) -> float:
-        """Return `share` times the best in-domain accuracy, percent.
+        """Return in-domain chance plus `share` of what the best in-domain accuracy exceeds it by, percent.
 
         Raises:
-            DoesNotApply: If this is no higher than chance.
+            CannotSay: If chance is not recorded.
+            DoesNotApply: If the best is no higher than chance.
         """
-        bound, chance = share * accuracies.max(), self.chance()
-        if chance is not None and bound <= chance:
-            raise DoesNotApply(
-                f"{100 * share:g} % of the best in-domain accuracy is {bound:.1f} %, and chance is {chance:.1f} %"
-            )
-        return bound
+        above = self.above_chance(best := accuracies.max())
+        if above <= 0:
+            raise DoesNotApply(f"the best in-domain accuracy is {best:.1f} %, and chance is {best - above:.1f} %")
+        return best - (1 - share) * above
 
     def require_learned(self) -> None:
         """Check that the full model is above chance in-domain, if chance is recorded.

@@ -1,27 +1,28 @@
-"""Statistics of claims about accuracy, of the full model and over pruning seeds."""
+"""Statistics of claims about accuracy: of the full model, against sparsity, and against control subnetworks."""
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 from scipy.stats import rankdata
 
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, MIN_VALUES, compute_mean_interval
+from heuristic_core.experiments.subnetworks.analysis.accuracy import LABELS, MIN_VALUES, compute_mean_interval
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.stats.randomisation import PERMUTATIONS, tail_p_values
 from heuristic_core.stats.seeds import PRUNING_SEEDS
 
-MIN_SUBNETWORKS = 9  # with fewer at a floor or ceiling, intervals over pruning seeds cover too rarely
 MIN_PLATEAU = 3  # evaluations from saturation on; with fewer, a model that is still learning looks saturated
+
+
+MIN_SUBNETWORKS = 9  # for an interval of a mean over pruning seeds
 
 
 @statistic
 def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     """Estimate OOD accuracy, percent, once ID accuracy is saturated; bootstrap interval.
 
-    Saturation begins at the first evaluation from which ID accuracy stays at least at `share` of its best. If a model
-    is still learning, its last evaluation is its best, so `MIN_PLATEAU` evaluations must qualify.
+    Saturation begins at the first evaluation from which ID accuracy above chance stays at least at `share` of its best.
+    If a model is still learning, its last evaluation is its best, so `MIN_PLATEAU` evaluations must qualify.
     """
     evidence.require_learned()
     rows = evidence.select_analysed(evidence.table("finetune_accuracy"))
@@ -53,64 +54,6 @@ def full_accuracy(evidence: Evidence, group: str) -> Estimate:
     detail = f"{LABELS[row['group']]} at step {evidence.context.last}"
     return Estimate.over_pairs(
         row["accuracy"], row["low"], row["high"], n, unit, detail, minimum=lower_bound, maximum=100
-    )
-
-
-@statistic
-def seed_sd(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Estimate the standard deviation (n-1) of a group's accuracy over pruning seeds, points.
-
-    Evaluation on a sample of pairs adds to the deviation, so its variance is subtracted from the square of the lower
-    end.
-    """
-    rows = _require_subnetworks(evidence.spread("group_accuracy", group, sparsity))
-    values = rows["accuracy"].to_numpy(dtype=float)
-    sd, low, high = compute_sd_interval(values)
-    errors = (rows["high"] - rows["low"]).astype(float) / (2 * stats.norm.ppf(0.975))
-    low = float(np.sqrt(max(0.0, low**2 - np.nan_to_num((errors**2).mean()))))
-    detail = f"{LABELS[evidence.resolve_group(group)]} from {values.min():.1f} to {values.max():.1f}"
-    return Estimate(sd, low, high, len(values), PRUNING_SEEDS, detail, minimum=0)
-
-
-@statistic
-def share_of_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Estimate the mean accuracy on a group over pruning seeds, in percent of the full model's.
-
-    ID accuracies are taken above chance. The interval ends at the shares of accuracies 0 and 100 (J: -100).
-    """
-    accuracy = evidence.full(group)["accuracy"]
-    full = evidence.above_chance(accuracy) if group == ID else accuracy
-    if full <= 0:
-        raise DoesNotApply(f"the full model is {full:.1f} points above chance on {group}")
-    rows = _require_subnetworks(evidence.spread("group_accuracy", group, sparsity))
-    limits = pd.Series([MIN_VALUES.get(evidence.resolve_group(group), 0.0), 100.0])
-    values, (minimum, maximum) = (100 * (1 - (accuracy - a) / full) for a in (rows["accuracy"], limits))
-    detail = f"lowest {values.min():.1f} %, full model {accuracy:.1f} %"
-    detail += f", chance {accuracy - full:.1f} %" if group == ID else ""
-    return Estimate.mean(values, detail, _pair_half_width(rows) * 100 / full, minimum, maximum)
-
-
-@statistic
-def below_full(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Estimate the full model's accuracy minus subnetworks', points; interval over pruning seeds and pairs."""
-    full = evidence.full(group)["accuracy"]
-    rows = _require_subnetworks(evidence.spread("group_accuracy", group, sparsity))
-    values = full - rows["accuracy"]
-    detail = f"full model {full:.1f} %; from {values.min():.1f} to {values.max():.1f} points below"
-    return Estimate.mean(values, detail, _pair_half_width(rows, "change"))
-
-
-@statistic
-def spread_mean(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Estimate the mean accuracy on a group over pruning seeds, percent (J: points).
-
-    The interval is over pruning seeds and pairs.
-    """
-    rows = _require_subnetworks(evidence.spread("group_accuracy", group, sparsity))
-    values = rows["accuracy"]
-    detail = f"{LABELS[evidence.resolve_group(group)]} from {values.min():.1f} to {values.max():.1f}"
-    return Estimate.mean(
-        values, detail, _pair_half_width(rows), minimum=MIN_VALUES.get(evidence.resolve_group(group), 0), maximum=100
     )
 
 
@@ -147,7 +90,8 @@ def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estim
 @statistic
 def over_control(evidence: Evidence, control: str, group: str, sparsity: str) -> Estimate:
     """Estimate learned minus control subnetworks' accuracy on a group, points; over pruning seeds and pairs."""
-    n = len(_require_subnetworks(evidence.spread("group_accuracy", group, sparsity)))
+    if (n := len(evidence.spread("group_accuracy", group, sparsity))) < MIN_SUBNETWORKS:
+        raise TooFewUnits(f"{n} sound subnetworks, and an interval over them needs {MIN_SUBNETWORKS}")
     rows = evidence.table("controls")
     selected = (rows["control"] == control) & (rows["sparsity"] == evidence.sparsity(sparsity)) & rows["subset"].isna()
     row = require_rows(rows[selected & (rows["group"] == group)], f"{control} subnetworks").iloc[0]
@@ -155,51 +99,6 @@ def over_control(evidence: Evidence, control: str, group: str, sparsity: str) ->
     values, detail = row[["difference", "difference_low", "difference_high"]], f"{control}: {row['accuracy']:.1f} %"
     detail += f"; faulty runs left out: {row['left_out']}" if pd.notna(row["left_out"]) and row["left_out"] else ""
     return Estimate(*values, n, PRUNING_SEEDS, detail, shared_half_widths=shared)
-
-
-def compute_sd_interval(values: np.ndarray) -> tuple[float, float, float]:
-    """Compute a standard deviation and its 95 % interval.
-
-    Accuracies that accumulate at a floor or a ceiling have heavy tails, and their standard deviation varies more than
-    that of normal values. The chi-squared interval therefore has fewer degrees of freedom, estimated from the kurtosis
-    about a trimmed mean (Bonett 2006).
-
-    Args:
-        values: At least two values.
-
-    Returns:
-        Standard deviation (n-1), lower end, upper end.
-    """
-    n, sd = len(values), float(values.std(ddof=1))
-    if np.ptp(values) == 0:
-        return 0.0, 0.0, 0.0
-    centre = stats.trim_mean(values, min(0.25, 0.5 / np.sqrt(max(n - 4, 1))))
-    kurtosis = n * ((values - centre) ** 4).sum() / ((n - 1) * sd**2) ** 2
-    degrees = min(n - 1, max(1, 2 * (n - 1) / (kurtosis - (n - 3) / n)))
-    low, high = (sd * np.sqrt(degrees / stats.chi2.ppf(tail, degrees)) for tail in (0.975, 0.025))
-    return sd, low, high
-
-
-def _require_subnetworks(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return `rows`, one per subnetwork.
-
-    Raises:
-        TooFewUnits: If there are fewer than `MIN_SUBNETWORKS`.
-    """
-    if len(rows) < MIN_SUBNETWORKS:
-        raise TooFewUnits(f"{len(rows)} sound subnetworks, and an interval over them needs {MIN_SUBNETWORKS}")
-    return rows
-
-
-def _pair_half_width(rows: pd.DataFrame, prefix: str = "") -> float:
-    """Return half the width of intervals over pairs, averaged over subnetworks; 0 without intervals.
-
-    All subnetworks are evaluated on the same pairs, so averaging over subnetworks does not reduce this error.
-    The prefix "change" selects the paired change from the full model.
-    """
-    low, high = (f"{prefix}_low", f"{prefix}_high") if prefix else ("low", "high")
-    half = (rows[high] - rows[low]).astype(float).mean() / 2
-    return 0.0 if pd.isna(half) else float(half)
 
 
 def list_interval_units(rows: pd.DataFrame) -> tuple[int | None, str | None]:

@@ -9,10 +9,9 @@ from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.subnetworks.analysis.core import Masks, collect_run_masks, stack_masks
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
-from heuristic_core.stats.bootstrap import wilson_zero_bound
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.stats.randomisation import PERMUTATIONS, layer_randomisation_test, tail_p_values
-from heuristic_core.stats.seeds import PRUNING_SEEDS, mean_interval
+from heuristic_core.stats.seeds import PRUNING_SEEDS
 
 LATE_CELLS = ("mid", "high")
 
@@ -84,24 +83,6 @@ def nested(evidence: Evidence) -> Estimate:
         f"{same_seed:.1f} % of high's heads are in the mid mask of the same seed, {other_seed:.1f} % in that of another"
     )
     return Estimate.test(p, opposite, seeds, PRUNING_SEEDS, f"{detail}, p = {p:.2g}", 1 / math.factorial(seeds))
-
-
-@statistic
-def mlps_removed(evidence: Evidence, sparsity: str) -> Estimate:
-    """Estimate the share of MLPs that subnetworks lack, percent; t interval over pruning seeds.
-
-    If no subnetwork lacks an MLP, the upper end is Wilson's for the number of MLPs.
-    """
-    rows = require_rows(evidence.cell("components", sparsity), f"subnetworks at {sparsity} sparsity")
-    removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
-    if "mlp" not in removed:
-        raise DoesNotApply("MLPs are no components of these subnetworks")
-    mlps, detail = removed["mlp"], f"of the heads {removed['head'].mean():.1f} %"
-    value, low, high = mean_interval(mlps)
-    low = max(low, 0.0)
-    if not mlps.any():
-        high = wilson_zero_bound(int((rows["kind"] == "mlp").sum()))
-    return Estimate(value, low, high, len(mlps), PRUNING_SEEDS, detail, minimum=0, maximum=100)
 
 
 @statistic
