@@ -6,7 +6,7 @@ from claim_tables import FULL, SPREAD, actual, evidence, group_row
 from test_degenerate import run_rows
 
 from heuristic_core.experiments.subnetworks.analysis import statistics_accuracy as accuracy
-from heuristic_core.stats.estimates import DoesNotApply, NotComputable
+from heuristic_core.stats.estimates import DoesNotApply, NotComputable, TooFewUnits
 
 OOD_MID = {"group": "ood", "sparsity": "mid"}
 
@@ -105,7 +105,8 @@ def test_actual_sparsity_is_correlated_over_seeds():
         accuracy.sparsity_correlation(evidence(group_accuracy=level, components=uneven), **OOD_MID)
 
 
-def test_learned_subnetworks_are_compared_with_controls():
+def test_learned_subnetworks_are_compared_with_controls(monkeypatch):
+    monkeypatch.setattr(accuracy, "MIN_SUBNETWORKS", 3)
     row = {"step": 30, "sparsity": 0.5, "control": "random", "group": "id", "accuracy": 60.0, "difference": 20.0}
     rows = [row | {"difference_low": 18.0, "difference_high": 22.0}]
     high = [group_row(80.0, group="id", sparsity=0.5, seed=s) for s in (1, 2, 3)]
@@ -119,3 +120,8 @@ def test_learned_subnetworks_are_compared_with_controls():
         evidence(controls=rows, group_accuracy=high), control="random", group="id", sparsity="high"
     )
     assert found.shared_half_widths == (1.5, 1.5) and "faulty runs left out: 2" in found.detail
+    monkeypatch.undo()
+    with pytest.raises(TooFewUnits, match="3 sound subnetworks"):
+        accuracy.over_control(
+            evidence(controls=rows, group_accuracy=high), control="random", group="id", sparsity="high"
+        )
