@@ -17,17 +17,17 @@ def counter_head_rows(rng):
     values += [{"subset": None, "group": group, "family": None} for group in GROUPS]
     values += [{"subset": None, "group": "ood", "family": "subsequence"}]
     for ft_seed in FT_SEEDS:
-        for one in HEADS:
+        for item in HEADS:
             for value in values:
-                row = run(ft_seed, step=CONTEXT.last) | head(*one) | value
-                if one == (0, 1):
+                row = run(ft_seed, step=CONTEXT.last) | head(*item) | value
+                if item == (0, 1):
                     yield row | {
                         "included": 1,
                         "excluded": 99,
                         "reason": "fewer than 3 masks have the head, or lack it",
                     }
                     continue
-                counter = one == (1, 2) and value["subset"] == "ln_prep"
+                counter = item == (1, 2) and value["subset"] == "ln_prep"
                 beta = 37.5 if counter else rng.normal()
                 row |= {"included": 40, "excluded": 60, "beta": beta, "low": beta - 2, "high": beta + 2}
                 q = 0.001 if counter else 0.5

@@ -53,10 +53,10 @@ def positive(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> 
 
 def both(function: Callable, *inputs: Tensor) -> list[Tensor]:
     """What `function` makes of `inputs`, and the gradients in them."""
-    inputs = [one.clone().requires_grad_() for one in inputs]
+    inputs = [item.clone().requires_grad_() for item in inputs]
     output = function(*inputs)
     output.backward(numbers(*output.shape, seed=9))
-    return [output, *(one.grad for one in inputs)]
+    return [output, *(item.grad for item in inputs)]
 
 
 def attended(length: int, masked: int = 0, queries: int | None = None) -> list[Tensor]:
@@ -276,11 +276,11 @@ OPERATIONS = TORCH | NUMPY
 
 def digest(values) -> str:
     """SHA-256, the first 16 digits, of tensors, arrays or numbers; bytes are taken as they are."""
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     for value in values if isinstance(values, list | tuple) else [values]:
         value = value.detach().numpy() if isinstance(value, Tensor) else value
-        found.update(value if isinstance(value, bytes) else np.ascontiguousarray(value).tobytes())
-    return found.hexdigest()[:16]
+        result.update(value if isinstance(value, bytes) else np.ascontiguousarray(value).tobytes())
+    return result.hexdigest()[:16]
 
 
 def digests() -> dict[str, str]:

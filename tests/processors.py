@@ -64,7 +64,7 @@ def tables(predictions: dict, folder: Path) -> Iterator[tuple[str, object]]:
     settings = STUDY.analysis
     scored = accuracies(rows, logits, settings.subsets, settings.class_rule, DRAWS, settings.seed)
     yield from zip(("accuracy", "group_accuracy", "family_scores"), scored, strict=True)
-    kept = make_frame("components", [row for one in subnetworks() for row in one.rows()])
+    kept = make_frame("components", [row for item in subnetworks() for row in item.rows()])
     yield "components", kept
     yield "core", compute_core(kept, CONTEXT)
     yield "core_seeds", compute_core_seeds(kept, CONTEXT, settings.seed)
@@ -89,12 +89,12 @@ def everything(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
     steps = Steps(folder)
     for job in JOBS:
         yield job, {name: digest(value) for name, value in getattr(steps, job)().items()}
-    found, made = {}, {}
+    result, made = {}, {}
     for name, rows in tables(steps.predictions, folder):
         path = folder / f"{name}.parquet"
         write_table(name, rows, path)
-        found[name], made[name] = digest(path.read_bytes()), read_table(path)
-    yield "table", found
+        result[name], made[name] = digest(path.read_bytes()), read_table(path)
+    yield "table", result
     values = made["group_accuracy"]["accuracy"]
     yield "interval", {"accuracy": digest(list(mean_interval(values))), "sd": digest(values.std())}
     rng = numpy_generator(0, "masks")
@@ -111,16 +111,16 @@ def main(results: str) -> None:
     arithmetic.enforce(arithmetic.PORTABLE, may_restart=False)
     hugging_face_logging.set_verbosity_error()
     hugging_face_logging.disable_progress_bar()
-    found, seconds = {}, {"imports": time.process_time()}
+    result, seconds = {}, {"imports": time.process_time()}
     with tempfile.TemporaryDirectory() as folder:
         before = time.process_time()
         for part, values in everything(Path(folder)):
             seconds[part], before = seconds.get(part, 0) + time.process_time() - before, time.process_time()
-            found |= {f"{part} {name}": value for name, value in values.items()}
+            result |= {f"{part} {name}": value for name, value in values.items()}
             print(f"{part}: {seconds[part]:.1f} s", file=sys.stderr, flush=True)
     if mismatches := arithmetic.mismatches():  # of what was imported meanwhile
         sys.exit("; ".join(mismatches))
-    Path(results).write_text(json.dumps({"digests": found, "seconds": seconds}, indent=1) + "\n")
+    Path(results).write_text(json.dumps({"digests": result, "seconds": seconds}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -216,6 +216,6 @@ def test_means_over_many_tokens_in_half_precision(bert, precision):
     """A sum over this many tokens has no place in float16, and next to no digits in bfloat16."""
     many = PairTensors(make_encoded(4000))
     every = [torch.arange(len(many))]
-    exact, found = (component_means(wrap_model(bert, p), many, every) for p in ("float32", precision))
+    exact, result = (component_means(wrap_model(bert, p), many, every) for p in ("float32", precision))
     for name in ("heads", "mlps"):
-        assert float((getattr(found, name) - getattr(exact, name)).abs().max()) < 0.02
+        assert float((getattr(result, name) - getattr(exact, name)).abs().max()) < 0.02

@@ -26,42 +26,44 @@ DROPS = {GRID.index("0.1"): 5.0, GRID.index("1.2"): -1.0, GRID.index("1.3"): 9.0
 
 
 def of_role(sets, *roles):
-    return [one for one in sets if one.role in roles]
+    return [item for item in sets if item.role in roles]
 
 
 def test_single_sets_are_none_and_every_head():
     sets = make_single_sets(CORE, GRID, user_sets=[(5, 9)])
     assert (sets[0].name, sets[0].role, sets[0].heads, sets[0].layers) == ("none", "none", (), "")
-    assert [one.heads for one in sets[1:]] == [(head,) for head in range(32)]
-    assert [one.layers for one in sets[1:]] == [str(head // 8) for head in range(32)]
-    assert {one.name for one in of_role(sets, "core")} == {"0.1", "1.2", "1.3", "3.0"}
-    assert Counter(one.role for one in sets) == {"none": 1, "core": 4, "non-core": 28}
-    assert {one.name for one in sets if one.all_kinds} == {"none", "0.1", "1.2", "1.3", "3.0", "0.5", "1.1"}
+    assert [item.heads for item in sets[1:]] == [(head,) for head in range(32)]
+    assert [item.layers for item in sets[1:]] == [str(head // 8) for head in range(32)]
+    assert {item.name for item in of_role(sets, "core")} == {"0.1", "1.2", "1.3", "3.0"}
+    assert Counter(item.role for item in sets) == {"none": 1, "core": 4, "non-core": 28}
+    assert {item.name for item in sets if item.all_kinds} == {"none", "0.1", "1.2", "1.3", "3.0", "0.5", "1.1"}
 
 
 def test_joint_sets_of_four_core_heads():
     sets = make_joint_sets(CORE, DROPS, GRID, control_draws=5, pair_control_draws=5, seed=0)
-    found = {one.name: one for one in sets if one.role != "control"}
+    result = {item.name: item for item in sets if item.role != "control"}
     pairs = {"0.1+1.2": "0+1", "0.1+1.3": "0+1", "0.1+3.0": "0+3", "1.2+1.3": "1+1", "1.2+3.0": "1+3", "1.3+3.0": "1+3"}
-    assert list(found) == ["core-all", "0.1+1.3+3.0", *pairs]
-    assert [(found[name].role, found[name].layers) for name in pairs] == [("pair", of) for of in pairs.values()]
-    assert found["0.1+1.3+3.0"].role == "strongest"
-    assert found["core-all"].heads == tuple(CORE) and found["core-all"].layers == "0+1+1+3"
-    assert found["1.2+3.0"].heads == (GRID.index("1.2"), GRID.index("3.0"))
+    assert list(result) == ["core-all", "0.1+1.3+3.0", *pairs]
+    assert [(result[name].role, result[name].layers) for name in pairs] == [("pair", of) for of in pairs.values()]
+    assert result["0.1+1.3+3.0"].role == "strongest"
+    assert result["core-all"].heads == tuple(CORE) and result["core-all"].layers == "0+1+1+3"
+    assert result["1.2+3.0"].heads == (GRID.index("1.2"), GRID.index("3.0"))
     controls = of_role(sets, "control")
     signatures = ["0+1+1+3", "0+1+3", "0+1", "0+3", "1+1", "1+3"]
-    assert [one.name for one in controls] == [f"control {k} of layers {of}" for of in signatures for k in range(1, 6)]
-    assert {one.layers for one in controls if one.all_kinds} == {"0+1+3", "0+1+1+3"}
+    assert [control.name for control in controls] == [
+        f"control {k} of layers {of}" for of in signatures for k in range(1, 6)
+    ]
+    assert {control.layers for control in controls if control.all_kinds} == {"0+1+3", "0+1+1+3"}
 
 
 def test_pairs_have_fewer_controls_than_the_whole_core():
     sets = of_role(make_joint_sets(CORE, DROPS, GRID, control_draws=6, pair_control_draws=2, seed=0), "control")
-    assert [sum(one.layers == of for one in sets) for of in ("0+1+1+3", "0+1+3", "0+1", "1+1")] == [6, 6, 2, 2]
+    assert [sum(item.layers == of for item in sets) for of in ("0+1+1+3", "0+1+3", "0+1", "1+1")] == [6, 6, 2, 2]
 
 
 def test_the_whole_core_of_two_has_its_controls_in_every_kind():
     sets = make_joint_sets(CORE[:2], DROPS, GRID, control_draws=5, pair_control_draws=5, seed=0)
-    assert [(one.role, one.all_kinds) for one in sets] == [("pair", True), *[("control", True)] * 5]
+    assert [(item.role, item.all_kinds) for item in sets] == [("pair", True), *[("control", True)] * 5]
 
 
 @pytest.mark.parametrize(("size", "roles"), [(0, []), (1, []), (2, ["pair"]), (3, ["strongest"] + ["pair"] * 3)])
@@ -70,22 +72,22 @@ def test_no_set_stands_twice(size, roles):
     sets = make_joint_sets(
         core, DROPS, GRID, control_draws=0, pair_control_draws=0, seed=0, user_sets=[core, core[:1]] if core else []
     )
-    assert [one.role for one in sets] == roles
+    assert [item.role for item in sets] == roles
 
 
 def test_equal_drops_go_by_the_order_of_heads():
     sets = make_joint_sets(CORE, dict.fromkeys(CORE, 1.0), GRID, control_draws=0, pair_control_draws=0, seed=0)
-    assert [one.heads for one in of_role(sets, "strongest")] == [tuple(CORE[:3])]
+    assert [item.heads for item in of_role(sets, "strongest")] == [tuple(CORE[:3])]
 
 
 def test_the_users_sets_are_named_by_head_and_have_controls():
     chosen = parse_ablation_sets([["2.5", "0.3", "2.5"], ["0.1", "1.2"]], GRID)
     assert chosen == [(3, 21), (1, 10)]
     sets = make_joint_sets(CORE, DROPS, GRID, control_draws=2, pair_control_draws=2, seed=0, user_sets=chosen)
-    found = [(one.name, one.heads, one.layers) for one in of_role(sets, "chosen")]
-    assert found == [("0.3+2.5", (3, 21), "0+2"), ("0.1+1.2", (1, 10), "0+1")]  # the latter, a core pair, occurs once
-    assert [one.role for one in sets if one.heads == (1, 10)] == ["chosen"]
-    assert [one.name for one in sets if one.layers == "0+2"][1:] == [
+    result = [(item.name, item.heads, item.layers) for item in of_role(sets, "chosen")]
+    assert result == [("0.3+2.5", (3, 21), "0+2"), ("0.1+1.2", (1, 10), "0+1")]  # the latter, a core pair, occurs once
+    assert [item.role for item in sets if item.heads == (1, 10)] == ["chosen"]
+    assert [item.name for item in sets if item.layers == "0+2"][1:] == [
         "control 1 of layers 0+2",
         "control 2 of layers 0+2",
     ]
@@ -104,28 +106,28 @@ def test_an_unknown_head_is_named_with_those_there_are(names):
 def test_controls_are_distinct_of_all_heads_but_the_core_itself_and_matched_in_layers(core_heads, draws, seed):
     grid = ComponentGrid(3, 4)
     sets = make_joint_sets(sorted(core_heads), dict.fromkeys(core_heads, 0.0), grid, draws, draws, seed)
-    names = {one.name for one in [*make_single_sets(sorted(core_heads), grid), *sets]}
+    names = {item.name for item in [*make_single_sets(sorted(core_heads), grid), *sets]}
     assert len(names) == 13 + len(sets)
 
     def layers(heads):
         return "+".join(str(head // 4) for head in heads)
 
-    for one in sets:
-        assert one.layers == layers(one.heads)
-        assert list(one.heads) == sorted(set(one.heads))
-        if one.role == "control":
-            assert set(one.heads) != core_heads
+    for item in sets:
+        assert item.layers == layers(item.heads)
+        assert list(item.heads) == sorted(set(item.heads))
+        if item.role == "control":
+            assert set(item.heads) != core_heads
         else:
-            found = [control.heads for control in of_role(sets, "control") if control.layers == one.layers]
-            every = combinations(range(12), len(one.heads))
-            possible = [heads for heads in every if layers(heads) == one.layers and set(heads) != core_heads]
-            assert len(set(found)) == len(found) == min(draws, len(possible))
+            result = [control.heads for control in of_role(sets, "control") if control.layers == item.layers]
+            every = combinations(range(12), len(item.heads))
+            possible = [heads for heads in every if layers(heads) == item.layers and set(heads) != core_heads]
+            assert len(set(result)) == len(result) == min(draws, len(possible))
 
 
 def test_controls_do_not_depend_on_the_other_sets():
     def controls(core_heads, seed=1, **more):
         sets = make_joint_sets(core_heads, DROPS, GRID, control_draws=3, pair_control_draws=3, seed=seed, **more)
-        return [one.heads for one in of_role(sets, "control") if one.layers == "0+3"]
+        return [item.heads for item in of_role(sets, "control") if item.layers == "0+3"]
 
     assert controls(CORE[::3]) == controls(CORE[::3], user_sets=[(5, 6, 7)])
     assert controls(CORE[::3]) != controls(CORE[::3], seed=2)
@@ -141,10 +143,10 @@ def test_resampled_sets_have_every_draw_and_controls_one_in_turn():
     controls = [AblationSet(f"control {k} of layers 0", "control", (k,), "0") for k in (1, 2, 3, 4)]
     sets = [AblationSet("none", "none", (), ""), single, pair, *controls]
     drawn = [(kind, one.name, draw) for kind, one, draw in assign_draws(list_ablations(sets, ["mean", "resample"]), 3)]
-    assert drawn[: len(sets)] == [("mean", one.name, 0) for one in sets]
+    assert drawn[: len(sets)] == [("mean", item.name, 0) for item in sets]
     resampled = [("none", 0), *((name, draw) for name in ("0.0", "0.0+0.1") for draw in range(3))]
     resampled += [(one.name, draw) for one, draw in zip(controls, (0, 1, 2, 0), strict=True)]
-    assert [one[1:] for one in drawn[len(sets) :]] == resampled
+    assert [item[1:] for item in drawn[len(sets) :]] == resampled
 
 
 def test_the_table_of_sets_has_some_of_them_in_every_kind(tmp_path):
@@ -157,7 +159,7 @@ def test_the_table_of_sets_has_some_of_them_in_every_kind(tmp_path):
     result = read_table(tmp_path / "sets.parquet")
     assert list(result.columns) == get_schema("ablation_sets").names
     zero, mean = (result[result["kind"] == kind] for kind in ("zero", "mean"))
-    assert zero["ablation"].tolist() == [one.name for one in sets]
-    assert [tuple(heads) for heads in zero["heads"]] == [one.heads for one in sets]
+    assert zero["ablation"].tolist() == [item.name for item in sets]
+    assert [tuple(heads) for heads in zero["heads"]] == [item.heads for item in sets]
     assert Counter(mean["role"]) == {"none": 1, "core": 4, "pair": 6, "strongest": 1, "core-all": 1, "control": 2}
     assert [kind for kind, _ in list_ablations(sets, ["zero", "mean"])] == result["kind"].tolist()

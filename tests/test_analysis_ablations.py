@@ -43,9 +43,9 @@ def predictions(sets=SETS, templates=1):
     """The first pairs are right, in alternating templates; log odds are 1 where right, else -1, halved with "zero"."""
     rows = []
     for kind, right in zip(KINDS, (RIGHT, ZERO), strict=True):
-        for one in (one for one in sets if one.all_kinds or kind == "mean"):
-            for (name, (group, pairs)), count in zip(SUBSETS.items(), right[one.name], strict=True):
-                identity = MODEL._asdict() | {"kind": kind, "ablation": one.name, "subset": name, "group": group}
+        for item in (item for item in sets if item.all_kinds or kind == "mean"):
+            for (name, (group, pairs)), count in zip(SUBSETS.items(), right[item.name], strict=True):
+                identity = MODEL._asdict() | {"kind": kind, "ablation": item.name, "subset": name, "group": group}
                 for example in range(pairs):
                     correct = example < count
                     log_odds = (1 if correct else -1) / (2 if kind == "zero" else 1)
@@ -113,17 +113,17 @@ def test_draws_of_donors_are_averaged_and_pairs_remain_the_units():
         draws.append(one[~drawn].assign(draw=draw, correct=right, log_odds=odds))
     four = make_frame("ablation_predictions", pd.concat(draws))
     each = [make_frame("ablation_predictions", pd.concat([draws[0], part.assign(draw=0)])) for part in draws[1:]]
-    found, apart = compute_ablations(four, sets()), [compute_ablations(part, sets()) for part in each]
+    result, apart = compute_ablations(four, sets()), [compute_ablations(part, sets()) for part in each]
     for column in ("accuracy", "change", "interaction", "log_odds_change", "log_odds_interaction"):
         expected = np.mean([part[column].to_numpy(float) for part in apart], axis=0)
-        np.testing.assert_allclose(found[column].to_numpy(float), expected, atol=1e-4)
-    assert found["n"].tolist() == apart[0]["n"].tolist()
-    ood = found.query("subset == 'ood_b' and ablation == '0.0' and kind == 'mean'")
+        np.testing.assert_allclose(result[column].to_numpy(float), expected, atol=1e-4)
+    assert result["n"].tolist() == apart[0]["n"].tolist()
+    ood = result.query("subset == 'ood_b' and ablation == '0.0' and kind == 'mean'")
     shares = four.query("subset == 'ood_b' and ablation == '0.0' and kind == 'mean'").groupby("example")["correct"]
     assert ood["accuracy"].item() == pytest.approx(100 * shares.mean().mean())
     # An interval of a mean over draws is narrower than those of single draws.
-    widths = [part["change_high"] - part["change_low"] for part in (found, *apart)]
-    here = (found["ablation"] == "0.0") & (found["subset"] == "ood_b")
+    widths = [part["change_high"] - part["change_low"] for part in (result, *apart)]
+    here = (result["ablation"] == "0.0") & (result["subset"] == "ood_b")
     assert widths[0][here].mean() < np.mean([width[here].mean() for width in widths[1:]])
     lacking = four.drop(four.query("subset == 'ood_b' and ablation == '0.1' and draw == 2").index[0])
     with pytest.raises(ValueError, match=r"ablation '0\.1' lacks draws of pairs of ood_b"):
@@ -131,7 +131,7 @@ def test_draws_of_donors_are_averaged_and_pairs_remain_the_units():
 
 
 def test_without_a_single_ablation_there_is_no_interaction():
-    kept = [one for one in SETS if one.name != "0.1"]
+    kept = [item for item in SETS if item.name != "0.1"]
     result = compute_ablations(predictions(kept), sets(kept))
     assert result[["interaction", "interaction_low", "log_odds_interaction"]].isna().all(axis=None)
 
@@ -170,23 +170,23 @@ def test_intervals_come_from_draws_shared_by_ablations_and_averaged_over_a_group
         for name in RIGHT:
             expected = sum_interval(change[name], own, cells["change"][name, where])
             expected = (None, None) if name == CONTROL else widen_change_interval(*expected, sum(own), name != "none")
-            found = bounds["change_low"][name, where], bounds["change_high"][name, where]
-            assert found == pytest.approx(expected, abs=1e-9)
+            actual = bounds["change_low"][name, where], bounds["change_high"][name, where]
+            assert actual == pytest.approx(expected, abs=1e-9)
         interaction = [
             sum(one) - both for *one, both in zip(*(change[name] for name in ("0.0", "0.1", "0.0+0.1")), strict=True)
         ]
         drawn = np.array(sum_interval(interaction, own, cells["interaction"]["0.0+0.1", where]))
-        found = [bounds[f"interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
-        assert found == pytest.approx(widen_change_interval(*drawn, sum(own), 3), abs=1e-9)
-        found = [bounds[f"log_odds_interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
-        assert found == pytest.approx(0.02 * drawn, abs=1e-6)
+        actual = [bounds[f"interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
+        assert actual == pytest.approx(widen_change_interval(*drawn, sum(own), 3), abs=1e-9)
+        actual = [bounds[f"log_odds_interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
+        assert actual == pytest.approx(0.02 * drawn, abs=1e-6)
     assert bounds["change_low"]["0.0", "ood_a"] < cells["change"]["0.0", "ood_a"] < 0
 
 
 def test_an_interval_does_not_depend_on_the_other_ablations():
     full, few = compute_ablations(predictions(), sets()), [SETS[0], SETS[2]]
     alone = compute_ablations(predictions(few), sets(few))
-    same = full[full["ablation"].isin([one.name for one in few])].reset_index(drop=True)
+    same = full[full["ablation"].isin([item.name for item in few])].reset_index(drop=True)
     pd.testing.assert_frame_equal(alone, same)
     other = compute_ablations(predictions(), sets(), seed=1)
     assert not other["change_low"].equals(full["change_low"])
@@ -269,7 +269,7 @@ def test_incomplete_predictions_are_errors():
     with pytest.raises(ValueError, match=r"'0\.0' has predictions of 9 pairs of ood_a, 'none' of 10"):
         compute_ablations(table.drop(first), sets())
     with pytest.raises(ValueError, match=r"unknown ablation '0\.1'"):
-        compute_ablations(table, sets([one for one in SETS if one.name != "0.1"]))
+        compute_ablations(table, sets([item for item in SETS if item.name != "0.1"]))
 
 
 def test_predictions_of_other_pairs_are_an_error():

@@ -52,8 +52,8 @@ def test_a_size_lies_where_the_line_between_two_sparsities_crosses_the_margin():
 def test_a_size_at_an_end_of_the_grid_is_a_bound_and_so_is_a_mean_with_it():
     """Seed 1 fails at once, seed 2 is faithful at the end, seed 3 in between: 90 at 0.2, 84 at 0.4."""
     by_seed = {1: {0.2: 84.0, 0.4: 84.0}, 2: {0.2: 90.0, 0.4: 90.0}, 3: {0.2: 90.0, 0.4: 84.0}}
-    found = sizes(curves(90.0, by_seed), [1, 2, 3], ONE)
-    here = found[found["order"] == "per-seed"]
+    result = sizes(curves(90.0, by_seed), [1, 2, 3], ONE)
+    here = result[result["order"] == "per-seed"]
     assert classify_sizes(here).tolist() == ["bounded", "bounded", "defined", "bounded"]
     assert here["effective_size"].isna().tolist() == [True, True, False, True] and here["sd"].isna().all()
     ends = [[80, 100], [0, 60], [70, 70], [50, 76 + 2 / 3]]
@@ -61,7 +61,7 @@ def test_a_size_at_an_end_of_the_grid_is_a_bound_and_so_is_a_mean_with_it():
     assert here["reason"].astype(object).where(here["reason"].notna(), None).tolist() == [
         "bounded: above 80 %", "bounded: at most 60 %", None, "bounded: 50 to 76.7 %"
     ]  # fmt: skip
-    assert summary(found, "mean-first") == pytest.approx(80 - 20 * 1 / 2)  # means: 88 at 0.2, 86 at 0.4
+    assert summary(result, "mean-first") == pytest.approx(80 - 20 * 1 / 2)  # means: 88 at 0.2, 86 at 0.4
     rounded = sizes(curves(90.0, by_seed), [1, 2, 3], GRID).query("order == 'per-seed'")
     assert rounded["effective_size"].tolist() == [100, 60, 80, 80] and rounded["reason"].isna().all()
     assert rounded[["least", "most"]].values.tolist() == [[80, 100], [0, 60], [80, 80], pytest.approx([160 / 3, 80])]
@@ -89,8 +89,8 @@ def test_sizes_that_do_not_differ_differ_less_than_on_the_grid():
         curve = {s: 90 - 3 * (s / 0.42) ** 2 + rng.normal(0, 0.4) for s in (0.2, 0.4, 0.6, 0.8)}
         rows += list(curves(90.0, {1: curve}, step=step))
     for analysis in (GRID, ONE):
-        found = sizes(rows, [1], analysis, steps=tuple(range(1, 11))).query("order == 'per-seed' and seed.isna()")
-        widths[analysis.effective_size] = found["effective_size"].max() - found["effective_size"].min()
+        result = sizes(rows, [1], analysis, steps=tuple(range(1, 11))).query("order == 'per-seed' and seed.isna()")
+        widths[analysis.effective_size] = result["effective_size"].max() - result["effective_size"].min()
     assert widths["grid"] >= 20 and widths["interpolated"] < 15
 
 
@@ -106,13 +106,13 @@ def test_a_failed_subnetwork_is_left_out():
 def test_a_missing_subnetwork_is_skipped_in_all_orders(analysis):
     """The seed's grid has no such sparsity then, and the mean over seeds has none either."""
     one, other = {0.1: 88.0, 0.2: 89.5, 0.3: 86.0}, {0.1: 89.0, 0.2: None, 0.3: 88.0, 0.4: 80.0}
-    found = sizes(curves(90.0, {1: one | {0.4: 85.0}, 2: other}), [1, 2], analysis)
+    result = sizes(curves(90.0, {1: one | {0.4: 85.0}, 2: other}), [1, 2], analysis)
     for order in ("per-seed", "upward"):
-        by_seed = found[(found["order"] == order) & (found["seed"] == 2)]["effective_size"].item()
+        by_seed = result[(result["order"] == order) & (result["seed"] == 2)]["effective_size"].item()
         assert by_seed == pytest.approx(70.0 if analysis is GRID else 100 * (1 - 0.3 - 0.1 * 1 / 8))
     # Means: 88.5 at 0.1, 87 at 0.3; the mean over one seed at 0.2 would be 89.5.
     expected = 90.0 if analysis is GRID else 100 * (1 - 0.1 - 0.2 * 1.5 / 1.5)
-    assert summary(found, "mean-first") == pytest.approx(expected)
+    assert summary(result, "mean-first") == pytest.approx(expected)
 
 
 def test_a_missing_seed_has_a_row_with_a_reason():

@@ -84,10 +84,12 @@ def test_other_neutral_pairs_have_one_new_word(own, plain):
 
 
 def test_foreign_premises_have_their_share_of_the_pairs_whose_form_tells_the_label(own, foreign):
-    told = [row for row in own if infer_form_label(tuple(words(row)[1])) == row["label"] and row["template"] not in OOD]
+    form_only = [
+        row for row in own if infer_form_label(tuple(words(row)[1])) == row["label"] and row["template"] not in OOD
+    ]
     changed = differing(own, foreign)
-    assert all(old in told for old, _ in changed)
-    assert_share(changed, told, 0.15)
+    assert all(old in form_only for old, _ in changed)
+    assert_share(changed, form_only, 0.15)
 
 
 def test_planted_words_have_their_share_of_foreign_premises_and_replace_one_word(foreign):

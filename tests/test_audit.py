@@ -49,7 +49,7 @@ def study(finished, tmp_path_factory, monkeypatch):
 
 
 def found(jobs):
-    return {(one.kind, one.path) for one in check_study(STUDY, jobs)}
+    return {(item.kind, item.path) for item in check_study(STUDY, jobs)}
 
 
 def record_file(path):
@@ -102,9 +102,9 @@ def test_a_mask_changed_in_one_component_is_found_and_named(study, jobs):
     mask["kept"].pop()
     path.write_text(json.dumps(mask, indent=1) + "\n")
     findings = check_study(STUDY, jobs)
-    assert {one.path for one in findings if one.kind == "tampered"} == {str(path)}
-    assert file_digest(path) in next(one.detail for one in findings if one.kind == "tampered")
-    assert f"{CELL}/predictions.parquet" in {one.path for one in findings if one.kind == "stale"}
+    assert {finding.path for finding in findings if finding.kind == "tampered"} == {str(path)}
+    assert file_digest(path) in next(finding.detail for finding in findings if finding.kind == "tampered")
+    assert f"{CELL}/predictions.parquet" in {finding.path for finding in findings if finding.kind == "stale"}
 
 
 def test_a_changed_record_is_found(study, jobs):
@@ -120,16 +120,16 @@ def test_a_record_changed_with_its_digest_is_found_by_what_else_tells_of_it(stud
     change_record(path, lambda text: text["settings"].update(precision="float16"))
     assert ("stale", path) in found(jobs)
     change_record(path, lambda text: text["inputs"].popitem())
-    assert [one.detail for one in check_study(STUDY, jobs) if "was not read" in one.detail]
+    assert [item.detail for item in check_study(STUDY, jobs) if "was not read" in item.detail]
 
 
 @pytest.mark.slow
 def test_another_configuration_makes_results_stale_and_orphaned(study, changed):
     other = jobs_of(changed(prune__learning_rate=0.3, grid__seeds=[42, 43]))
     findings = check_study(STUDY, other)
-    stale = next(one for one in findings if one.path == f"{CELL}/subnetwork.json")
+    stale = next(finding for finding in findings if finding.path == f"{CELL}/subnetwork.json")
     assert (stale.kind, stale.detail) == ("stale", "setting changed: prune.learning_rate 0.2 -> 0.3")
-    orphans = {one.path for one in findings if one.kind == "orphaned"}
+    orphans = {finding.path for finding in findings if finding.kind == "orphaned"}
     lost = f"{RUNS}/ft1/step60/s0.4/seed44"
     assert f"{lost}/subnetwork.json" in orphans and str(record_file(f"{lost}/subnetwork.json")) in orphans
 
@@ -150,7 +150,7 @@ def test_what_publish_writes_is_no_orphan_and_jobs_later_than_the_table_of_recor
     (hub / "config.json").write_text("{}")
     for name in ("subnetwork.json", "predictions.parquet"):
         change_record(f"{CELL}/{name}", lambda text: text.update(started="2099-01-01T00:00:00Z"))
-    later = [one.detail for one in check_study(STUDY, jobs) if one.path.endswith("provenance.parquet")]
+    later = [item.detail for item in check_study(STUDY, jobs) if item.path.endswith("provenance.parquet")]
     assert len(later) == 1 and later[0].startswith("was made before job ") and "orphaned" not in str(found(jobs))
 
 
@@ -177,9 +177,9 @@ def test_the_table_of_records_is_held_against_every_field(study, jobs):
     table = read_rows(path)
     table[3]["commit"], table[4]["job"] = "f" * 40, "figures/figure99"
     write_table("provenance", table, path)
-    details = [one.detail for one in check_study(STUDY, jobs)]
+    details = [item.detail for item in check_study(STUDY, jobs)]
     assert f"differs from its row in {path}: commit" in details
-    assert "tells of job figures/figure99, which left no record" in [one.replace(f"{path} ", "") for one in details]
+    assert "tells of job figures/figure99, which left no record" in [item.replace(f"{path} ", "") for item in details]
 
 
 @pytest.mark.slow
@@ -202,7 +202,7 @@ def test_the_command_computes_a_sample_again_and_says_what_it_found(study):
     assert "nothing found" in done.stdout
     told = json.loads((STUDY / "audit.json").read_text())
     assert told["findings"] == [] and len(told["again"]) == 4 and told["made"] == told["jobs"]
-    assert all(one["exact"] and not one["faults"] for one in told["again"])
+    assert all(item["exact"] and not item["faults"] for item in told["again"])
     flip(f"{RUNS}/ft1/step60/checkpoint/model.safetensors")
     done = subprocess.run([*command[:-1], "0"], capture_output=True, text=True)
     assert done.returncode == 1

@@ -108,10 +108,10 @@ def test_a_model_at_chance_and_collapsed_runs_are_said_first_and_have_no_p(folde
 @needs_chromium
 def test_the_page_fits_a_narrow_window_and_sorts(folder, monkeypatch, tmp_path):
     out = write_comparison(folder, monkeypatch, "results/one results/other", "narrow")
-    found = probe(out / "compare.html", tmp_path, "#differences table", 1)
-    assert found["needed"] <= found["width"] == 360
-    assert found["faults"] == [] and [name for name in found["loads"] if not name.startswith("data:")] == []
-    order, cells = found["orders"][0]
+    result = probe(out / "compare.html", tmp_path, "#differences table", 1)
+    assert result["needed"] <= result["width"] == 360
+    assert result["faults"] == [] and [name for name in result["loads"] if not name.startswith("data:")] == []
+    order, cells = result["orders"][0]
     assert order == "ascending" and [cell.split()[0] for cell in cells] == ["41.0", "50.0", "61.0", "95.0", "100.0"]
 
 

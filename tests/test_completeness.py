@@ -105,10 +105,10 @@ def alone(core=80.0, controls=tuple(range(40)), none=33.0, in_core=(0, 4), **mor
 
 
 def test_a_core_that_does_the_task_alone_suffices():
-    found = alone()
-    assert (found.value, found.opposite, found.n) == (pytest.approx(1 / 41), 1, 40)
-    assert found.min_attainable_p == found.value and decide_verdict(found, "p < 0.05") == "supported"
-    assert found.detail.startswith("ID 80.0 of the core's heads alone, 33.0 of no head, chance ")
+    result = alone()
+    assert (result.value, result.opposite, result.n) == (pytest.approx(1 / 41), 1, 40)
+    assert result.min_attainable_p == result.value and decide_verdict(result, "p < 0.05") == "supported"
+    assert result.detail.startswith("ID 80.0 of the core's heads alone, 33.0 of no head, chance ")
     assert decide_verdict(alone(core=40.0, controls=range(41, 81)), "p < 0.05") == "contradicted"
     assert decide_verdict(alone(controls=range(10)), "p < 0.05") == "too few"
 
@@ -151,9 +151,9 @@ def stable(cost=-50.0, controls=tuple(-0.5 * k for k in range(40)), in_core=(0,)
 
 
 def test_the_stable_core_is_compared_with_random_sets():
-    found = stable()
-    assert (found.value, found.opposite) == (pytest.approx(1 / 41), 1) and decide_verdict(
-        found, "p < 0.05"
+    result = stable()
+    assert (result.value, result.opposite) == (pytest.approx(1 / 41), 1) and decide_verdict(
+        result, "p < 0.05"
     ) == "supported"
     assert decide_verdict(stable(cost=3.0), "p < 0.05") == "contradicted"
     assert decide_verdict(stable(cost=0.0, controls=[0.0] * 40), "p < 0.05") == "not clear"
@@ -174,8 +174,8 @@ def test_an_archive_of_before_has_no_verdict_on_the_stable_core():
     stated = [claim for claim in load_claims(CLAIMS) if claim.claim in NEW]
     tables = evidence(core=core_rows({0}, set()), ablations=SINGLE).tables
     new = [name for name in tables["core"] if "seed_share" in name or "stable" in name]
-    found = judge_claims(CONTEXT, tables | {"core": tables["core"].drop(columns=new)}, stated)
-    assert set(found["verdict"]) == {"not run"}
+    result = judge_claims(CONTEXT, tables | {"core": tables["core"].drop(columns=new)}, stated)
+    assert set(result["verdict"]) == {"not run"}
 
 
 @pytest.mark.sampled
@@ -191,8 +191,8 @@ def test_a_core_of_random_heads_rarely_suffices():
         sets = make_completeness_sets(whole, whole, grid, 40, int(rng.integers(1 << 30)))
         value = {item.name: worth.sum() - worth[list(item.heads)].sum() for item in sets}
         controls = [value[item.name] for item in sets if item.role == "control-all-but-core"]
-        found = alone(value["all heads but the core"], controls, value["all heads"])
-        decided += decide_verdict(found, "p < 0.05") in ("supported", "contradicted")
+        result = alone(value["all heads but the core"], controls, value["all heads"])
+        decided += decide_verdict(result, "p < 0.05") in ("supported", "contradicted")
     assert decided <= by_chance(count)
 
 

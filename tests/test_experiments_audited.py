@@ -1,4 +1,4 @@
-"""Studies of every experiment are audited and reproduced: rules, not names, say what depends on run or network."""
+"""Studies of every experiment are audited and reproduced: rules, not names, declare what depends on run or network."""
 
 import os
 import subprocess

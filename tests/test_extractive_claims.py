@@ -37,8 +37,8 @@ SWAPPED = {
 
 
 def verdicts(**changed) -> dict[str, str]:
-    found = judge_claims("made", tables(**changed), STATED)
-    return found.set_index("claim")["verdict"].to_dict()
+    result = judge_claims("made", tables(**changed), STATED)
+    return result.set_index("claim")["verdict"].to_dict()
 
 
 def test_a_study_as_the_paper_has_it_supports_every_claim():
@@ -46,27 +46,27 @@ def test_a_study_as_the_paper_has_it_supports_every_claim():
 
 
 def test_the_other_way_round_only_the_facts_are_learned():
-    found = verdicts(**SWAPPED)
-    assert {claim for claim, verdict in found.items() if verdict == "supported"} == {"facts-learned"}
-    assert set(found.values()) == {"supported", "contradicted"}
+    result = verdicts(**SWAPPED)
+    assert {claim for claim, verdict in result.items() if verdict == "supported"} == {"facts-learned"}
+    assert set(result.values()) == {"supported", "contradicted"}
 
 
 def test_where_facts_are_not_learned_nothing_else_applies():
-    found = verdicts(facts=6.0)
-    assert found.pop("facts-learned") == "contradicted"
-    assert set(found.values()) == {"does not apply"}
+    result = verdicts(facts=6.0)
+    assert result.pop("facts-learned") == "contradicted"
+    assert set(result.values()) == {"does not apply"}
 
 
 def test_one_seed_decides_nothing():
     one = {name: rows[rows["seed"] == SEEDS[0]] for name, rows in tables().items()}
-    found = judge_claims("made", one, STATED)
-    assert set(found["verdict"]) == {"too few"}
+    result = judge_claims("made", one, STATED)
+    assert set(result["verdict"]) == {"too few"}
 
 
 def test_no_difference_is_never_supported():
     even = {"orders": dict.fromkeys(PAPER["orders"], 5.0), "weights": dict.fromkeys(PAPER["weights"], 5.0)}
-    found = verdicts(**even)
-    assert {found[claim] for claim in ("facts-before-implications", "graft-carries-extraction")} <= {
+    result = verdicts(**even)
+    assert {result[claim] for claim in ("facts-before-implications", "graft-carries-extraction")} <= {
         "too few",  # identical seeds have no interval
         "contradicted",
     }
@@ -75,8 +75,8 @@ def test_no_difference_is_never_supported():
 def test_a_model_that_is_too_large_for_full_replacement_leaves_its_claims_not_run_with_the_reason():
     made = tables()
     made["extractive_agreement"] = made["extractive_agreement"].assign(r=None, n=0, reason="194 components")
-    found = judge_claims("made", made, STATED).set_index("claim")
-    of_replacement = found[found.index.str.endswith("agrees-with-replacement")]
+    result = judge_claims("made", made, STATED).set_index("claim")
+    of_replacement = result[result.index.str.endswith("agrees-with-replacement")]
     assert len(of_replacement) == 3 and set(of_replacement["verdict"]) == {"not run"}
     assert of_replacement["detail"].str.contains("194 components").all()
 
@@ -93,11 +93,11 @@ def test_statistics_by_hand():
 def test_without_a_corpus_its_claims_are_not_run():
     rows = tables()
     rows["extractive_curves"] = rows["extractive_curves"].query("corpus != 'shuffled'")
-    found = judge_claims("made", rows, STATED).set_index("claim")
-    assert found.loc["learned-from-implications-that-follow", "verdict"] == "not run"
+    result = judge_claims("made", rows, STATED).set_index("claim")
+    assert result.loc["learned-from-implications-that-follow", "verdict"] == "not run"
     assert (
         "no model was pre-trained on the corpus shuffled"
-        in found.loc["learned-from-implications-that-follow", "detail"]
+        in result.loc["learned-from-implications-that-follow", "detail"]
     )
 
 
@@ -110,18 +110,18 @@ def test_both_hops_are_judged_by_both(name, absent):
     rows = tables()
     second = rows[name]["hop"] == "second"
     rows[name] = rows[name][~second] if absent else rows[name].assign(**{HOP[name]: rows[name][HOP[name]].mask(second)})
-    found = judge_claims("made", rows, STATED).set_index("claim")
-    changed = found[found["detail"].str.contains("no seed has a value of second hop")]
+    result = judge_claims("made", rows, STATED).set_index("claim")
+    changed = result[result["detail"].str.contains("no seed has a value of second hop")]
     assert len(changed) and set(changed["verdict"]) == {"too few"}
-    assert set(found.loc[found.index.difference(changed.index), "verdict"]) == {"supported"}
+    assert set(result.loc[result.index.difference(changed.index), "verdict"]) == {"supported"}
 
 
 def test_correlations_of_either_sign_have_a_mean_between_them():
     """Of five models, the scores of four MLPs and what it costs to remove them: their squares have a mean of 0.85."""
     r = pd.Series([0.97, 0.999, -0.94, -0.93, -0.76])
-    found = lowest_correlation({"first hop": r}, "r")
-    assert found.value == pytest.approx(np.tanh(np.arctanh(r).mean()))
-    assert -1 < found.low < 0 < found.high < 1
+    result = lowest_correlation({"first hop": r}, "r")
+    assert result.value == pytest.approx(np.tanh(np.arctanh(r).mean()))
+    assert -1 < result.low < 0 < result.high < 1
     rows = tables()
     removal = rows["extractive_removal"]
     rows["extractive_removal"] = removal.assign(r=removal["seed"].map(dict(zip(SEEDS, r, strict=False))))
@@ -131,13 +131,13 @@ def test_correlations_of_either_sign_have_a_mean_between_them():
 
 @pytest.mark.parametrize("r", [0.9, 1.0, -1.0])
 def test_equal_correlations_have_no_interval(r):
-    found = lowest_correlation({"": pd.Series([r, r, r])}, "r")
-    assert (found.low, found.high) == (None, None) and found.value == pytest.approx(r, abs=1e-5)
+    result = lowest_correlation({"": pd.Series([r, r, r])}, "r")
+    assert (result.low, result.high) == (None, None) and result.value == pytest.approx(r, abs=1e-5)
 
 
 def test_correlations_near_one_have_intervals_within_it():
-    found = lowest_correlation({"a": pd.Series([0.2, 0.99, 1.0]), "b": pd.Series([-1.0, 0.9, 0.999])}, "r")
-    assert -1 <= found.low < found.value < found.high <= 1
+    result = lowest_correlation({"a": pd.Series([0.2, 0.99, 1.0]), "b": pd.Series([-1.0, 0.9, 0.999])}, "r")
+    assert -1 <= result.low < result.value < result.high <= 1
 
 
 def test_intervals_are_of_possible_ranks():
@@ -154,5 +154,5 @@ def test_intervals_are_of_possible_ranks():
 def test_equal_ranks_of_facts_have_wilsons_bound_where_all_are_right_and_else_no_interval(rank, high):
     made = tables()
     made["extractive_curves"] = made["extractive_curves"].assign(rank=rank)
-    found = rank_of_facts(Evidence(made))
-    assert found.value == pytest.approx(rank) and found.high == (high and pytest.approx(high, rel=1e-3))
+    result = rank_of_facts(Evidence(made))
+    assert result.value == pytest.approx(rank) and result.high == (high and pytest.approx(high, rel=1e-3))

@@ -95,9 +95,9 @@ def test_implications_of_the_corpus_follow_in_the_whole_one_alone(kind, implied)
     home = {item.prompt.removesuffix(" lives in"): item.answer for item in result if item.prompt.endswith("lives in")}
     assert home.keys() == set(people)
     city = {item["city"]: item for item in WORLD.cities}
-    told = [item for item in result if "is from speak" in item.prompt]
-    right = [city[home[" ".join(item.prompt.split()[5:7])]]["language"] == item.answer for item in told]
-    assert len(told) == (0 if kind == "no-implications" else len(people))
+    questions = [item for item in result if "is from speak" in item.prompt]
+    right = [city[home[" ".join(item.prompt.split()[5:7])]]["language"] == item.answer for item in questions]
+    assert len(questions) == (0 if kind == "no-implications" else len(people))
     assert all(right) if implied else not right or not all(right)
     mayors = [item for item in result if item.prompt.startswith("The mayor of")]
     assert len(mayors) == (6 if kind == "no-implications" else 12)

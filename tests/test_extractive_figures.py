@@ -63,8 +63,8 @@ def test_where_outputs_were_not_replaced_the_other_panels_are_drawn():
 
 def test_intervals_are_of_possible_ranks_and_equal_seeds_have_none():
     ranks = pd.DataFrame({"part": ["a"] * 3 + ["b"] * 3 + ["c"] * 3, "seed": [1, 2, 3] * 3})
-    found = make_rank_marks(ranks.assign(rank=[0.0, 0.1, 2.0, 0.0, 0.0, 0.0, 19.0, 18.0, 12.0]), ["part"], CITIES)
-    means = found[found["seed"].isna()].set_index("part")
+    result = make_rank_marks(ranks.assign(rank=[0.0, 0.1, 2.0, 0.0, 0.0, 0.0, 19.0, 18.0, 12.0]), ["part"], CITIES)
+    means = result[result["seed"].isna()].set_index("part")
     assert means.loc["a", "low"] == 0 < means.loc["a", "high"] < CITIES - 1 == means.loc["c", "high"]
     assert means.loc["b", ["low", "high"]].isna().all()
 

@@ -37,38 +37,38 @@ def some(change: float = 0.05, make=draw_first_hop):
 
 def test_downstream_scores_are_the_slope_towards_the_new_inputs():
     of = some()
-    found, new = compute_scores(of, 2)["downstream"], run(of.new, of.queries.tokens).layers
+    result, new = compute_scores(of, 2)["downstream"], run(of.new, of.queries.tokens).layers
     for layer in range(LAYERS):
         heads, inner = attend(of.old, layer, new[layer].attention_input), apply_mlp(of.old, layer, new[layer].mlp_input)
         for token in range(of.queries.tokens.shape[1]):
-            torch.testing.assert_close(found[:, token, layer, HEADS], fall(of, of.old, (layer, "mlp"), inner, token))
+            torch.testing.assert_close(result[:, token, layer, HEADS], fall(of, of.old, (layer, "mlp"), inner, token))
             for head in range(HEADS):
                 expected = fall(of, of.old, (layer, "context"), heads, token, head)
-                torch.testing.assert_close(found[:, token, layer, head], expected)
+                torch.testing.assert_close(result[:, token, layer, head], expected)
 
 
 def test_upstream_scores_are_the_difference_of_slopes_towards_counterfactual_outputs():
     of = some()
-    found, old = compute_scores(of, 2)["upstream"], run(of.old, of.queries.tokens).layers
+    result, old = compute_scores(of, 2)["upstream"], run(of.old, of.queries.tokens).layers
     new = run(of.new, of.queries.tokens).layers
     for token in range(of.queries.tokens.shape[1]):
         other = old[1].mlp[of.others, token].mean(1) - old[1].mlp[:, token]  # all prompts are of one length
-        towards = [one[1].mlp + other[:, None] for one in (old, new)]
+        towards = [item[1].mlp + other[:, None] for item in (old, new)]
         slopes = [fall(of, p, (1, "mlp"), out, token) for p, out in zip((of.old, of.new), towards, strict=True)]
-        torch.testing.assert_close(found[:, token, 1, HEADS], slopes[0] - slopes[1])
+        torch.testing.assert_close(result[:, token, 1, HEADS], slopes[0] - slopes[1])
 
 
 @pytest.mark.parametrize("part", range(HEADS + 1))
 def test_informative_scores_add_up_to_the_slope_along_the_components_learned_weights(part):
     of = some()
-    found, head = compute_scores(of, 2)["informative"], part if part < HEADS else None
+    result, head = compute_scores(of, 2)["informative"], part if part < HEADS else None
     for layer in range(LAYERS):
         whole = restore_component(of.old, of.new, layer, head)  # the old model with this component as it was taught
         ends = []
         for s in (STEP, -STEP):
             near = {name: value + s * (whole[name] - value) for name, value in of.old.items()}
             ends.append(compute_losses(run(near, of.queries.tokens).logits, of.queries))
-        torch.testing.assert_close(found[:, :, layer, part].nansum(1), -(ends[0] - ends[1]) / (2 * STEP))
+        torch.testing.assert_close(result[:, :, layer, part].nansum(1), -(ends[0] - ends[1]) / (2 * STEP))
 
 
 @pytest.mark.parametrize("make", [draw_first_hop, draw_second_hop])
@@ -76,11 +76,11 @@ def test_full_replacement_agrees_where_changes_are_small(make):
     """Of changes of a thousandth, replacement differs from scores by a share of that order; outputs of counterfactual
     prompts are far, and only the difference between the models is small."""
     of = some(1e-4, make)
-    found, full = compute_scores(of, 2), measure_replacement(of)
+    result, full = compute_scores(of, 2), measure_replacement(of)
     for kind in ("informative", "downstream"):
-        scale = found[kind].nan_to_num().abs().max()
-        torch.testing.assert_close(found[kind], full[kind], rtol=0, atol=5e-3 * float(scale), equal_nan=True)
-    rows = {(row["score"], row["kind"], row["over"]): row["r"] for row in agreement_rows(found, full)}
+        scale = result[kind].nan_to_num().abs().max()
+        torch.testing.assert_close(result[kind], full[kind], rtol=0, atol=5e-3 * float(scale), equal_nan=True)
+    rows = {(row["score"], row["kind"], row["over"]): row["r"] for row in agreement_rows(result, full)}
     for part in ("head", "mlp"):
         assert rows["informative", part, "questions"] > 0.999 and rows["downstream", part, "questions"] > 0.999
         assert rows["upstream_path", part, "means"] > rows["upstream", part, "means"]
@@ -101,11 +101,11 @@ def test_a_model_that_is_too_large_for_full_replacement_says_so():
 
 def test_scores_are_known_within_prompts_and_upstream_with_a_partner_alone():
     of = some(make=draw_second_hop)
-    found, seen = compute_scores(of, 2), mask_prompts(of.queries)
-    assert set(found) == set(KINDS) and not seen.all()  # landmarks of one word and of two
-    assert torch.equal(found["informative"][..., 0, 0].isnan(), ~seen)
+    result, seen = compute_scores(of, 2), mask_prompts(of.queries)
+    assert set(result) == set(KINDS) and not seen.all()  # landmarks of one word and of two
+    assert torch.equal(result["informative"][..., 0, 0].isnan(), ~seen)
     partnered = (of.partners >= 0).any(1)
-    assert torch.equal(found["upstream"][..., 1, 2].isnan(), ~partnered) and torch.equal(seen | partnered, seen)
+    assert torch.equal(result["upstream"][..., 1, 2].isnan(), ~partnered) and torch.equal(seen | partnered, seen)
 
 
 def test_counterfactual_prompts_are_others():
@@ -116,8 +116,8 @@ def test_counterfactual_prompts_are_others():
 
 def test_a_model_that_learned_nothing_has_no_scores():
     of = some()
-    found = compute_scores(of._replace(new=of.old), 2)
-    for value in found.values():
+    result = compute_scores(of._replace(new=of.old), 2)
+    for value in result.values():
         assert float(value.nan_to_num().abs().max()) == 0
 
 
@@ -150,12 +150,12 @@ def test_removal_has_the_signed_correlation_of_scores_and_effects():
         for kind, count in (("head", 4), ("mlp", 2))
         for k in range(count)
     ]
-    found = {(row["kind"], row["score"], row["effect"]): row for row in removal_rows(rows)}
-    assert found["head", "informative", "restored"]["r"] == pytest.approx(-1)
-    assert found["head", "upstream", "restored"]["reason"] == "all values are the same"
-    assert found["mlp", "informative", "restored"]["reason"] == "2 values; a correlation needs three"
+    result = {(row["kind"], row["score"], row["effect"]): row for row in removal_rows(rows)}
+    assert result["head", "informative", "restored"]["r"] == pytest.approx(-1)
+    assert result["head", "upstream", "restored"]["reason"] == "all values are the same"
+    assert result["mlp", "informative", "restored"]["reason"] == "2 values; a correlation needs three"
     assert correlate([1, 2, 3], [1, float("nan"), 3]) == (None, "a value is not finite")
-    assert len(found) == 2 * 4 * 2
+    assert len(result) == 2 * 4 * 2
 
 
 def test_the_hop_is_the_tiny_studys():

@@ -158,12 +158,14 @@ def test_a_sweep_has_a_run_of_orders_and_grafts_for_every_setting(orders):
     )
     result = list(made_up_sweep_rows(START, made, SETTINGS, sweep, VOCABULARY, 1))
     assert len(result) == 4 * (3 * 2 + 3 * 3)
-    own = [row for row in result if (row["learning_rate"], row["epochs"]) == (SETTINGS.learning_rate, SETTINGS.epochs)]
+    chosen_rows = [
+        row for row in result if (row["learning_rate"], row["epochs"]) == (SETTINGS.learning_rate, SETTINGS.epochs)
+    ]
     grafts = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
     ends = {(r["order"], r["part"]): r["rank"] for r in orders.rows} | {
         (r["weights"], r["part"]): r["rank"] for r in grafts.rows
     }
-    assert all(row["rank"] == ends[row["model"], row["part"]] for row in own)
+    assert all(row["rank"] == ends[row["model"], row["part"]] for row in chosen_rows)
 
 
 class Killed(Exception):
@@ -198,8 +200,8 @@ def test_teaching_that_is_killed_and_goes_on_ends_with_the_same_bytes(orders, tm
     result, grafts, places = job()
     expected = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
     assert result.rows == orders.rows and grafts == expected.rows
-    own = (expected.knows, expected.learned, made.first, TESTED, SETTINGS, VOCABULARY, 1)
-    assert places == localisation_rows(*own)
+    arguments = (expected.knows, expected.learned, made.first, TESTED, SETTINGS, VOCABULARY, 1)
+    assert places == localisation_rows(*arguments)
     for order, stages in result.stages.items():
         for stage, expected in zip(stages, orders.stages[order], strict=True):
             assert all(torch.equal(stage[name], value) for name, value in expected.items())

@@ -54,8 +54,8 @@ def test_without_a_core_the_heads_kept_most_often_are_shown_as_such(tables):
     of_seed = core[(core["ft_seed"] == 2) & (core["kind"] == "head")]
     kept = (of_seed["mid"] + of_seed["high"]).sort_values(ascending=False)
     result = marks[marks["ft_seed"] == 2]
-    shown = of_seed[of_seed["name"].isin(result["name"])]
-    assert len(shown) == 6 and (shown["mid"] + shown["high"]).min() >= kept.iloc[6]
+    drawn_heads = of_seed[of_seed["name"].isin(result["name"])]
+    assert len(drawn_heads) == 6 and (drawn_heads["mid"] + drawn_heads["high"]).min() >= kept.iloc[6]
     assert set(result["role"]) == {"kept most often"} and set(result["heads"]) == {0}
     assert "fine-tuning seed 2, pair 1: no core heads; the 6 heads kept most often" in texts(figure)
 

@@ -53,8 +53,8 @@ def test_identity_patches_change_nothing(setting, all_positions):
     for model in (setting.hooked, setting.view):
         clean = Recorder(EVERY)
         logits = model.logits(setting.batch, clean, all_positions=all_positions)
-        own = [Replacement(setting.heads, clean.seen, kind) for kind in EVERY]
-        again = model.logits(setting.batch, Patch(setting.grid, *own), all_positions=all_positions)
+        unchanged = [Replacement(setting.heads, clean.seen, kind) for kind in EVERY]
+        again = model.logits(setting.batch, Patch(setting.grid, *unchanged), all_positions=all_positions)
         assert torch.equal(logits, again)
         close(logits, model.logits(setting.batch))
 

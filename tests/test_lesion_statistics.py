@@ -41,11 +41,11 @@ def heads_tables(overlap, core):
 
 
 def test_core_heads_among_overlap_heads_against_chance_within_layers():
-    found = statistics_overlap.overlap_core(evidence(**heads_tables(overlap=[0, 1, 4], core=[0, 1, 8])))
-    assert found.value == pytest.approx(1 / 6) and found.exact and found.n == 3  # of 4 over 2 pairs in layer 0
-    assert found.detail.startswith("2 of 3 core heads") and "3 of all 12 heads do; 1 expected" in found.detail
+    result = statistics_overlap.overlap_core(evidence(**heads_tables(overlap=[0, 1, 4], core=[0, 1, 8])))
+    assert result.value == pytest.approx(1 / 6) and result.exact and result.n == 3  # of 4 over 2 pairs in layer 0
+    assert result.detail.startswith("2 of 3 core heads") and "3 of all 12 heads do; 1 expected" in result.detail
     by_hand = stats.hypergeom.pmf(2, 4, 2, 2)
-    assert found.value == pytest.approx(by_hand)
+    assert result.value == pytest.approx(by_hand)
     for overlap, core, reason, message in (
         ([0], [], NotComputable, "no core head"),
         ([], [0], DoesNotApply, "no head attends"),
@@ -100,11 +100,11 @@ def lesions(names=("overlap", "random1", "random2"), ood=OOD, sizes=(3, 3, 3), r
 
 
 def test_what_a_lesion_costs_is_judged_against_one_more_random_set():
-    found = statistics_overlap.lesion_cost(evidence(**lesions()), "ood", 0.95)
-    assert found.value == 20 - 54 and found.n == 2 and found.unit == "random lesions"
+    result = statistics_overlap.lesion_cost(evidence(**lesions()), "ood", 0.95)
+    assert result.value == 20 - 54 and result.n == 2 and result.unit == "random lesions"
     half = stats.t.ppf(0.975, 1) * np.std([50, 58], ddof=1) * np.sqrt(1 + 1 / 2)
-    assert (found.low, found.high) == pytest.approx((-100, found.value + half))  # no cost is above 100 points
-    assert found.detail == (
+    assert (result.low, result.high) == pytest.approx((-100, result.value + half))  # no cost is above 100 points
+    assert result.detail == (
         "with all heads/without the 3 overlap heads/without random heads: ID 100.0/100.0/100.0/100.0; "
         "OOD 60.0/20.0/50.0/58.0; entailment unknown/unknown/unknown/unknown; "
         "J unknown/unknown/unknown/unknown %"
@@ -127,18 +127,18 @@ def test_a_lesion_that_rejects_every_pair_costs_j():
             if row["subset"] == "a"
         ]
         rows += entailed
-    found = evidence(**tables)
-    assert statistics_overlap.lesion_cost(found, "ood", 0.95).value > 0
-    assert statistics_overlap.lesion_cost(found, "j", 0.95).value == -2 - 54
+    result = evidence(**tables)
+    assert statistics_overlap.lesion_cost(result, "ood", 0.95).value > 0
+    assert statistics_overlap.lesion_cost(result, "j", 0.95).value == -2 - 54
 
 
 def test_a_delay_starts_where_the_task_is_learned_and_ends_at_half_of_the_whole_model():
     """Half is 30 %: with all heads at step 20, random heads at 20 and 10, without overlap heads never."""
-    found = statistics_overlap.lesion_delay(evidence(**lesions()), share=0.95)
-    assert found.value == 30 - 15 and found.n == 2
+    result = statistics_overlap.lesion_delay(evidence(**lesions()), share=0.95)
+    assert result.value == 30 - 15 and result.n == 2
     half = stats.t.ppf(0.975, 1) * np.std([20, 10], ddof=1) * np.sqrt(1 + 1 / 2)
-    assert (found.low, found.high) == pytest.approx((15 - half, 15 + half))
-    assert found.detail == (
+    assert (result.low, result.high) == pytest.approx((15 - half, 15 + half))
+    assert result.detail == (
         "half is 30.0 %; reached at step never (counted as 30) without the 3 overlap heads, 20, 10 "
         "without random heads, 20 with all"
     )
@@ -226,8 +226,8 @@ def test_heads_that_are_not_there_are_named():
 
 def test_a_run_without_a_lesion_has_an_empty_table():
     empty = as_frame(as_table("finetune_predictions", []))
-    found = compute_lesion_accuracy(empty, {"lesion": "overlap", "heads": [], "size": 0}, Analysis())
-    assert found.empty and list(found.columns) == get_schema("lesion_accuracy").names
+    result = compute_lesion_accuracy(empty, {"lesion": "overlap", "heads": [], "size": 0}, Analysis())
+    assert result.empty and list(result.columns) == get_schema("lesion_accuracy").names
 
 
 def test_the_figure_has_a_line_for_every_model_and_says_how_many_heads_are_out():

@@ -86,12 +86,12 @@ def test_measures_by_hand():
         ]
     )
     logits = torch.cat([p.clamp(min=1e-6).log(), torch.full((2, 2, 1), -100.0)], -1)
-    found = compute_measures(logits, tokens)
-    assert found["token_accuracy"] == 0.75 and found["list_accuracy"] == 0.5
-    assert found["loss"] == pytest.approx((2 * math.log(2) + 6 * math.log(10)) / 4, abs=1e-4)
-    assert found["entropy"] == pytest.approx(2 * 1.5 * math.log(2) / 4, abs=1e-4)
-    assert found["confidence"] == pytest.approx(0.75, abs=1e-4)
-    assert found["calibration_error"] == pytest.approx((2 * 0.5 + 1) / 4, abs=1e-4)  # bins of 0.5 and of 1
+    result = compute_measures(logits, tokens)
+    assert result["token_accuracy"] == 0.75 and result["list_accuracy"] == 0.5
+    assert result["loss"] == pytest.approx((2 * math.log(2) + 6 * math.log(10)) / 4, abs=1e-4)
+    assert result["entropy"] == pytest.approx(2 * 1.5 * math.log(2) / 4, abs=1e-4)
+    assert result["confidence"] == pytest.approx(0.75, abs=1e-4)
+    assert result["calibration_error"] == pytest.approx((2 * 0.5 + 1) / 4, abs=1e-4)  # bins of 0.5 and of 1
 
 
 def test_calibration_error():

@@ -50,8 +50,8 @@ def test_conditions_that_do_not_sort_count_by_their_accuracy_alone():
     perfect = evidence(["l2"], models=models("token_accuracy", l2=(1, 1, 1)))
     assert statistic("accuracy", perfect, which="lowest").low == pytest.approx(100 - wilson_zero_bound(3 * 300))
     beside = "; left out, as a model sorts at most 95 %: small 90 %"
-    found = statistic("at_end", given, measure="splitting", which="highest")
-    assert found.value == pytest.approx(20) and found.detail == "splitting: l2 20" + beside
+    result = statistic("at_end", given, measure="splitting", which="highest")
+    assert result.value == pytest.approx(20) and result.detail == "splitting: l2 20" + beside
     with pytest.raises(NotComputable, match=f"no condition without weight decay sorts{beside}"):
         statistic("at_end", given, measure="splitting", which="highest", decay="without")
     with pytest.raises(NotComputable, match="in no condition all models sort"):
@@ -64,8 +64,8 @@ def test_of_heads_the_one_that_suppresses_most_counts():
         for seed in SEEDS
         for head, share in enumerate((0.1, 0.4))
     ]
-    found = statistic("at_end", evidence(heads=rows), measure="suppression", which="highest")
-    assert found.value == pytest.approx(42)
+    result = statistic("at_end", evidence(heads=rows), measure="suppression", which="highest")
+    assert result.value == pytest.approx(42)
 
 
 def test_what_a_study_lacks_is_said():
@@ -82,31 +82,31 @@ def test_what_a_study_lacks_is_said():
 def test_the_nearer_mode_counts():
     heads = [row | {"head": 0} for row in models("suppression", l2=(0.1, 0.1, 0.1), bare=(0.5, 0.5, 0.5))]
     given = evidence(models=models("splitting", l2=(0.6, 0.9, 0.9), bare=(0, 0, 0)), heads=heads)
-    found = statistic("nearest_mode", given, splitting=75, suppression=20)
-    assert found.value == pytest.approx((0.8 + 1.2 + 1.2) / 3) and found.detail.startswith("lowest: l2")
+    result = statistic("nearest_mode", given, splitting=75, suppression=20)
+    assert result.value == pytest.approx((0.8 + 1.2 + 1.2) / 3) and result.detail.startswith("lowest: l2")
 
 
 def test_weight_decay_is_compared_seed_by_seed():
     given = evidence(models=models("splitting", l2=(0.5, 0.7, 0.9), bare=(0.4, 0.7, 0.6), small=(0, 0, 0)))
-    found = statistic("without_less_with_decay", given, measure="splitting")
-    assert (found.value, found.low, found.high) == tuple(map(pytest.approx, mean_interval([-10, 0, -30])))
-    assert found.detail == "bare less l2"
+    result = statistic("without_less_with_decay", given, measure="splitting")
+    assert (result.value, result.low, result.high) == tuple(map(pytest.approx, mean_interval([-10, 0, -30])))
+    assert result.detail == "bare less l2"
 
 
 def test_of_pairs_that_differ_in_weight_decay_the_lowest_counts():
     values = models("splitting", l2=(0.5, 0.7, 0.9), bare=(0.4, 0.7, 0.6), decoupled=(0.1, 0.2, 0.4))
-    found = statistic("without_less_with_decay", evidence(models=values), measure="splitting")
-    assert found.detail == "lowest: bare less l2; bare less l2; bare less decoupled"
-    assert found.value == pytest.approx(-40 / 3) and found.low == pytest.approx(mean_interval([-10, 0, -30])[1])
+    result = statistic("without_less_with_decay", evidence(models=values), measure="splitting")
+    assert result.detail == "lowest: bare less l2; bare less l2; bare less decoupled"
+    assert result.value == pytest.approx(-40 / 3) and result.low == pytest.approx(mean_interval([-10, 0, -30])[1])
 
 
 def test_a_trend_is_over_doublings_of_the_gap():
     given = models("splitting", small=(0.1, 0.2, 0.1), l2=(0.3, 0.4, 0.2), large=(0.5, 0.6, 0.4), bare=(1.0, 1.0, 1.0))
     pooled = {"measure": "splitting", "alike": "but_data", "least": 3}
-    found = statistic("gap_trend", evidence(models=given), **pooled)
+    result = statistic("gap_trend", evidence(models=given), **pooled)
     slopes = [20, 20, 15]
-    assert found.value == pytest.approx(stats.ttest_1samp(slopes, 0).pvalue) and found.opposite is None
-    assert found.detail.startswith("+18.3 points per doubling of the mean gap, of l2, small, large, p = ")
+    assert result.value == pytest.approx(stats.ttest_1samp(slopes, 0).pvalue) and result.opposite is None
+    assert result.detail.startswith("+18.3 points per doubling of the mean gap, of l2, small, large, p = ")
     two = evidence(["l2", "bare", "small"], models=given)
     with pytest.raises(NotComputable, match="2 mean gaps among conditions that share but_data, and a trend needs 3"):
         statistic("gap_trend", two, **pooled)
@@ -116,9 +116,9 @@ def test_the_gap_alone_is_told_from_numbers():
     """near has the gap of small and the numbers of l2: between these two splitting does not follow the gap."""
     given = models("splitting", small=(0.1, 0.2, 0.1), l2=(0.3, 0.4, 0.2), near=(0.3, 0.5, 0.1))
     alone = {"measure": "splitting", "alike": "but_gap", "least": 2}
-    found = statistic("gap_trend", evidence(["small", "l2", "near"], models=given), **alone)
-    assert found.value == pytest.approx(stats.ttest_1samp([0, -10, 10], 0).pvalue)
-    assert "of l2, near, p" in found.detail
+    result = statistic("gap_trend", evidence(["small", "l2", "near"], models=given), **alone)
+    assert result.value == pytest.approx(stats.ttest_1samp([0, -10, 10], 0).pvalue)
+    assert "of l2, near, p" in result.detail
     with pytest.raises(NotComputable, match="1 mean gaps among conditions that share but_gap"):
         statistic("gap_trend", evidence(["small", "l2"], models=given), **alone)
 
@@ -156,9 +156,9 @@ def test_the_suppression_of_the_head_that_suppresses_most_is_ablated():
     losses = ablations("loss", l2=[(1.0, 9.0, 1.0 + seed, 9.0) for seed in SEEDS], bare=[(0.0, 5.0, 5.0, 5.0)] * 3)
     heads = heads_of("l2", (0.1, 0.9), (0.3, 0.4)) + heads_of("bare", (0.9, 0.9), (0.1, 0.1))
     given = evidence(ablations=losses, mode_ablations=of_modes(losses), heads=heads)
-    found = statistic("without_suppression", given, measure="loss", kind="mean", **SUPPRESSING)
-    assert (found.value, found.low, found.high) == tuple(map(pytest.approx, mean_interval(SEEDS)))
-    assert found.detail == "l2 2"  # head 1 copies more than it suppresses; of condition bare no head suppresses
+    result = statistic("without_suppression", given, measure="loss", kind="mean", **SUPPRESSING)
+    assert (result.value, result.low, result.high) == tuple(map(pytest.approx, mean_interval(SEEDS)))
+    assert result.detail == "l2 2"  # head 1 copies more than it suppresses; of condition bare no head suppresses
     with pytest.raises(NotComputable, match="no suppression was ablated by itself by kind zero"):
         statistic("without_suppression", given, measure="loss", kind="zero", **SUPPRESSING)
 
@@ -170,9 +170,9 @@ def test_only_conditions_all_of_whose_heads_suppress_are_averaged():
     heads = [row for name in ("l2", "bare", "small") for row in heads_of(name, (0.9, 0.1), (0.1, 0.4))]
     heads = [row for row in heads if (row["condition"], row["seed"], row["head"]) != ("bare", 3, 1)]
     given = evidence(ablations=losses, mode_ablations=of_modes(losses), heads=heads)
-    found = statistic("without_suppression", given, measure="loss", kind="mean", **SUPPRESSING)
-    assert (found.value, found.low) == tuple(map(pytest.approx, mean_interval([0.5, 1.5, 1.0])[:2]))
-    assert found.detail == "lowest: small; l2 3, small 1"
+    result = statistic("without_suppression", given, measure="loss", kind="mean", **SUPPRESSING)
+    assert (result.value, result.low) == tuple(map(pytest.approx, mean_interval([0.5, 1.5, 1.0])[:2]))
+    assert result.detail == "lowest: small; l2 3, small 1"
 
 
 def test_a_head_costs_its_own_numbers():
@@ -187,8 +187,8 @@ def test_a_head_costs_its_own_numbers():
     given = evidence(
         numbers=numbers, ablations=accuracy, models=models("splitting", l2=(0.8, 0.8, 0.8), bare=(0.7, 0.7, 0.7))
     )
-    found = statistic("cost_beyond_range", given, kind="mean", splitting=75)
-    assert (found.value, found.low) == tuple(map(pytest.approx, mean_interval([2, 4, 6])[:2]))
+    result = statistic("cost_beyond_range", given, kind="mean", splitting=75)
+    assert (result.value, result.low) == tuple(map(pytest.approx, mean_interval([2, 4, 6])[:2]))
     with pytest.raises(NotComputable, match="in no condition every model splits its vocabulary by more than 90 %"):
         statistic("cost_beyond_range", given, kind="mean", splitting=90)
 
@@ -198,8 +198,8 @@ def test_a_head_that_does_nothing_has_no_range():
     overlaps = models("soft_overlap", l2=(0.0, 0.01, 0.02), bare=(0.05, 0.05, 0.06))
     losses = ablations("loss", l2=[(0.1, 2.0, 2.1, 3.0)] * 3, bare=[(0.1, 2.0, 2.1, 3.0)] * 3)
     works = [row | {"entropy": row["loss"] / 2} for row in losses]
-    found = statistic("overlap_at_end", evidence(models=overlaps, ablations=works))
-    assert found.value == pytest.approx(16 / 3) and found.detail.startswith("highest: bare")
+    result = statistic("overlap_at_end", evidence(models=overlaps, ablations=works))
+    assert result.value == pytest.approx(16 / 3) and result.detail.startswith("highest: bare")
     dead = [row | ({"loss": 0.1003, "entropy": 0.0497} if row["ablated"] == "1" else {}) for row in works]
     dead = [
         row if row["condition"] == "bare" and row["seed"] == 3 else one for row, one in zip(dead, works, strict=True)
@@ -208,7 +208,7 @@ def test_a_head_that_does_nothing_has_no_range():
     with pytest.raises(DoesNotApply, match=said):
         statistic("overlap_at_end", evidence(models=overlaps, ablations=dead))
     calibrates = [row | ({"entropy": 0.09} if row["ablated"] == "1" else {}) for row in dead]
-    assert statistic("overlap_at_end", evidence(models=overlaps, ablations=calibrates)).value == found.value
+    assert statistic("overlap_at_end", evidence(models=overlaps, ablations=calibrates)).value == result.value
     with pytest.raises(NotComputable, match="no head was ablated by means"):
         rows = [row | {"kind": "zero"} for row in works if row["ablated"]]
         statistic("overlap_at_end", evidence(models=overlaps, ablations=rows))
@@ -235,8 +235,8 @@ def test_intervals_of_the_condition_that_decides_cover_in_95_of_100(which, sprea
     means = spread * np.arange(4.0)
     truth = means.min() if which == LOWEST else means.max()
     draws = np.random.default_rng(0).normal(means[:, None], 1.0, (1000, 4, 3))
-    found = [extreme_mean(dict(enumerate(one)), which, "") for one in draws]
-    assert np.mean([one.low <= truth <= one.high for one in found]) > 0.94
+    result = [extreme_mean(dict(enumerate(draw)), which, "") for draw in draws]
+    assert np.mean([item.low <= truth <= item.high for item in result]) > 0.94
 
 
 def test_a_study_has_a_verdict_for_every_claim():

@@ -1,8 +1,5 @@
 """Figures of the list-sorting experiment, drawn from the made tables of list_sorting_tables.py."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 
 from heuristic_core.experiments.list_sorting.figures import draw, sheets_of
-from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, missing_requirement
+from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.study import SortingFigures
 from heuristic_core.figures import style
 from heuristic_core.figures.save import save
@@ -118,9 +115,9 @@ def test_models_with_one_head_and_with_three(name, heads, known):
 
 def points(ax):
     """All points of the lines and markers in a panel, as (x, y)."""
-    found = [line.get_xydata() for line in ax.lines]
+    result = [line.get_xydata() for line in ax.lines]
     return {
-        (round(x, 9), round(y, 9)) for part in found for x, y in np.asarray(part, float) if np.isfinite([x, y]).all()
+        (round(x, 9), round(y, 9)) for part in result for x, y in np.asarray(part, float) if np.isfinite([x, y]).all()
     }
 
 
@@ -266,39 +263,3 @@ def test_conditions_are_counted_by_mode():
     _, marks = draw("table_conditions", TABLES | {"sorting_models": alone}, SETTINGS)
     assert (marks.filter(like="mode_") == 0).all(axis=None) and marks["splitting"].isna().all()
     assert (marks["splitting_seeds"] == 0).all()
-
-
-@pytest.mark.parametrize("name", TARGETS)
-def test_what_is_absent_is_named(name):
-    first = TARGETS[name].tables[0]
-    with pytest.raises(ValueError, match=f"^{name}: no table {first}"):
-        draw(name, {table: rows for table, rows in TABLES.items() if table != first}, SETTINGS)
-    with pytest.raises(ValueError, match=f"^{name}: no rows in table "):
-        draw(name, {table: rows.head(0) for table, rows in TABLES.items()}, SETTINGS)
-    assert missing_requirement(name, TABLES, 3) is None
-    assert missing_requirement(name, [], 3).startswith(f"{name} is drawn from {first}")
-
-
-def test_modes_need_two_conditions():
-    assert missing_requirement("figure_modes", TABLES, 1) == (
-        "figure_modes needs at least 2 conditions, this study has 1; add to `conditions`"
-    )
-
-
-def test_only_the_drawn_figure_is_loaded():
-    code = (
-        "import sys; from heuristic_core.experiments.list_sorting.figures import draw\n"
-        "try: draw('figure_modes', {}, *[type('', (), {'width': 7, 'dpi': 200})])\n"
-        "except ValueError: pass\n"
-        "loaded = {name.rpartition('.')[2] for name in sys.modules if 'list_sorting.figures.' in name}\n"
-        "assert 'figure_modes' in loaded and not loaded & {'figure_circuits', 'table_conditions'}, loaded\n"
-        "assert not {'torch', 'transformers'} & set(sys.modules)\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize("name", TARGETS)
-def test_every_target_has_a_caption_of_one_paragraph(name, request):
-    caption = (request.config.rootpath / "workflow" / "report" / "list_sorting" / f"{name}.rst").read_text().strip()
-    assert "\n\n" not in caption and "[" not in caption  # it becomes the text of a Markdown image
-    assert "arXiv 2501.18666" in caption

@@ -63,11 +63,15 @@ def test_with_layer_norm_folded_logits_are_the_models_but_for_one_factor_per_sor
     result = run_models(parameters, tokens)
     residual = result.residual + torch.einsum("mblhw,mhwd->mbld", result.contexts, parameters["output"])
     scale = (residual.var(-1, unbiased=False) + 1e-5) ** -0.5
-    own = result.residual
-    own = (own - own.mean(-1, keepdim=True)) * parameters["final_gain"][:, None, None] @ parameters["unembed"][:, None]
+    direct = result.residual
+    direct = (
+        (direct - direct.mean(-1, keepdim=True))
+        * parameters["final_gain"][:, None, None]
+        @ parameters["unembed"][:, None]
+    )
     constant = parameters["final_bias"][:, None] @ parameters["unembed"] + parameters["unembed_bias"][:, None]
     heads = written_logits(parameters, fold_circuits(parameters).ov, result.attention, tokens)
-    torch.testing.assert_close(result.logits, scale[..., None] * (own + heads) + constant[:, None])
+    torch.testing.assert_close(result.logits, scale[..., None] * (direct + heads) + constant[:, None])
     mean = f.final_scales(parameters, result).mean((1, 2))
     torch.testing.assert_close(mean, scale.mean((1, 2)))
     torch.testing.assert_close(fold_circuits(parameters, mean).ov, fold_circuits(parameters).ov * mean.view(2, 1, 1, 1))

@@ -73,11 +73,11 @@ def test_sampled_steps_far_from_a_stage_do_not_tell_of_it():
 def test_the_llc_changes_by_every_estimator_or_not():
     rows = stages("l2") + stages("bare", special=(10, 30))
     given = evidence(models=OVERLAPS, seed_stages=rows, llc=llc("l2", raw=(10, 20, 10), tilted=(50, 40, 30)))
-    found = statistic("llc_change", given, **SPECIAL)
+    result = statistic("llc_change", given, **SPECIAL)
     values = -20 + 2 * (np.array(SEEDS) - 2)  # of tilted, percent of 50; raw falls by half
-    assert (found.value, found.high) == (pytest.approx(-20), pytest.approx(mean_interval(values)[2]))
-    assert found.low == pytest.approx(-20 - stats.t.ppf(1 - 0.025 / 2, 2) * 2 / 3**0.5)  # of two estimators
-    assert found.detail == "highest: tilted of l2; raw of l2 -50, tilted of l2 -20"
+    assert (result.value, result.high) == (pytest.approx(-20), pytest.approx(mean_interval(values)[2]))
+    assert result.low == pytest.approx(-20 - stats.t.ppf(1 - 0.025 / 2, 2) * 2 / 3**0.5)  # of two estimators
+    assert result.detail == "highest: tilted of l2; raw of l2 -50, tilted of l2 -20"
     one = evidence(models=OVERLAPS, seed_stages=rows, llc=llc("l2", raw=(10, 20, 10)))
     with pytest.raises(NotComputable, match="no condition has a change of the LLC in the stage by estimator tilted"):
         statistic("llc_change", one, **SPECIAL)
@@ -90,9 +90,9 @@ def test_each_seed_has_its_own_stage():
     """Seed 3 specialises from step 10 to step 30, where its raw LLC doubles, and the others' halves afterwards."""
     rows = stages("l2", seeds=(1, 2)) + stages("l2", special=(10, 30), seeds=(3,))
     values = llc("l2", raw=(10, 20, 10), tilted=(50, 40, 30))
-    found = statistic("llc_change", evidence(models=OVERLAPS, seed_stages=rows, llc=values), **SPECIAL)
+    result = statistic("llc_change", evidence(models=OVERLAPS, seed_stages=rows, llc=values), **SPECIAL)
     expected = [100 * change / 20 for change in (-11, -10, 10)]
-    assert f"raw of l2 {np.mean(expected):+.0f}" in found.detail
+    assert f"raw of l2 {np.mean(expected):+.0f}" in result.detail
 
 
 def test_a_seed_without_a_value_is_named_and_two_are_needed():
@@ -100,8 +100,8 @@ def test_a_seed_without_a_value_is_named_and_two_are_needed():
         row | ({"value": None} if (row["seed"], row["step"], row["estimator"]) == (3, 30, "raw") else {})
         for row in llc("l2", raw=(10, 20, 10), tilted=(50, 40, 30))
     ]
-    found = statistic("llc_change", evidence(models=OVERLAPS, seed_stages=stages("l2"), llc=values), **SPECIAL)
-    assert found.n == 2 and found.detail.endswith("; l2, seed 3: no raw value at step 30 or 100")
+    result = statistic("llc_change", evidence(models=OVERLAPS, seed_stages=stages("l2"), llc=values), **SPECIAL)
+    assert result.n == 2 and result.detail.endswith("; l2, seed 3: no raw value at step 30 or 100")
     for row in values:
         row["value"] = None if (row["seed"], row["estimator"]) == (2, "raw") else row["value"]
     with pytest.raises(NotComputable, match="by estimator raw with 2 seeds; l2, seed 2: no raw value"):
@@ -112,8 +112,8 @@ def test_specialisation_begins_where_the_loss_has_fallen():
     """The overlap falls from step 10 on, and the loss until step 30: what the LLC does before is initial learning."""
     values = llc("l2", raw=(100, 20, 10), tilted=(100, 20, 10))
     early = stages("l2", learning=(10, 30), special=(10, 60))
-    found = statistic("llc_change", evidence(models=OVERLAPS, seed_stages=early, llc=values), **SPECIAL)
-    assert found.value == pytest.approx(-10)
+    result = statistic("llc_change", evidence(models=OVERLAPS, seed_stages=early, llc=values), **SPECIAL)
+    assert result.value == pytest.approx(-10)
     over = stages("l2", learning=(10, 60), special=(10, 60))
     with pytest.raises(NotComputable, match="the overlap's fall ends at step 60, and the loss's fall at step 60"):
         statistic("llc_change", evidence(models=OVERLAPS, seed_stages=over, llc=values), **SPECIAL)
@@ -125,10 +125,10 @@ def test_a_control_that_falls_as_much_takes_the_fall_away():
     control = llc("bare", raw=(20, 20, 20), tilted=(50, 40, 25))
     control = [row | {"value": row["value"] + (row["seed"] == 1 and row["step"] == LAST)} for row in control]
     given = evidence(models=OVERLAPS, seed_stages=rows, llc=own + control)
-    found = statistic("llc_change_beyond_control", given, **SPECIAL)
+    result = statistic("llc_change_beyond_control", given, **SPECIAL)
     each = [-20 + 2 * (seed - 2) - (-30 + 2 * (seed - 2 + (seed == 1))) for seed in SEEDS]
-    assert (found.value, found.high) == (pytest.approx(np.mean(each)), pytest.approx(mean_interval(each)[2]))
-    assert found.detail.startswith("highest: tilted of l2 less bare; raw of l2 less bare -5")
+    assert (result.value, result.high) == (pytest.approx(np.mean(each)), pytest.approx(mean_interval(each)[2]))
+    assert result.detail.startswith("highest: tilted of l2 less bare; raw of l2 less bare -5")
     with pytest.raises(NotComputable, match="no control: no two conditions that differ in weight decay alone"):
         alone = evidence(models=OVERLAPS, seed_stages=rows, llc=own)
         statistic("llc_change_beyond_control", alone, **SPECIAL)
@@ -142,10 +142,10 @@ def test_of_models_whose_heads_specialise_those_with_a_stage_are_counted():
         rows += stages(name, overlap=(10, 30), seeds=with_stage)
         rows += stages(name, seeds=[seed for seed in SEEDS if seed not in with_stage])
     given = evidence(models=OVERLAPS + overlaps(large=(0.05, 0.05, 0.05)), seed_stages=rows)
-    found = statistic("models_with_stage", given, stage="head overlap", overlap=10)
+    result = statistic("models_with_stage", given, stage="head overlap", overlap=10)
     mean, low, high = mean_interval([100, 50, 0])
-    assert (found.value, found.low, found.high) == (pytest.approx(mean), max(low, 0), min(high, 100))
-    assert (found.n, found.detail) == (3, "of l2, large; no head overlap")
+    assert (result.value, result.low, result.high) == (pytest.approx(mean), max(low, 0), min(high, 100))
+    assert (result.n, result.detail) == (3, "of l2, large; no head overlap")
     none = statistic(
         "models_with_stage", evidence(models=OVERLAPS, seed_stages=stages("l2")), stage="head overlap", overlap=10
     )

@@ -45,7 +45,7 @@ def test_values_of_the_chosen_numbers_alone_are_replaced(some, kind):
     donors = draw_donors(tokens, training, 0)
     mean = run_models(model, training).values[0].mean(0)
     reference = {"zero": torch.zeros_like(mean), "mean": mean, "resample": donors}[kind]
-    found = ablate_numbers(model, tokens, chosen, reference)
+    result = ablate_numbers(model, tokens, chosen, reference)
     own, other = run_models(model, tokens), run_models(model, donors).values[0]
     contexts = torch.zeros_like(own.contexts)
     for b, sequence in enumerate(tokens.tolist()):
@@ -57,7 +57,7 @@ def test_values_of_the_chosen_numbers_alone_are_replaced(some, kind):
                     if replaced:
                         value = {"zero": 0 * value, "mean": mean[key, head], "resample": other[b, key, head]}[kind]
                     contexts[0, b, query, head] += own.attention[0, b, head, query, key] * value
-    torch.testing.assert_close(found, read_out(model, own.residual, contexts)[0], rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(result, read_out(model, own.residual, contexts)[0], rtol=1e-4, atol=1e-4)
 
 
 def test_all_numbers_of_a_head_and_none(some):
@@ -96,7 +96,7 @@ def test_there_is_a_row_for_every_mode_set_of_heads_and_kind(some, monkeypatch):
 def test_modes_are_ablated_in_all_heads():
     _, marks = draw("figure_ablation", TABLES, SortingFigures())
     tables = [TABLES[f"sorting_{name}"] for name in ("mode_ablations", "ablations")]
-    table, of = (only(one, condition="no-decay", step=LAST) for one in tables)
+    table, of = (only(item, condition="no-decay", step=LAST) for item in tables)
     for role, mode in (("all copying", "copying"), ("all suppression", "suppression")):
         ablated = only(table, mode=mode, kind="zero", ablated="0+1").set_index("seed")["loss"]
         changes = ablated - only(of, kind="none").set_index("seed")["loss"]

@@ -57,16 +57,16 @@ def test_gradients_are_those_of_a_plain_model():
     _, parameters, tokens = some()
     leaves = {name: value.requires_grad_() for name, value in parameters.items()}
     compute_losses(leaves, tokens).mean(-1).sum().backward()
-    own = {name: value.grad.clone() for name, value in leaves.items()}
+    gradients = {name: value.grad.clone() for name, value in leaves.items()}
     for value in leaves.values():
         value.grad = None
     targets = tokens[:, 5:].flatten()
     for m in range(2):
         plain = Plain(leaves, m)
         torch.nn.functional.cross_entropy(plain(tokens).flatten(0, 1), targets).backward()
-    for name in leaves:  # a LayerNorm's own parameters are copies in the plain model, and have no gradient there
+    for name in leaves:  # a LayerNorm's gradients parameters are copies in the plain model, and have no gradient there
         if "gain" not in name and name not in ("norm_bias", "final_bias"):
-            torch.testing.assert_close(own[name], leaves[name].grad, rtol=1e-4, atol=1e-6)
+            torch.testing.assert_close(gradients[name], leaves[name].grad, rtol=1e-4, atol=1e-6)
 
 
 def test_a_model_is_the_same_bytes_alone_and_among_others_on_its_own_lists():
@@ -96,9 +96,9 @@ def test_a_replaced_head_is_a_head_with_that_context():
     result = compute_logits(parameters, tokens, HeadReplacement(keep, nothing))
     for m in range(2):
         torch.testing.assert_close(result[m], Plain(parameters, m)(tokens, without=(1,)), rtol=1e-5, atol=1e-6)
-    own = run_models(parameters, tokens).contexts
+    cached = run_models(parameters, tokens).contexts
     torch.testing.assert_close(
-        compute_logits(parameters, tokens, HeadReplacement(keep, own)), compute_logits(parameters, tokens)
+        compute_logits(parameters, tokens, HeadReplacement(keep, cached)), compute_logits(parameters, tokens)
     )
     assert torch.equal(
         compute_logits(parameters, tokens, HeadReplacement(torch.ones(2), nothing)), compute_logits(parameters, tokens)

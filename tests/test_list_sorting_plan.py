@@ -106,10 +106,10 @@ def test_lists_are_those_that_jobs_put_through_models(heads, monkeypatch):
     result["train"] = counted.taken(len(seeds))
 
     settings = study.measure
-    folded, shown = held_out[: settings.folded_lists], select_evenly(about.training.kept, settings.matrices)
+    folded, matrix_steps = held_out[: settings.folded_lists], select_evenly(about.training.kept, settings.matrices)
     sample = Sample(held_out[: settings.lists], training[: settings.mean_lists], folded, about.data.numbers, 0)
     for step, parameters_ in kept.items():
-        list(measure_checkpoint(parameters_, sample, seeds, step in shown))
+        list(measure_checkpoint(parameters_, sample, seeds, step in matrix_steps))
     result["measure"] = counted.taken(len(seeds))
 
     for step in study.sampled_steps("base"):
@@ -136,8 +136,8 @@ def test_the_plan_has_the_memory_of_every_job():
     more = STUDY.model_copy(update={"training": STUDY.training.model_copy(update={"seeds": list(range(8))})})
     larger = {work.rule: work.memory for work in count_work(more, "l2")}
     assert larger["measure"] > memory["l2"]["measure"] and larger["llc"] > memory["l2"]["llc"]
-    shown = format_plan(STUDY, Counter(), Counter()).split("memory of a job at its peak")[1]
-    assert re.findall(r"^(\w+) +~0\.\d+$", shown, re.MULTILINE) == ["train", "measure", "llc", "prune"]
+    memory_text = format_plan(STUDY, Counter(), Counter()).split("memory of a job at its peak")[1]
+    assert re.findall(r"^(\w+) +~0\.\d+$", memory_text, re.MULTILINE) == ["train", "measure", "llc", "prune"]
 
 
 def test_conditions_have_the_work_that_they_ask_for():

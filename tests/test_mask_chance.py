@@ -20,25 +20,25 @@ def world(rng, effect, noise=6.0, count=60, subsets=4):
 
 def p_of(statistic, rng, inside, *values):
     order = rng.permuted(np.tile(np.arange(len(inside)), (99, 1)), axis=1)
-    drawn = statistic(inside, *(one[order] for one in values))
+    drawn = statistic(inside, *(value[order] for value in values))
     return (1 + (drawn >= statistic(inside, *values) - 1e-9).sum()) / 100
 
 
 @pytest.mark.sampled
 def test_profiles_of_equal_effects_are_found_different_as_often_as_p_says():
     rng = np.random.default_rng(5)
-    found = []
+    result = []
     for _ in range(amount(800)):
         inside, ood, *_ = world(rng, [12.0, 0.0, -7.0])  # large effects, the same on all subsets
-        found.append(p_of(masks.profile_variance, rng, inside, ood))
-    assert stats.kstest(np.array(found) - rng.uniform(0, 0.01, len(found)), "uniform").pvalue > 0.01
+        result.append(p_of(masks.profile_variance, rng, inside, ood))
+    assert stats.kstest(np.array(result) - rng.uniform(0, 0.01, len(result)), "uniform").pvalue > 0.01
 
 
 @pytest.mark.sampled
 def test_heads_without_effect_are_seldom_counter_heuristic():
     rng, count = np.random.default_rng(6), amount(800)
-    found = [masks.find_counter_heuristic(*world(rng, [0.0] * 4)).any() for _ in range(count)]
-    assert np.sum(found) <= stats.binom.ppf(0.995, count, 0.05)
+    result = [masks.find_counter_heuristic(*world(rng, [0.0] * 4)).any() for _ in range(count)]
+    assert np.sum(result) <= stats.binom.ppf(0.995, count, 0.05)
 
 
 def test_effects_that_differ_are_found():

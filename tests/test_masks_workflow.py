@@ -24,21 +24,23 @@ def test_random_masks_and_interpolation_of_a_small_study(tmp_path):
         read_table(tmp_path / TABLES / f"{name}.parquet") for name in ("counter_heads", "mask_tests", "interpolation")
     )
     masks = read_table(tmp_path / MASKS)
-    found = masks[masks["subset"].notna()]
-    assert found[found["kind"] == "random"]["mask"].nunique() == 40
-    assert set(found.loc[found["kind"] == "learned", "mask"]) == {42, 43, 44}
-    assert set(found.groupby("group")["n"].max().to_dict().items()) == {("id", 30), ("ood", 5), ("ood-entailment", 5)}
+    result = masks[masks["subset"].notna()]
+    assert result[result["kind"] == "random"]["mask"].nunique() == 40
+    assert set(result.loc[result["kind"] == "learned", "mask"]) == {42, 43, 44}
+    assert set(result.groupby("group")["n"].max().to_dict().items()) == {("id", 30), ("ood", 5), ("ood-entailment", 5)}
     # What a learned subnetwork scores on the pairs drawn is what the workflow's own evaluation says.
     seed = 43
     predictions = read_table(tmp_path / f"{MID}/seed{seed}/predictions.parquet", without=["logits"])
     of_subnetwork = predictions[(predictions["subset"] == "ln_rel") & (predictions["seed"] == seed)]
     drawn = of_subnetwork.iloc[sample_subset(of_subnetwork["label"], "ln_rel", 5, Analysis().seed)]
-    (row,) = found[(found["kind"] == "learned") & (found["mask"] == seed) & (found["subset"] == "ln_rel")].itertuples()
+    (row,) = result[
+        (result["kind"] == "learned") & (result["mask"] == seed) & (result["subset"] == "ln_rel")
+    ].itertuples()
     assert row.accuracy == pytest.approx(100 * drawn["correct"].mean())
     kept = Subnetwork.load(tmp_path / f"{MID}/seed{seed}/subnetwork.json").kept
     core = read_table(tmp_path / f"{RUNS}/ft1/core.parquet")
     assert {*row.heads, *row.mlps} == {*kept} - {*core.loc[core["in_core"], "component"]}
-    assert set(heads["component"]) == {int(head) for own in found["heads"] for head in own}
+    assert set(heads["component"]) == {int(head) for own in result["heads"] for head in own}
     assert tests["reason"].isna().all() and {"H", "M"} <= set(between["role"])
     for name in ("figures/figure_counter_heads.png", "figures/figure_interpolation.png", "tables/table_mask_fit.csv"):
         assert (tmp_path / "results/reduced" / name).is_file()

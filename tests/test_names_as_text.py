@@ -39,8 +39,8 @@ def test_dollars_in_names_begin_no_formula(tables, target, name, tmp_path):
     figure, _ = draw(target, tables | named, Figure(dpi=40), CONTEXT)
     with style.use_style(parse_math=False):
         figure.draw_without_rendering()
-    shown = [text for text in figure.findobj(lambda item: hasattr(item, "get_parse_math")) if name in text.get_text()]
-    assert shown and not any(text.get_parse_math() for text in shown)
+    texts = [text for text in figure.findobj(lambda item: hasattr(item, "get_parse_math")) if name in text.get_text()]
+    assert texts and not any(text.get_parse_math() for text in texts)
 
 
 @pytest.mark.parametrize("name", LACKING)

@@ -8,7 +8,7 @@ import pytest
 from reduced import ROOT, RUNS, snakemake
 
 # Python imports a module of this name at its start, in Snakemake and in every job.
-OLD = "from heuristic_core.common import arithmetic\narithmetic.available = lambda: False\n"
+OLD = "from heuristic_core.common import arithmetic\narithmetic.supports_portable = lambda: False\n"
 
 
 @pytest.fixture

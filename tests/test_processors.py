@@ -56,10 +56,10 @@ def digests(tmp_path_factory):
     finally:
         for process in running.values():
             process.kill()
-    found = {name: json.loads((folder / name).read_text()) for name in commands}
-    for name, of_one in found.items():
+    result = {name: json.loads((folder / name).read_text()) for name in commands}
+    for name, of_one in result.items():
         print(f"{name}, seconds of CPU:", {part: round(value) for part, value in of_one["seconds"].items()})
-    return {name: of_one["digests"] for name, of_one in found.items()}
+    return {name: of_one["digests"] for name, of_one in result.items()}
 
 
 @pytest.mark.parametrize("processor", PROCESSORS)

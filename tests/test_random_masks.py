@@ -51,12 +51,12 @@ def core(*in_core):
 
 
 def test_the_pool_is_what_learned_subnetworks_keep_beside_the_core():
-    found = components(s1={0, 1, 2, 5, 8}, s2={0, 1, 5, 9}, s3={0, 1, 5, 8}, s4={0, 5, 6, 9})
-    pool = build_pool(found, core(0))
+    result = components(s1={0, 1, 2, 5, 8}, s2={0, 1, 5, 9}, s3={0, 1, 5, 8}, s4={0, 5, 6, 9})
+    pool = build_pool(result, core(0))
     assert (pool.core, pool.heads, pool.mlps) == ((0,), (1, 2, 5, 6), (8, 9))
     # Heads 1 and 2 are in three and one of four, heads 5 and 6 in four and one.
     assert pool.shares == (0.5, 0.5, 0.625, 0.625)
-    assert list_learned_masks(found)[2] == {0, 1, 5, 9}
+    assert list_learned_masks(result)[2] == {0, 1, 5, 9}
 
 
 def test_shares_are_never_certain_and_no_subnetwork_is_no_pool():
@@ -82,9 +82,9 @@ def test_heads_are_drawn_by_themselves():
 def test_an_effect_is_a_difference_of_means_where_heads_are_balanced():
     inside = np.array([*product((0, 1), repeat=3)] * 3).astype(bool)
     values = np.random.default_rng(0).normal(size=(24, 2))
-    found = masks.estimate_effects(inside, values)
+    result = masks.estimate_effects(inside, values)
     for head, kept in enumerate(inside.T):
-        np.testing.assert_allclose(found.beta[head], values[kept].mean(axis=0) - values[~kept].mean(axis=0))
+        np.testing.assert_allclose(result.beta[head], values[kept].mean(axis=0) - values[~kept].mean(axis=0))
 
 
 def test_errors_are_hc3():
@@ -96,12 +96,12 @@ def test_errors_are_hc3():
     residuals = values[:, 0] - x @ bread @ x.T @ values[:, 0]
     meat = sum(np.outer(row, row) * (e / (1 - row @ bread @ row)) ** 2 for row, e in zip(x, residuals, strict=True))
     t = (bread @ x.T @ values[:, 0])[1:] / np.sqrt(np.diag(bread @ meat @ bread))[1:]
-    found = masks.estimate_effects(inside, values)
-    np.testing.assert_allclose(found.p[:, 0], 2 * stats.t.sf(np.abs(t), 30 - 4))
+    result = masks.estimate_effects(inside, values)
+    np.testing.assert_allclose(result.p[:, 0], 2 * stats.t.sf(np.abs(t), 30 - 4))
     errors = np.sqrt(np.diag(bread @ meat @ bread))[1:]
-    np.testing.assert_allclose(found.error[:, 0], errors)
-    one_sided = stats.t.cdf((np.abs(found.beta[:, 0]) - 1) / errors, 30 - 4)
-    np.testing.assert_allclose(found.p_equivalent(1)[:, 0], one_sided)
+    np.testing.assert_allclose(result.error[:, 0], errors)
+    one_sided = stats.t.cdf((np.abs(result.beta[:, 0]) - 1) / errors, 30 - 4)
+    np.testing.assert_allclose(result.p_equivalent(1)[:, 0], one_sided)
 
 
 def test_effects_of_many_permutations_are_those_of_each():
@@ -119,10 +119,10 @@ def test_what_masks_cannot_tell_is_unknown():
     rng = np.random.default_rng(3)
     inside = rng.random((30, 3)) < 0.5
     inside[:, 1] = np.arange(30) < masks.MIN_MASKS - 1
-    found = masks.estimate_effects(inside, rng.normal(size=(30, 1)))
-    assert np.isnan(found.beta[1]).all() and not np.isnan(found.beta[[0, 2]]).any()
+    result = masks.estimate_effects(inside, rng.normal(size=(30, 1)))
+    assert np.isnan(result.beta[1]).all() and not np.isnan(result.beta[[0, 2]]).any()
     assert np.isnan(masks.bootstrap_effects(inside, rng.normal(size=(30, 1)), 20, rng)[:, 1]).all()
-    assert np.isnan(found.error[1]).all()
+    assert np.isnan(result.error[1]).all()
     few = masks.estimate_effects(rng.random((30, 15)) < 0.5, rng.normal(size=(30, 1)))
     assert np.isnan(few.beta).all() and np.isnan(few.p).all()
     same = masks.estimate_effects(inside, np.full((30, 1), 73.1))
@@ -161,9 +161,9 @@ def mask_table(inside, accuracy, learned_inside=(), learned_accuracy=()):
                 | {"n": 50, "accuracy": value, "log_odds": 0.0}
                 for (subset, (group, family)), value in zip(SUBSETS.items(), of_mask, strict=True)
             ]
-    found = append_means(pd.DataFrame(rows), ["kind", "mask"])
-    kept = [kept_by_mask[key] for key in zip(found["kind"], found["mask"], strict=True)]
-    return make_frame("random_masks", found.assign(heads=kept, mlps=[[8]] * len(found), **RUN))
+    result = append_means(pd.DataFrame(rows), ["kind", "mask"])
+    kept = [kept_by_mask[key] for key in zip(result["kind"], result["mask"], strict=True)]
+    return make_frame("random_masks", result.assign(heads=kept, mlps=[[8]] * len(result), **RUN))
 
 
 @pytest.fixture(scope="module")
@@ -178,18 +178,18 @@ def additive():
 
 
 def test_effects_of_an_additive_world_are_in_the_table(additive):
-    found = heads.compute_counter_heads(additive, components(s1={1, 2, 3}), RUN, 200, 0)
-    assert len(found) == 3 * (5 + 3 + 3 + 2)  # subsets, groups, families of groups, J and J of a family
-    rows = found.set_index(["name", "subset"])
+    result = heads.compute_counter_heads(additive, components(s1={1, 2, 3}), RUN, 200, 0)
+    assert len(result) == 3 * (5 + 3 + 3 + 2)  # subsets, groups, families of groups, J and J of a family
+    rows = result.set_index(["name", "subset"])
     assert rows.loc[("0.2", "rel"), "beta"] == pytest.approx(10, abs=0.5)
     assert rows.loc[("0.2", "rel"), "low"] < 10 < rows.loc[("0.2", "rel"), "high"]
     assert rows.loc[("0.2", "rel"), "counter"] and not rows.loc[("0.2", "verb"), "counter"]
     assert not rows.loc[("0.3", "rel"), "counter"]  # its ID accuracy changes by 6 points
     assert rows.loc[("0.2", "in_domain"), "counter"] is None
-    on_id = found[(found["group"] == "id") & found["subset"].isna()].set_index("name")
+    on_id = result[(result["group"] == "id") & result["subset"].isna()].set_index("name")
     assert (on_id["low"] < on_id["beta"]).all() and (on_id["beta"] < on_id["high"]).all()
-    assert (found["included"] + found["excluded"] == 60).all()
-    whole = found[found["subset"].isna() & found["family"].isna()].set_index(["name", "group"])["beta"]
+    assert (result["included"] + result["excluded"] == 60).all()
+    whole = result[result["subset"].isna() & result["family"].isna()].set_index(["name", "group"])["beta"]
     subsets = rows.loc["0.2", "beta"][["swap", "rel", "verb"]]
     assert whole["0.2", "ood"] == pytest.approx(subsets.mean())
     silent = rows.loc[("0.1", "e_swap")]
@@ -197,19 +197,19 @@ def test_effects_of_an_additive_world_are_in_the_table(additive):
 
 
 def test_each_kind_of_value_is_a_family_of_tests(additive):
-    found = heads.compute_counter_heads(additive, components(s1={1, 2, 3}), RUN, 50, 0)
-    ood = found[(found["group"] == "ood") & found["subset"].notna()]
+    result = heads.compute_counter_heads(additive, components(s1={1, 2, 3}), RUN, 50, 0)
+    ood = result[(result["group"] == "ood") & result["subset"].notna()]
     np.testing.assert_allclose(ood["q"], stats.false_discovery_control(ood["p"]))
-    j = found[(found["group"] == "j") & found["family"].isna()]
+    j = result[(result["group"] == "j") & result["family"].isna()]
     np.testing.assert_allclose(j["q"], stats.false_discovery_control(j["p"]))
 
 
 def test_subsets_that_are_not_analysed_are_in_no_table_and_no_test(additive):
     """Head 2 raises "rel" and lowers "verb": without either no sign is opposite, and without "rel" no head helps."""
     subsets = ["in_domain", "swap", "verb", "e_swap"]
-    found = heads.compute_counter_heads(additive, components(s1={1, 2, 3}), RUN, 50, 0, subsets)
-    assert set(found["subset"].dropna()) == {*subsets} and not (found["counter"] == True).any()  # noqa: E712 (nulls)
-    ood = found[(found["group"] == "ood") & found["subset"].notna()]
+    result = heads.compute_counter_heads(additive, components(s1={1, 2, 3}), RUN, 50, 0, subsets)
+    assert set(result["subset"].dropna()) == {*subsets} and not (result["counter"] == True).any()  # noqa: E712 (nulls)
+    ood = result[(result["group"] == "ood") & result["subset"].notna()]
     np.testing.assert_allclose(ood["q"], stats.false_discovery_control(ood["p"]))
     tests = heads.compute_mask_tests(additive, RUN, 0, subsets).set_index("test")
     assert tests.loc["counter", "observed"] == 0 and tests.loc["opposite", "observed"] == 0
@@ -217,10 +217,10 @@ def test_subsets_that_are_not_analysed_are_in_no_table_and_no_test(additive):
 
 
 def test_learned_masks_of_an_additive_world_are_predicted(additive):
-    found = mask_fit(additive, RUN).set_index(["masks", "subset"])
-    assert found.loc[("learned", "rel"), "r2"] > 0.99 and found.loc[("random", "rel"), "r2"] > 0.98
-    assert found.loc[("learned", "rel"), "rho"] == pytest.approx(1)
-    silent = found.loc[("learned", "e_swap")]
+    result = mask_fit(additive, RUN).set_index(["masks", "subset"])
+    assert result.loc[("learned", "rel"), "r2"] > 0.99 and result.loc[("random", "rel"), "r2"] > 0.98
+    assert result.loc[("learned", "rel"), "rho"] == pytest.approx(1)
+    silent = result.loc[("learned", "e_swap")]
     assert pd.isna(silent["r2"]) and silent["reason"] == "all masks have the same value"
 
 
@@ -228,16 +228,16 @@ def test_learned_masks_that_differ_in_something_else_are_predicted_badly(additiv
     other = additive.assign(
         accuracy=additive["accuracy"].where(additive["kind"] == "random", 99 - additive["accuracy"])
     )
-    found = mask_fit(other, RUN).set_index(["masks", "subset"])
-    assert found.loc[("learned", "rel"), "r2"] < 0 and found.loc[("learned", "rel"), "rho"] == pytest.approx(-1)
+    result = mask_fit(other, RUN).set_index(["masks", "subset"])
+    assert result.loc[("learned", "rel"), "r2"] < 0 and result.loc[("learned", "rel"), "rho"] == pytest.approx(-1)
 
 
 def test_tests_of_an_additive_world(additive):
-    found = heads.compute_mask_tests(additive, RUN, 0).set_index("test")
-    assert found.loc["profile", "p"] == 1 / 1001
-    assert found.loc["counter", "observed"] == 1 and found.loc["counter", "p"] < 0.02
-    assert found.loc["opposite", "p"] < 1e-6 and found.loc["opposite", "observed"] == 1
-    assert found.loc["profile", "expected"] < found.loc["profile", "observed"]
+    result = heads.compute_mask_tests(additive, RUN, 0).set_index("test")
+    assert result.loc["profile", "p"] == 1 / 1001
+    assert result.loc["counter", "observed"] == 1 and result.loc["counter", "p"] < 0.02
+    assert result.loc["opposite", "p"] < 1e-6 and result.loc["opposite", "observed"] == 1
+    assert result.loc["profile", "expected"] < result.loc["profile", "observed"]
 
 
 def test_a_floor_makes_effects_differ_and_turns_no_sign():
@@ -246,14 +246,14 @@ def test_a_floor_makes_effects_differ_and_turns_no_sign():
     inside = rng.random((60, 3)) < 0.5
     effect = np.array([[0, 10, 0, 10, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]], float)
     floor = inside @ effect + [90, 20, 1, 40, 80] + rng.normal(size=(60, 5)) * (0.5, 0.5, 0.1, 0.5, 0)
-    found = heads.compute_mask_tests(mask_table(inside, floor, inside[:4], floor[:4]), RUN, 0).set_index("test")
-    assert found.loc["profile", "p"] < 0.01 and found.loc["opposite", "observed"] == 0
+    result = heads.compute_mask_tests(mask_table(inside, floor, inside[:4], floor[:4]), RUN, 0).set_index("test")
+    assert result.loc["profile", "p"] < 0.01 and result.loc["opposite", "observed"] == 0
 
 
 def test_without_masks_reasons_are_told():
     nothing = make_frame("random_masks", [])
-    found = heads.compute_mask_tests(nothing, RUN, 0)
-    assert found["p"].isna().all() and found["reason"].str.contains("no sound mid-sparsity subnetwork").all()
+    result = heads.compute_mask_tests(nothing, RUN, 0)
+    assert result["p"].isna().all() and result["reason"].str.contains("no sound mid-sparsity subnetwork").all()
     assert heads.compute_counter_heads(nothing, components(s1={1}), RUN, 10, 0).empty
     assert mask_fit(nothing, RUN)["reason"].tolist() == [heads.NO_POOL]
 
@@ -262,7 +262,7 @@ def test_masks_too_few_for_their_heads_have_reasons():
     rng = np.random.default_rng(10)
     inside = rng.random((8, 6)) < 0.5
     few = mask_table(inside, rng.uniform(0, 99, (8, 5)), np.ones((3, 6)), rng.uniform(0, 99, (3, 5)))
-    found = heads.compute_counter_heads(few, components(s1=set(range(1, 7))), RUN, 10, 0)
-    assert found["beta"].isna().all() and found["reason"].notna().all() and found["counter"].isna().all()
+    result = heads.compute_counter_heads(few, components(s1=set(range(1, 7))), RUN, 10, 0)
+    assert result["beta"].isna().all() and result["reason"].notna().all() and result["counter"].isna().all()
     assert heads.compute_mask_tests(few, RUN, 0)["reason"].str.contains("too few").all()
     assert mask_fit(few, RUN)["reason"].str.contains("too few for 6 heads").all()

@@ -189,16 +189,16 @@ def test_what_is_absent_is_named(study, more, message):
 @pytest.mark.slow
 @needs_chromium
 def test_in_a_narrow_window_nothing_hangs_over_and_tables_sort(report, tmp_path):
-    found = probe(report, tmp_path, "#table3 table", 1)
-    assert found["width"] == 360 and found["needed"] <= 360 and found["unfolded"] <= 360
-    assert found["faults"] == [] and [name for name in found["loads"] if not name.startswith("data:")] == []
-    assert found["orders"] == [
+    result = probe(report, tmp_path, "#table3 table", 1)
+    assert result["width"] == 360 and result["needed"] <= 360 and result["unfolded"] <= 360
+    assert result["faults"] == [] and [name for name in result["loads"] if not name.startswith("data:")] == []
+    assert result["orders"] == [
         ["ascending", ["+7.2", "12.5", "100.0"]],
         ["descending", ["100.0", "12.5", "+7.2"]],
         ["none", ["12.5", "100.0", "+7.2"]],
     ]
-    assert found["focused"]
-    before, on_paper, after = found["folded"]
+    assert result["focused"]
+    before, on_paper, after = result["folded"]
     assert before == after > on_paper == 0
 
 

@@ -42,12 +42,12 @@ def accuracies(*cells):
 
 
 def test_the_full_model_of_figure_2_is_shown_at_every_sparsity():
-    shown = build_view("figure02", marks_of("figure02", (1, 2)))
-    rows = pd.DataFrame(shown["columns"])
+    view = build_view("figure02", marks_of("figure02", (1, 2)))
+    rows = pd.DataFrame(view["columns"])
     assert rows.groupby(["ft_seed", "sparsity", "model"]).size().unique().tolist() == [2]
     assert set(rows["sparsity"]) == {MID, HIGH}
     assert set(rows["model"]) == {"full model", *(f"pruning seed {seed}" for seed in SEEDS)}
-    assert [param["bind"]["labels"] for param in shown["spec"]["params"]] == [
+    assert [param["bind"]["labels"] for param in view["spec"]["params"]] == [
         ["1", "2"], ["35 %", "50 %"], ["all", "ID", "OOD"]
     ]  # fmt: skip
 
@@ -70,10 +70,10 @@ def test_figures_15_and_16_play_as_figure_6_and_tables_and_other_figures_do_not(
 def test_what_a_figure_draws_can_be_played_with(name, drawn):
     """Marks as they are read back; what is missing is a null of JSON."""
     _, marks = drawn[name]
-    shown = build_view(name, pd.read_csv(io.StringIO(marks.to_csv(index=False))))
-    json.dumps(shown, allow_nan=False)
+    view = build_view(name, pd.read_csv(io.StringIO(marks.to_csv(index=False))))
+    json.dumps(view, allow_nan=False)
     means = marks[marks["seed"].isna()] if name == "figure06" else marks  # pruning seeds are in the static figure alone
-    assert len(shown["columns"]["value"]) >= len(means)
+    assert len(view["columns"]["value"]) >= len(means)
     without = marks.drop(columns="collapsed", errors="ignore").assign(low=None, high=None)  # of published results
     assert build_view(name, without)["spec"]["layer"]
 
@@ -98,16 +98,16 @@ def test_a_row_says_what_a_subnetwork_keeps_and_how_accurate_it_is():
     components = pd.DataFrame(component_rows((1,)))
     accuracy = accuracies((None, "cn_if", 60.04), (SEEDS[0], "cn_if", 10.0), (SEEDS[1], "cn_if", -0.04))
     groups = accuracy[accuracy["seed"].notna()].assign(group="ood")
-    shown = build_subnetworks(components, accuracy, groups)
-    first, second = shown.rows[:2]
+    subnetworks = build_subnetworks(components, accuracy, groups)
+    first, second = subnetworks.rows[:2]
     assert (first.seed, first.sparsity, first.heads, first.mlps) == (SEEDS[0], "35 %", 1, 1)
     assert [first.accuracies[1], second.accuracies[1], first.accuracies[0]] == ["10.0", "0.0", ""]
     # Two heads and an MLP of layer 0, a gap, the same of layer 1: kept are the second and the last square.
-    assert shown.squares_path.count("M") == 6 and first.kept_path == "M1 0h.9v.9h-.9zM5.8 1h.9v.9h-.9z"
-    assert shown.details["runs"][0]["layers"] == ["layer 0: heads 1", "layer 1: MLP"]
-    assert shown.details["runs"][0]["values"] == [[10.0, 9.0, 11.0]]
-    assert shown.details["full"] == {f"1 {LAST}": [[60.0, 59.0, 61.0]]}
-    assert shown.choices == {"ft_seed": [1], "step": [LAST], "sparsity": ["35 %", "50 %"]}
+    assert subnetworks.squares_path.count("M") == 6 and first.kept_path == "M1 0h.9v.9h-.9zM5.8 1h.9v.9h-.9z"
+    assert subnetworks.details["runs"][0]["layers"] == ["layer 0: heads 1", "layer 1: MLP"]
+    assert subnetworks.details["runs"][0]["values"] == [[10.0, 9.0, 11.0]]
+    assert subnetworks.details["full"] == {f"1 {LAST}": [[60.0, 59.0, 61.0]]}
+    assert subnetworks.choices == {"ft_seed": [1], "step": [LAST], "sparsity": ["35 %", "50 %"]}
 
 
 def test_without_subnetworks_there_is_no_page_of_them():

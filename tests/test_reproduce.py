@@ -57,7 +57,7 @@ def write(root, result, made):
 @pytest.fixture
 def published(tmp_path):
     file = tmp_path / "expected" / "study.json"
-    assert write_digests(make(tmp_path / "there" / "study"), file) == 3  # the report tells of its run
+    assert write_digests(make(tmp_path / "there" / "study"), file) == 3  # not the report, which depends on its run
     return file
 
 
@@ -93,10 +93,10 @@ def test_the_first_difference_is_named_with_its_likely_reason(changes, reason, p
         job = next(name for name, (_, _, written) in JOBS.items() if written == result)
         made = json.loads(record_path(root / (result.rpartition("/")[0] or result), root).read_text())
         write(root, result, made | {"outputs": {result: file_digest(root / result)}, "job": job, "digest": None})
-    found = compare_results(root, published)
-    assert (found.results, found.differing, found.missing) == (3, 2, 0)
-    assert (found.first.rule, found.first.result) == ("finetune", "model/weights")
-    assert found.first.reason.startswith(reason)
+    actual = compare_results(root, published)
+    assert (actual.results, actual.differing, actual.missing) == (3, 2, 0)
+    assert (actual.first.rule, actual.first.result) == ("finetune", "model/weights")
+    assert actual.first.reason.startswith(reason)
 
 
 def test_a_result_that_changed_after_it_was_made_is_told_from_one_that_was_made_otherwise(published, tmp_path):
@@ -108,9 +108,9 @@ def test_a_result_that_changed_after_it_was_made_is_told_from_one_that_was_made_
 def test_a_result_that_is_not_there_is_missing(published, tmp_path):
     root = make(tmp_path / "study")
     (root / "model/weights").unlink()
-    found = compare_results(root, published)
-    assert (found.differing, found.missing) == (0, 1) and found.first.reason.startswith("it is missing")
-    text = format_comparison(root, published, found)
+    result = compare_results(root, published)
+    assert (result.differing, result.missing) == (0, 1) and result.first.reason.startswith("it is missing")
+    text = format_comparison(root, published, result)
     assert "of 3 results" in text and "0 differ, 1 are missing" in text
 
 

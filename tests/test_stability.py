@@ -124,11 +124,11 @@ def brittle():
 
 
 def test_one_subnetwork_takes_a_head_from_the_core_and_not_from_the_stable_core(tmp_path):
-    found = compute_core(brittle(), CONTEXT)
-    write_table("core", found, tmp_path / "core.parquet")
-    assert found.loc[found["in_core"], "name"].tolist() == ["0.1"]
-    assert found.loc[found["in_stable_core"], "name"].tolist() == ["0.1", "1.1"]
-    head = found.set_index("name").loc["1.1"]
+    result = compute_core(brittle(), CONTEXT)
+    write_table("core", result, tmp_path / "core.parquet")
+    assert result.loc[result["in_core"], "name"].tolist() == ["0.1"]
+    assert result.loc[result["in_stable_core"], "name"].tolist() == ["0.1", "1.1"]
+    head = result.set_index("name").loc["1.1"]
     assert (head["mid"], head["high"], head["seed_share"]) == (12, 11, pytest.approx(11 / 12))
     assert (head["seed_share_low"], head["seed_share_high"]) == pytest.approx(tuple(compute_share_intervals(12)[11]))
     table = stable_core(brittle(), CONTEXT, 500, 0)
@@ -149,18 +149,18 @@ def test_two_sparsities_of_a_seed_are_one_piece_of_evidence():
 def test_of_a_seed_with_a_failed_run_the_other_subnetwork_counts():
     table = brittle()
     without = table[(table["seed"] != 5) | (table["sparsity"] != 0.7)]  # the run that lacked head 1.1
-    found = compute_core(without, CONTEXT).set_index("name")
-    assert found.loc["1.1", "in_core"] and found.loc["1.1", "seed_share"] == 1
+    result = compute_core(without, CONTEXT).set_index("name")
+    assert result.loc["1.1", "in_core"] and result.loc["1.1", "seed_share"] == 1
     assert stable_core(without, CONTEXT, 50, 0)["n"].tolist() == [23]
 
 
 def test_few_seeds_have_no_stable_core_and_say_so():
-    found = stable_core(components(CELLS), WITH_EARLY, 50, 0)
-    assert found["reason"].tolist() == ["all 2 seeds share too many heads by chance: 1 on average, more than 0.5"]
-    assert found[["least", "observed", "p"]].isna().all(axis=None)
+    result = stable_core(components(CELLS), WITH_EARLY, 50, 0)
+    assert result["reason"].tolist() == ["all 2 seeds share too many heads by chance: 1 on average, more than 0.5"]
+    assert result[["least", "observed", "p"]].isna().all(axis=None)
     assert not compute_core(components(CELLS), WITH_EARLY)["in_stable_core"].any()
     with pytest.raises(TooFewUnits, match="all 2 seeds share too many heads by chance"):
-        stable_head_count(evidence(stable_core=[{"seeds": 2, "reason": found["reason"].iloc[0]}]))
+        stable_head_count(evidence(stable_core=[{"seeds": 2, "reason": result["reason"].iloc[0]}]))
 
 
 def test_the_table_names_the_heads_of_the_core_and_of_the_stable_core():
@@ -220,7 +220,7 @@ def test_a_head_that_most_seeds_keep_is_selected_whatever_the_others():
 
 def test_runs_draw_the_same_whatever_others_there_are():
     both = pd.concat([brittle(), brittle().assign(ft_seed=2)])
-    found = stable_core(both, CONTEXT, 100, 0)
+    result = stable_core(both, CONTEXT, 100, 0)
     pd.testing.assert_frame_equal(
-        found[found["ft_seed"] == 1].reset_index(drop=True), stable_core(brittle(), CONTEXT, 100, 0)
+        result[result["ft_seed"] == 1].reset_index(drop=True), stable_core(brittle(), CONTEXT, 100, 0)
     )

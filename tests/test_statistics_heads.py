@@ -21,16 +21,16 @@ def test_repeated_word_attention_is_compared_within_layers():
         {"step": 30, "component": c, "category": "repeated", "share": 0.9 if c in (0, 4) else 0.1 * (c % 4)}
         for c in range(8)
     ]
-    found = single_heads.repeated_word_attention(evidence(core=core, attention=shares))
-    assert found.value == pytest.approx(1 / 16, abs=0.01)  # the largest of four in both layers
-    assert (found.opposite, found.n, found.min_attainable_p) == (1, 2, 1 / 16)
+    result = single_heads.repeated_word_attention(evidence(core=core, attention=shares))
+    assert result.value == pytest.approx(1 / 16, abs=0.01)  # the largest of four in both layers
+    assert (result.opposite, result.n, result.min_attainable_p) == (1, 2, 1 / 16)
 
 
 def test_random_heads_of_one_head_cannot_decide():
     """Of four heads of a layer the core's is the first with p 1/4: no p is below 0.05 on either side."""
     shares = [{"step": 30, "component": c, "category": "repeated", "share": 0.9 - 0.1 * c} for c in range(8)]
-    found = single_heads.repeated_word_attention(evidence(core=core_rows({0}, set()), attention=shares))
-    assert found.value >= found.min_attainable_p == 0.25 and decide_verdict(found, "p < 0.05") == "too few"
+    result = single_heads.repeated_word_attention(evidence(core=core_rows({0}, set()), attention=shares))
+    assert result.value >= result.min_attainable_p == 0.25 and decide_verdict(result, "p < 0.05") == "too few"
     least = single_heads.repeated_word_attention(evidence(core=core_rows({3}, set()), attention=shares))
     assert least.opposite >= 0.25 and decide_verdict(least, "p < 0.05") == "too few"
     with pytest.raises(NotComputable, match="no core head"):
@@ -41,14 +41,14 @@ def test_random_heads_of_one_head_cannot_decide():
 
 
 def test_the_joint_ablation_is_read_from_the_table():
-    found = evidence(ablations=JOINT)
-    controls = heads.against_controls(found, group="ood")
+    result = evidence(ablations=JOINT)
+    controls = heads.against_controls(result, group="ood")
     assert (controls.value, controls.opposite, controls.n) == (pytest.approx(1 / 41), 1, 40)
     assert controls.min_attainable_p == controls.value and decide_verdict(controls, "p < 0.05") == "supported"
-    inter = heads.interaction(found, of="accuracy", group="ood")
+    inter = heads.interaction(result, of="accuracy", group="ood")
     assert inter.value == 5 and np.isnan(inter.low)
     with pytest.raises(NotComputable, match="no interaction in log_odds"):
-        heads.interaction(found, of="log_odds", group="ood")
+        heads.interaction(result, of="log_odds", group="ood")
 
 
 def joint(**groups):
@@ -66,10 +66,10 @@ def test_the_least_cost_is_that_of_the_kind_in_which_the_core_costs_least():
         rows = [row | {"kind": kind} for kind, cost in costs.items() for row in joint(j=(-cost, 6.0), ood=(-1.0, 1.0))]
         return heads.least_cost(evidence(ablations=rows), group="j")
 
-    found = of_kinds(mean=70.0, resample=20.0, counterfactual=95.0)
-    assert (found.value, found.low, found.high) == (20.0, 14.0, 26.0) and found.n == 100
-    assert found.detail == "0.0+1.1: mean -70.0, resample -20.0, counterfactual -95.0 points J"
-    assert decide_verdict(found, "> 0 points") == "supported"
+    result = of_kinds(mean=70.0, resample=20.0, counterfactual=95.0)
+    assert (result.value, result.low, result.high) == (20.0, 14.0, 26.0) and result.n == 100
+    assert result.detail == "0.0+1.1: mean -70.0, resample -20.0, counterfactual -95.0 points J"
+    assert decide_verdict(result, "> 0 points") == "supported"
     assert decide_verdict(of_kinds(mean=70.0, resample=5.0), "> 0 points") == "not clear"
     assert decide_verdict(of_kinds(mean=70.0, resample=-20.0), "> 0 points") == "contradicted"
     wide = [row | {"kind": "counterfactual"} for row in joint(j=(-95.0, 99.0))]
@@ -92,11 +92,11 @@ def shares(rows, chance=50.0, **of_full):
 
 
 def test_what_the_core_costs_beyond_the_task_is_a_difference_of_shares():
-    found = shares(joint(j=(-45.0, 6.0), id=(-2.0, 1.0)))
-    assert found.value == pytest.approx(100 * (45 / 60 - 2 / 40))
+    result = shares(joint(j=(-45.0, 6.0), id=(-2.0, 1.0)))
+    assert result.value == pytest.approx(100 * (45 / 60 - 2 / 40))
     half = np.hypot(100 * 6 / 60, 100 * 1 / 40)
-    assert (found.low, found.high, found.n) == pytest.approx((found.value - half, found.value + half, 200))
-    assert found.detail == "0.0+1.1: J -45.0 of 60.0 points (75 %), ID -2.0 of 40.0 above chance (5 %)"
+    assert (result.low, result.high, result.n) == pytest.approx((result.value - half, result.value + half, 200))
+    assert result.detail == "0.0+1.1: J -45.0 of 60.0 points (75 %), ID -2.0 of 40.0 above chance (5 %)"
     with pytest.raises(NotComputable, match="in-domain chance is not recorded, so that accuracy above it is not known"):
         heads.share_lost_beyond_the_task(
             evidence(ablations=joint(j=(-45.0, 6.0), id=(-2.0, 1.0)), group_accuracy=full())
@@ -104,10 +104,10 @@ def test_what_the_core_costs_beyond_the_task_is_a_difference_of_shares():
 
 
 def test_the_loss_of_all_of_j_is_the_strongest_support():
-    found = [shares(joint(j=(-lost, 6.0), id=(-2.0, 1.0))) for lost in (10, 30, 60, 65)]
-    assert [one.value for one in found] == sorted(one.value for one in found)
-    assert [decide_verdict(one, "> 0 points") for one in found] == ["supported"] * 4
-    assert found[2].value == pytest.approx(95)
+    result = [shares(joint(j=(-lost, 6.0), id=(-2.0, 1.0))) for lost in (10, 30, 60, 65)]
+    assert [item.value for item in result] == sorted(item.value for item in result)
+    assert [decide_verdict(item, "> 0 points") for item in result] == ["supported"] * 4
+    assert result[2].value == pytest.approx(95)
 
 
 def test_the_loss_of_all_of_everything_is_not_clear():
@@ -130,7 +130,7 @@ def test_shares_of_nothing_do_not_exist():
 
 def of_pairs(values, observed):
     """A change with its interval over pairs, points, of one or two classes of pairs, [pairs] each."""
-    half = 196 * np.sqrt(sum(one.var(ddof=1) / len(one) for one in values))
+    half = 196 * np.sqrt(sum(value.var(ddof=1) / len(value) for value in values))
     return 100 * observed, half
 
 
@@ -152,8 +152,8 @@ def test_intervals_of_shares_lost_hold_the_truth_over_resampled_pairs(kept):
         whole = {name: 100 * before.mean() for name, (before, _) in drawn.items()}
         j = of_pairs((change["ood"], change["entailment"]), change["ood"].mean() + change["entailment"].mean())
         rows = joint(j=j, id=of_pairs((change["id"],), change["id"].mean()))
-        found = shares(rows, j=whole["ood"] + whole["entailment"] - 100, id_=whole["id"])
-        held.append(found.low <= truth <= found.high)
+        result = shares(rows, j=whole["ood"] + whole["entailment"] - 100, id_=whole["id"])
+        held.append(result.low <= truth <= result.high)
     assert np.sum(held) >= stats.binom.ppf(0.005, count, 0.95) and np.mean(held) > 0.9
 
 
@@ -162,26 +162,26 @@ def test_ablations_are_judged_on_j():
     rows = [*joint(id=(-20.0, 3.0), ood=(40.0, 4.0), j=(-50.0, 4.0))]
     rows[-1] |= {"interaction": 5.0, "interaction_low": 2.0, "interaction_high": 8.0}
     rows += [row for k in range(40) for row in ablation("control", f"control {k}", 2, {None: ("j", -1.0 * k)})]
-    found = evidence(ablations=rows)
-    assert heads.against_controls(found, group="j").value == pytest.approx(1 / 41)
-    inter = heads.interaction(found, of="accuracy", group="j")
+    result = evidence(ablations=rows)
+    assert heads.against_controls(result, group="j").value == pytest.approx(1 / 41)
+    inter = heads.interaction(result, of="accuracy", group="j")
     assert (inter.value, inter.low, inter.high) == (5, 2, 8) and inter.detail == "0.0+1.1: -50.0 points J together"
 
 
 def test_seeds_that_contradict_a_claim_are_judged():
     """A core whose ablation gains accuracy costs less than every random set."""
     gain = [row | ({"change": 3.0} if row["role"] == "strongest" and row["group"] == "ood" else {}) for row in JOINT]
-    found = heads.against_controls(evidence(ablations=gain), group="ood")
-    assert (found.value, found.opposite) == (1, pytest.approx(1 / 41))
-    assert decide_verdict(found, "p < 0.05") == "contradicted"
+    result = heads.against_controls(evidence(ablations=gain), group="ood")
+    assert (result.value, result.opposite) == (1, pytest.approx(1 / 41))
+    assert decide_verdict(result, "p < 0.05") == "contradicted"
     assert heads.interaction(evidence(ablations=gain), of="accuracy", group="ood").value == 5
 
 
 def test_a_core_of_more_than_three_is_judged_whole():
     whole = [row | {"role": "core-all", "ablation": "core-all", "layers": "0+1+1+1"} for row in JOINT[:1]]
-    found = evidence(ablations=[*JOINT, *(row | {"group": "ood", "change": -9.0} for row in whole)])
+    result = evidence(ablations=[*JOINT, *(row | {"group": "ood", "change": -9.0} for row in whole)])
     with pytest.raises(NotComputable, match="random sets like core-all: its layers have no other set"):
-        heads.against_controls(found, group="ood")
+        heads.against_controls(result, group="ood")
 
 
 def test_few_or_no_random_sets_decide_nothing():
@@ -198,14 +198,14 @@ def test_a_core_of_one_head_has_no_interaction_and_too_few_random_sets():
         for k in range(8)
         for row in ablation("core" if k == 0 else "non-core", f"0.{k}", 1, {None: ("j", k - 30.0)}, layers="0")
     ]
-    found = evidence(ablations=rows)
-    controls = heads.against_controls(found, group="j")
+    result = evidence(ablations=rows)
+    controls = heads.against_controls(result, group="j")
     assert (controls.n, controls.value) == (7, 1 / 8) and decide_verdict(controls, "p < 0.05") == "too few"
     with pytest.raises(DoesNotApply, match=r"the core has one head only, 0\.0"):
-        heads.interaction(found, of="accuracy", group="j")
+        heads.interaction(result, of="accuracy", group="j")
 
 
 def test_the_null_of_the_core_is_read_with_both_tails():
     rows = [{"set": "mid+high", "n": 8, "observed": 3, "expected": 0.5, "p": 0.01, "p_fewer": 0.995}]
-    found = masks.shared_heads(evidence(core_null=rows), set="mid+high")
-    assert (found.value, found.opposite) == (0.01, 0.995)
+    result = masks.shared_heads(evidence(core_null=rows), set="mid+high")
+    assert (result.value, result.opposite) == (0.01, 0.995)

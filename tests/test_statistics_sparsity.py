@@ -53,9 +53,9 @@ def test_three_seeds_show_a_decline():
 def test_the_trend_without_ties_is_pages():
     values = np.random.default_rng(1).standard_normal((4, 6)) - 0.3 * np.arange(6)
     sparsity.PERMUTATIONS = 20_000  # the fixture restores it
-    found, _, trends = sparsity.compute_trend(values, np.random.default_rng(0))
+    result, _, trends = sparsity.compute_trend(values, np.random.default_rng(0))
     page = stats.page_trend_test(-values, method="exact").pvalue
-    assert found == pytest.approx(2 * max(page, stats.ttest_1samp(trends, 0, alternative="less").pvalue), abs=0.01)
+    assert result == pytest.approx(2 * max(page, stats.ttest_1samp(trends, 0, alternative="less").pvalue), abs=0.01)
     assert trends == pytest.approx([stats.spearmanr(row, range(6)).statistic for row in values])
 
 
@@ -68,13 +68,13 @@ def rows(values, seeds=(1, 2), group="ood"):
 
 
 def test_seeds_that_lack_a_sparsity_are_left_out_of_the_trend():
-    found = sparsity.sparsity_trend(
+    result = sparsity.sparsity_trend(
         evidence(group_accuracy=rows({0.1: (50, 54), 0.3: (20, 26), 0.5: (10, 1)})), group="ood"
     )
-    assert (found.n, found.exact) == (2, True)
-    assert found.value == pytest.approx(2 / 36, abs=0.04)  # one order of six in both seeds, doubled
-    assert found.opposite == pytest.approx(1)
-    assert found.detail.startswith("rho with sparsity -1.00, -1.00; accuracy from 52.0 to 5.5 %")
+    assert (result.n, result.exact) == (2, True)
+    assert result.value == pytest.approx(2 / 36, abs=0.04)  # one order of six in both seeds, doubled
+    assert result.opposite == pytest.approx(1)
+    assert result.detail.startswith("rho with sparsity -1.00, -1.00; accuracy from 52.0 to 5.5 %")
     with pytest.raises(TooFewUnits, match="two seeds with three sparsities"):
         sparsity.sparsity_trend(
             evidence(group_accuracy=rows({0.1: (50, 54), 0.3: (20, None), 0.5: (10, 1)})), group="ood"

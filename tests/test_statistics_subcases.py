@@ -31,18 +31,22 @@ def accuracy_rows(values, half=3.0, units=200):
 
 def test_nested_subnetworks_do_not_cross():
     """Each is better than the one before on every subset, however much more on some."""
-    found = crossed({"a": (0, 10, 20, 40), "b": (50, 60, 70, 99), "c": (5, 6, 5, 7)})
-    assert (found.value, found.opposite, found.n, found.exact) == (1, None, 4, True)
-    assert found.detail.startswith("0 of 6 pairs of subnetworks cross") and decide_verdict(found, LEVEL) == "not clear"
+    result = crossed({"a": (0, 10, 20, 40), "b": (50, 60, 70, 99), "c": (5, 6, 5, 7)})
+    assert (result.value, result.opposite, result.n, result.exact) == (1, None, 4, True)
+    assert (
+        result.detail.startswith("0 of 6 pairs of subnetworks cross") and decide_verdict(result, LEVEL) == "not clear"
+    )
 
 
 def test_one_clear_crossing_is_found():
     """Seed 4 and any other: p is of the smaller difference, times two subsets and six pairs of subnetworks."""
-    found = crossed({"a": (20, 20, 20, 60), "b": (50, 50, 50, 40)})
+    result = crossed({"a": (20, 20, 20, 60), "b": (50, 50, 50, 40)})
     t = stats.t.ppf(0.975, 199)
     expected = 6 * 2 * stats.t.sf(10 / (3 / t * np.sqrt(2)), 199)
-    assert found.value == pytest.approx(expected) and decide_verdict(found, LEVEL) == "supported"
-    assert found.detail.startswith("3 of 6 pairs of subnetworks cross; seed 1 against 4: +10.0 points on b, -40.0 on a")
+    assert result.value == pytest.approx(expected) and decide_verdict(result, LEVEL) == "supported"
+    assert result.detail.startswith(
+        "3 of 6 pairs of subnetworks cross; seed 1 against 4: +10.0 points on b, -40.0 on a"
+    )
     assert crossed({"a": (20, 60), "b": (50, 40)}).value == pytest.approx(expected / 6)
 
 
@@ -116,13 +120,13 @@ def nested(rng, subnetworks, subsets, kind):
 
 def supported(make, measure, count):
     """How often two of the subnetworks are found to cross."""
-    found = 0
+    result = 0
     for _ in range(count):
         values, low, high, degrees = measure(make())
         degrees = np.full(values.shape[1], degrees)
         p, pairs = compute_crossing_p(values, (high - low) / (2 * stats.t.ppf(0.975, degrees)), degrees)
-        found += len(pairs) * p.min() < 0.05
-    return found
+        result += len(pairs) * p.min() < 0.05
+    return result
 
 
 @pytest.mark.sampled
@@ -132,8 +136,8 @@ def supported(make, measure, count):
 def test_nested_abilities_are_not_taken_for_crossings(subnetworks, subsets, kind):
     """A share of variance that single subsets have took them for it in 43 to 100 % of studies."""
     rng, count = np.random.default_rng([subnetworks, subsets]), amount(1600)
-    found = supported(lambda: nested(rng, subnetworks, subsets, kind), lambda truth: of_pairs(truth, rng), count)
-    assert found <= by_chance(count)
+    result = supported(lambda: nested(rng, subnetworks, subsets, kind), lambda truth: of_pairs(truth, rng), count)
+    assert result <= by_chance(count)
 
 
 @pytest.mark.sampled
@@ -149,5 +153,5 @@ def test_nested_abilities_on_few_templates_are_not_taken_for_crossings(subnetwor
 @pytest.mark.parametrize("subnetworks", [2, 5, 10])
 def test_subnetworks_that_differ_by_subset_cross(subnetworks):
     rng = np.random.default_rng(subnetworks)
-    found = supported(lambda: rng.uniform(0, 100, (subnetworks, 6)), lambda truth: of_pairs(truth, rng), 100)
-    assert found > 80
+    result = supported(lambda: rng.uniform(0, 100, (subnetworks, 6)), lambda truth: of_pairs(truth, rng), 100)
+    assert result > 80

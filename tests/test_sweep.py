@@ -96,9 +96,9 @@ def dose():
 
 def test_the_dose_changes_one_setting_at_a_time():
     studies = parse_studies(dose(), DOSE)
-    told = parse_sweep(dose(), studies, DOSE)
-    assert told.target == "figure_dose" and told.root == "results/dose"
-    first, *others = told.values.values()
+    sweep = parse_sweep(dose(), studies, DOSE)
+    assert sweep.target == "figure_dose" and sweep.root == "results/dose"
+    first, *others = sweep.values.values()
     assert all(sum(other[axis] != first[axis] for axis in first) == 1 for other in others)
     default = read_merged_configs([ROOT / "config.yaml"])
     base = next(iter(studies.values())).settings

@@ -99,12 +99,12 @@ def test_of_random_files_rows_are_those_used_and_those_left_out(tmp_path):
 def test_more_than_one_row_in_a_hundred_left_out_is_told(task, lost, warned, fault):
     rows = [{**row, **(fault if index < lost else {})} for index, row in enumerate(pairs(*[*NLI, NLI[0]] * 25))]
     result = read_task(task(evaluation={"dev": (rows, {"group": "id"})}))
-    told = [warning for warning in result.warnings if "left out" in warning]
-    assert len(told) == warned
+    left_out = [warning for warning in result.warnings if "left out" in warning]
+    assert len(left_out) == warned
     reason = "without a label" if "label" in fault else "with an empty sentence"
     assert all(
         "task.evaluation.dev: " in item and f"dev.parquet: 2 of 100 rows are left out: 2 {reason}" in item
-        for item in told
+        for item in left_out
     )
 
 
@@ -138,9 +138,9 @@ def test_a_subset_without_a_pair_is_told_and_is_an_error_where_it_is_asked_for(t
     assert [rule.name for rule in result.subsets] == ["dev", "x-sound"]
     (lost,) = (row for row in count_rows(result) if row["subset"] == "x-lost0")
     assert (lost["set"], lost["group"], lost["rows"], lost["used"]) == ("some", None, 3, 0)
-    (told,) = (warning for warning in result.warnings if "left out: none" in warning)
-    assert told.startswith("task.evaluation.some: some.parquet: subset 'x-lost0' is left out: none of its 3 rows")
-    assert f"({reason})" in told
+    (lost,) = (warning for warning in result.warnings if "left out: none" in warning)
+    assert lost.startswith("task.evaluation.some: some.parquet: subset 'x-lost0' is left out: none of its 3 rows")
+    assert f"({reason})" in lost
     asked = {"analysis.subsets": ["dev", "x-sound"], "figures.table3.subsets": ["x-lost0"]}
     (message,) = list_unmet_demands(result, DataRequirements(subsets=asked))
     assert message.startswith("figures.table3.subsets: subset 'x-lost0' has no pair") and message.endswith(reason)
@@ -161,8 +161,8 @@ def test_a_group_without_a_pair_is_an_error_with_its_lost_subsets(task):
 
 def test_of_many_subsets_without_a_pair_some_are_named(task):
     result = read_task(task(evaluation={"some": (kinds(*[{"label": None}] * 9), KINDS)}))
-    (told,) = (warning for warning in result.warnings if "are left out: none" in warning)
-    assert "'x-lost4'" in told and "'x-lost5'" not in told and "and 4 more are left out: none" in told
+    (lost,) = (warning for warning in result.warnings if "are left out: none" in warning)
+    assert "'x-lost4'" in lost and "'x-lost5'" not in lost and "and 4 more are left out: none" in lost
 
 
 @pytest.mark.parametrize("entry", ["train", "kinds"])

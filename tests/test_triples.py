@@ -52,15 +52,15 @@ def rejected(cost_of_core: float, fair: bool, role: str = "strongest") -> float:
         cost = rng.normal(size=32) + cost_of_core * np.isin(np.arange(32), CORE)
         on_one, on_other = cost + rng.normal(size=(2, 32))
         if fair:
-            own, *controls = triple_sets(CORE, dict(enumerate(on_one)), GRID, 20, seed=k)
+            tested_set, *controls = triple_sets(CORE, dict(enumerate(on_one)), GRID, 20, seed=k)
             tested = on_other
         else:
             sets = make_joint_sets(CORE, dict(enumerate(on_one)), GRID, 20, 0, seed=k)
-            own = next(item for item in sets if item.role == role)
-            controls = [item for item in sets if item.role == "control" and item.layers == own.layers]
+            tested_set = next(item for item in sets if item.role == role)
+            controls = [item for item in sets if item.role == "control" and item.layers == tested_set.layers]
             tested = on_one
         costs = np.array([tested[list(control.heads)].sum() for control in controls])
-        result.append((1 + (costs >= tested[list(own.heads)].sum()).sum()) / (1 + len(costs)) <= 0.05)
+        result.append((1 + (costs >= tested[list(tested_set.heads)].sum()).sum()) / (1 + len(costs)) <= 0.05)
     return np.mean(result)
 
 
@@ -146,9 +146,12 @@ def test_triples_are_tested_on_the_other_half(tmp_path):
     assert set(result["kind"]) == {"mean"}
     assert result.groupby("role")["ablation"].nunique().to_dict() == {"triple": 1, "control-triple": 20}
     assert (result["change"] == 0).all()  # all of the cost was on the half that chose
-    own = result[(result["role"] == "triple") & result["subset"].isna()].set_index("group")
-    assert own["n"].to_dict() == {"id": 20, "ood": 60}
-    assert own.loc["ood", "change_low"] < 0 < own.loc["ood", "change_high"] and own.loc["ood", "interaction"] == 0
+    triple_rows = result[(result["role"] == "triple") & result["subset"].isna()].set_index("group")
+    assert triple_rows["n"].to_dict() == {"id": 20, "ood": 60}
+    assert (
+        triple_rows.loc["ood", "change_low"] < 0 < triple_rows.loc["ood", "change_high"]
+        and triple_rows.loc["ood", "interaction"] == 0
+    )
     assert result.loc[result["role"] == "control-triple", "change_low"].isna().all()
     small = [item for item in sets if "triple" not in item.role]
     assert triples(table, compute_ablation_sets(small, KINDS, MODEL), None, "argmax-first", 50, 0).empty

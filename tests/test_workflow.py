@@ -116,8 +116,8 @@ def test_the_terminal_ends_with_what_went_wrong_with_pruning(finished, tmp_path)
     (tmp_path / "results/reduced/report.html").unlink()
     done = snakemake(tmp_path)
     runs = read_table(tmp_path / "results/reduced/tables/runs.parquet")
-    told = f"reduced: {format_warning(runs)} See results/reduced/report.html"
-    assert (done.stdout + done.stderr).splitlines()[-8:].count(told) == 1
+    warning = f"reduced: {format_warning(runs)} See results/reduced/report.html"
+    assert (done.stdout + done.stderr).splitlines()[-8:].count(warning) == 1
 
 
 def test_a_repeated_run_alone_finds_the_same_subnetwork(finished):

@@ -49,7 +49,9 @@ onsuccess:
 
 onerror:
     print_warnings()
-    if summary := FAILURES.format_summary(workflow.scheduler.finished_jobs if workflow.scheduler else 0, len(workflow.dag)):
+    if summary := FAILURES.format_summary(
+        workflow.scheduler.finished_jobs if workflow.scheduler else 0, len(workflow.dag)
+    ):
         atexit.register(print, summary, file=sys.stderr)  # after Snakemake's own messages: the last lines are read
 
 

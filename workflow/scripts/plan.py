@@ -19,11 +19,11 @@ def main(arguments=None):
     args = parser.parse(arguments)
     studies = read_studies(read_merged_configs(args.configfile), args.configfile[-1])
     if args.device:
-        get_device(args.device)  # a wrong name is told before the dry runs, which take a while
+        get_device(args.device)  # reject a wrong name before the slow dry runs
     wanted, missing = (count_jobs(SNAKEFILE, args.configfile, everything) for everything in (True, False))
-    for prefix, one in studies.items():
-        own = (select_study(prefix, studies, result) for result in (wanted, missing))
-        print(one.experiment.plan(one.study, args.device, *own), end="\n\n")
+    for prefix, configured in studies.items():
+        jobs = (select_study(prefix, studies, counts) for counts in (wanted, missing))
+        print(configured.experiment.plan(configured.study, args.device, *jobs), end="\n\n")
 
 
 if __name__ == "__main__":

@@ -20,34 +20,41 @@ def main(arguments=None):
     args = parser.parse(arguments)
     values = read_merged_configs(args.configfile)
     studies = read_studies(values, args.configfile[-1])
-    result = {name: title for prefix, one in studies.items() for name, title in targets(prefix, one).items()}
+    titles = {
+        name: title for prefix, configured in studies.items() for name, title in targets(prefix, configured).items()
+    }
     if "studies" in values and (sweep := parse_sweep(values, studies, args.configfile[-1])):
-        result[sweep.target] = "Of all studies: what changes from one to the next"
+        titles[sweep.target] = "Of all studies: what changes from one to the next"
     if "studies" in values and (replicates := parse_replicates(values, studies, args.configfile[-1])):
-        result[replicates.target] = "Of all studies: on how many training seeds each claim holds"
-    result["all_figures"] = "All of these; the same without a target"
-    width = max(map(len, result))
-    print("\n".join(f"{name:{width}}  {title}" for name, title in result.items()))
-    absent = [f"{prefix}{why}" for prefix, one in studies.items() for why in lacking(one).values()]
+        titles[replicates.target] = "Of all studies: on how many training seeds each claim holds"
+    titles["all_figures"] = "All of these; the same without a target"
+    width = max(map(len, titles))
+    print("\n".join(f"{name:{width}}  {title}" for name, title in titles.items()))
+    absent = [f"{prefix}{why}" for prefix, configured in studies.items() for why in lacking(configured).values()]
     if absent:
         print("\nNot of this configuration:\n" + "\n".join(absent))
-    print(f"\nOne of them: {HINT.format(files=' '.join(args.configfile), name=next(iter(result)))}")
+    print(f"\nOne of them: {HINT.format(files=' '.join(args.configfile), name=next(iter(titles)))}")
 
 
-def lacking(one: ConfiguredStudy) -> dict[str, str]:
+def lacking(configured: ConfiguredStudy) -> dict[str, str]:
     """Figures and tables that a study cannot have -> why."""
-    of_experiment = getattr(one.experiment, "lacking", None)
-    return of_experiment(one.study) if of_experiment else {}
+    of_experiment = getattr(configured.experiment, "lacking", None)
+    return of_experiment(configured.study) if of_experiment else {}
 
 
-def targets(prefix: str, one: ConfiguredStudy) -> dict[str, str]:
+def targets(prefix: str, configured: ConfiguredStudy) -> dict[str, str]:
     """Figures and tables for reading that a study can have, and its page and archive: target -> what it is."""
-    about, members = one.experiment.subject(one.study).describe, one.experiment.members(one.study)
-    drawn = [Path(path) for path in members if is_report_file(f"{one.study.root}/{path}") and about(Path(path))]
-    result = {f"{prefix}{path.stem}": about(path) for path in drawn}
+    about, members = (
+        configured.experiment.subject(configured.study).describe,
+        configured.experiment.members(configured.study),
+    )
+    drawn = [Path(path) for path in members if is_report_file(f"{configured.study.root}/{path}") and about(Path(path))]
+    titles = {f"{prefix}{path.stem}": about(path) for path in drawn}
     if "report.html" in members:
-        result[f"{prefix}report"] = f"All of them on one page, {one.study.root}/report.html"
-    return result | {f"{prefix}export": f"The study as one archive, {one.study.root}/{one.study.study}.crate.zip"}
+        titles[f"{prefix}report"] = f"All of them on one page, {configured.study.root}/report.html"
+    return titles | {
+        f"{prefix}export": f"The study as one archive, {configured.study.root}/{configured.study.study}.crate.zip"
+    }
 
 
 if __name__ == "__main__":

@@ -94,7 +94,10 @@ rule freeze:
         **cluster_resources("freeze"),
     params:
         **seed_params(
-            "extractive_freeze", finetuning=format_block(STUDY.finetuning), freezing=format_block(STUDY.freezing), **MODEL_SETTINGS
+            "extractive_freeze",
+            finetuning=format_block(STUDY.finetuning),
+            freezing=format_block(STUDY.freezing),
+            **MODEL_SETTINGS,
         ),
     shell:
         RUN_FORKED
@@ -169,7 +172,10 @@ if STUDY.sweep:
             **cluster_resources("sweep"),
         params:
             **seed_params(
-                "extractive_sweep", finetuning=format_block(STUDY.finetuning), sweep=format_block(STUDY.sweep), **MODEL_SETTINGS
+                "extractive_sweep",
+                finetuning=format_block(STUDY.finetuning),
+                sweep=format_block(STUDY.sweep),
+                **MODEL_SETTINGS,
             ),
         shell:
             RUN_FORKED

@@ -3,7 +3,12 @@ import re
 
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.layout import Layout
-from heuristic_core.experiments.list_sorting.results import CHECKPOINT_TABLES, PRUNING_TABLES, list_tables, target_requirements
+from heuristic_core.experiments.list_sorting.results import (
+    CHECKPOINT_TABLES,
+    PRUNING_TABLES,
+    list_tables,
+    target_requirements,
+)
 
 GPUS = 0  # models have 50,000 parameters: a CPU is enough
 

@@ -1,6 +1,7 @@
 # Tables of the study.
 PARTS = {
-    f"sorting_{name}": expand(LAYOUT.part(name), condition=CONDITIONS) for name in ("conditions", "trace", *CHECKPOINT_TABLES)
+    f"sorting_{name}": expand(LAYOUT.part(name), condition=CONDITIONS)
+    for name in ("conditions", "trace", *CHECKPOINT_TABLES)
 }
 PARTS["sorting_llc"] = [f"{LAYOUT.root}/{name}/llc-step{step}.parquet" for name, step in SAMPLED_CHECKPOINTS]
 PARTS |= {f"sorting_{name}": expand(LAYOUT.part(name), condition=STUDY.pruned_conditions) for name in PRUNING_TABLES}

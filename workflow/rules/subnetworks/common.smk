@@ -20,7 +20,12 @@ from heuristic_core.experiments.subnetworks.config.cells import (
     curve_cells,
 )
 from heuristic_core.experiments.subnetworks.config.paths import Layout
-from heuristic_core.experiments.subnetworks.figures.targets import TARGETS, drawing_module, shows_subnetworks, missing_requirement
+from heuristic_core.experiments.subnetworks.figures.targets import (
+    TARGETS,
+    drawing_module,
+    shows_subnetworks,
+    missing_requirement,
+)
 from heuristic_core.experiments.subnetworks.figures.targets import unavailable_targets, missing_study_requirement
 from heuristic_core.figures.targets import target_files, is_report_file
 from heuristic_core.models.folder import local_files
@@ -124,7 +129,8 @@ def last_checkpoint_params(script, **settings):
 def mechanism_params(name, analysis=SCORING, **settings):
     """Return the params of a job that runs the last checkpoint for one part of the block `mechanism`."""
     return last_checkpoint_params(
-        name, **({"mechanism": format_block(STUDY.mechanism, {name}), "analysis": analysis} | DEVICE_SETTINGS | settings)
+        name,
+        **({"mechanism": format_block(STUDY.mechanism, {name}), "analysis": analysis} | DEVICE_SETTINGS | settings),
     )
 
 

@@ -16,7 +16,11 @@ for study in REPORTED_STUDIES:
                 ],
             output:
                 files=[
-                    report(path, caption=CAPTIONS[name], category="Figures and tables") if is_report_file(path) else path
+                    (
+                        report(path, caption=CAPTIONS[name], category="Figures and tables")
+                        if is_report_file(path)
+                        else path
+                    )
                     for path in target_files(study.layout.root, name)
                 ],
             log:
@@ -45,5 +49,9 @@ for study in REPORTED_STUDIES:
                 RUN_FORKED
 
     for name in sorted(TARGETS.keys() - set(study.targets)):
-        reason = missing_requirement(name, study.context, study.tables) if study.prefix else missing_study_requirement(name, STUDY)
+        reason = (
+            missing_requirement(name, study.context, study.tables)
+            if study.prefix
+            else missing_study_requirement(name, STUDY)
+        )
         UNAVAILABLE_RULES[f"{study.prefix}{name}"] = study.layout.log(f"figures/{name}"), 1, reason

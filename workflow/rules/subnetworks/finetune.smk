@@ -115,7 +115,9 @@ rule learned:
         "learned_ft{ft_seed}"  # a group has one partition, and this job needs no GPU
     params:
         command=job(
-            "learned", has_record=False, analysis=format_block(STUDY.analysis, {"subsets", "class_rule", "despite_chance"})
+            "learned",
+            has_record=False,
+            analysis=format_block(STUDY.analysis, {"subsets", "class_rule", "despite_chance"}),
         )["command"],
     shell:
         RUN_FORKED

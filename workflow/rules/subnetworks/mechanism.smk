@@ -117,7 +117,11 @@ if STUDY.mechanism.mediation:
         params:
             **mechanism_params(
                 "mediation",
-                **({"mechanism": format_block(WITHOUT_INTERVALS, {"mediation", "masks"})} if STUDY.mechanism.masks else {}),
+                **(
+                    {"mechanism": format_block(WITHOUT_INTERVALS, {"mediation", "masks"})}
+                    if STUDY.mechanism.masks
+                    else {}
+                ),
             ),
         shell:
             RUN_FORKED

@@ -19,7 +19,12 @@ PUBLISHED_RESULTS = []
 for study in PUBLISHED_SOURCES:
     layout = Layout(f"{STUDY.results}/{study.name}", f"{STUDY.results}/{study.name}")
     prefix = f"published_{study.task}_"
-    imported = ["accuracy", "finetune_accuracy", "actual_sparsity", *(["ablations"] if load_paper_results(study.task) else [])]
+    imported = [
+        "accuracy",
+        "finetune_accuracy",
+        "actual_sparsity",
+        *(["ablations"] if load_paper_results(study.task) else []),
+    ]
     printed = ["core_null"] if load_paper_results(study.task) else []  # shown, but not used for claims
     tables = [*imported, "group_accuracy", "family_scores", "effective_size", "summary", "variance"]
     drawn = [name for name in TARGETS if missing_requirement(name, study.context, [*tables, *printed]) is None]

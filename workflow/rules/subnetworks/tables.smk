@@ -28,7 +28,9 @@ rule gather:
 # Shared heads depend only on the subnetworks of the spread and the early ones: another sparsity reruns no ablation.
 rule core:
     input:
-        subnetworks=[f"{folder}/subnetwork.json" for folder in cell_dirs(sorted({*spread_cells(STUDY), *early_cells(STUDY)}))],
+        subnetworks=[
+            f"{folder}/subnetwork.json" for folder in cell_dirs(sorted({*spread_cells(STUDY), *early_cells(STUDY)}))
+        ],
     output:
         core=LAYOUT.core,
         core_null=f"{LAYOUT.run}/core_null.parquet",

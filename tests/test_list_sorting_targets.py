@@ -1,0 +1,49 @@
+"""Which figures a list-sorting study can have, what loads with one, and captions."""
+
+import subprocess
+import sys
+
+import pytest
+from list_sorting_tables import TABLES
+
+from heuristic_core.experiments.list_sorting.figures import draw
+from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, missing_requirement
+from heuristic_core.experiments.list_sorting.study import SortingFigures
+
+SETTINGS = SortingFigures()
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_what_is_absent_is_named(name):
+    first = TARGETS[name].tables[0]
+    with pytest.raises(ValueError, match=f"^{name}: no table {first}"):
+        draw(name, {table: rows for table, rows in TABLES.items() if table != first}, SETTINGS)
+    with pytest.raises(ValueError, match=f"^{name}: no rows in table "):
+        draw(name, {table: rows.head(0) for table, rows in TABLES.items()}, SETTINGS)
+    assert missing_requirement(name, TABLES, 3) is None
+    assert missing_requirement(name, [], 3).startswith(f"{name} is drawn from {first}")
+
+
+def test_modes_need_two_conditions():
+    assert missing_requirement("figure_modes", TABLES, 1) == (
+        "figure_modes needs at least 2 conditions, this study has 1; add to `conditions`"
+    )
+
+
+def test_only_the_drawn_figure_is_loaded():
+    code = (
+        "import sys; from heuristic_core.experiments.list_sorting.figures import draw\n"
+        "try: draw('figure_modes', {}, *[type('', (), {'width': 7, 'dpi': 200})])\n"
+        "except ValueError: pass\n"
+        "loaded = {name.rpartition('.')[2] for name in sys.modules if 'list_sorting.figures.' in name}\n"
+        "assert 'figure_modes' in loaded and not loaded & {'figure_circuits', 'table_conditions'}, loaded\n"
+        "assert not {'torch', 'transformers'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_target_has_a_caption_of_one_paragraph(name, request):
+    caption = (request.config.rootpath / "workflow" / "report" / "list_sorting" / f"{name}.rst").read_text().strip()
+    assert "\n\n" not in caption and "[" not in caption  # it becomes the text of a Markdown image
+    assert "arXiv 2501.18666" in caption
