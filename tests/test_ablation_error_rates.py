@@ -54,8 +54,8 @@ def test_intervals_of_what_remains_without_the_core_hold_the_truth(templates):
     rng, held, of_change, supported, count = np.random.default_rng([36, templates]), [], [], 0, amount(400)
     for _ in range(count):
         rows = compute_ablations(predicted(rng, templates), SETS, bootstrap=200, seed=int(rng.integers(2**31)))
-        found = Evidence(CONTEXT, select_run({"ablations": rows, "group_accuracy": full_rows(10.0)}, RUN))
-        estimate = heads.remaining_accuracy(found, group="j")
+        result = Evidence(CONTEXT, select_run({"ablations": rows, "group_accuracy": full_rows(10.0)}, RUN))
+        estimate = heads.remaining_accuracy(result, group="j")
         held.append(estimate.low <= 10 <= estimate.high)
         supported += decide_verdict(estimate, "< 10 points") == "supported"
         row = rows[(rows["group"] == "j") & (rows["ablation"] != "none")].iloc[0]
@@ -89,13 +89,13 @@ def costs(core, controls):
 
 def test_the_cores_difference_of_shares_is_ranked_among_random_sets():
     """40 sets lose 10 points of J, of 60, and none of ID; the core loses 45 and 2, of 40 above chance."""
-    found = heads.share_lost_against_controls(costs((45, 2), [(10 - 0.1 * k, 0) for k in range(40)]))
-    assert (found.value, found.opposite, found.n) == (pytest.approx(1 / 41), 1, 40)
-    assert found.detail == (
+    result = heads.share_lost_against_controls(costs((45, 2), [(10 - 0.1 * k, 0) for k in range(40)]))
+    assert (result.value, result.opposite, result.n) == (pytest.approx(1 / 41), 1, 40)
+    assert result.detail == (
         "core loses +70 percentage points more of J than of ID; 40 random sets +13 on average, +17 at most, "
         "40 of them more of J, p = 0.024"
     )
-    assert decide_verdict(found, "p < 0.05") == "supported"
+    assert decide_verdict(result, "p < 0.05") == "supported"
     as_much_of_the_task = heads.share_lost_against_controls(costs((45, 30), [(10, 0)] * 40))  # 75 % of both
     assert decide_verdict(as_much_of_the_task, "p < 0.05") == "contradicted"
     few = heads.share_lost_against_controls(costs((45, 2), [(10, 0)] * 7))
@@ -114,21 +114,21 @@ def test_a_core_of_chance_is_rarely_more_special_than_its_layers(kind):
         of_id = rng.gamma(0.5, 2, 16)
         core = int(rng.integers(8)), 8 + int(rng.integers(8))
         sets = [core, *draw_matched_sets("0+1", range(16), 8, 47, seed, core)]
-        cost = [(of_j[list(one)].sum(), of_id[list(one)].sum()) for one in sets]
-        found = costs(cost[0], cost[1:])
-        plain += decide_verdict(heads.share_lost_beyond_the_task(found), "> 0 points") == "supported"
-        decided += decide_verdict(heads.share_lost_against_controls(found), "p < 0.05") != "not clear"
+        cost = [(of_j[list(item)].sum(), of_id[list(item)].sum()) for item in sets]
+        result = costs(cost[0], cost[1:])
+        plain += decide_verdict(heads.share_lost_beyond_the_task(result), "> 0 points") == "supported"
+        decided += decide_verdict(heads.share_lost_against_controls(result), "p < 0.05") != "not clear"
     assert decided <= by_chance(count) and plain > 0.5 * count
 
 
 def test_what_remains_is_the_ablated_models_own_interval():
     row = {"accuracy": 4.0, "low": -3.0, "high": 12.0, "unit": "template", "units": 22}
     rows = ablation("strongest", "0.0+1.1", 2, {None: ("j", -56.0)}, change_low=-57.0, change_high=-55.0, **row)
-    found = evidence(ablations=rows, group_accuracy=[group_row(60.0, "j", 0.0, None)])
-    estimate = heads.remaining_accuracy(found, group="j")
+    result = evidence(ablations=rows, group_accuracy=[group_row(60.0, "j", 0.0, None)])
+    estimate = heads.remaining_accuracy(result, group="j")
     assert (estimate.value, estimate.low, estimate.high) == (4, -3, 12)
     assert (estimate.n, estimate.unit) == (22, "templates")
     assert estimate.detail == "0.0+1.1: J from 60.0 to 4.0" and decide_verdict(estimate, "< 10 points") == "not clear"
-    old = Evidence(found.context, found.tables | {"ablations": found.tables["ablations"].drop(columns="units")})
+    old = Evidence(result.context, result.tables | {"ablations": result.tables["ablations"].drop(columns="units")})
     with pytest.raises(heads.NotComputable, match="table ablations has no intervals of accuracy"):
         heads.remaining_accuracy(old, group="j")

@@ -94,8 +94,8 @@ def test_the_null_table_counts_heads_in_its_sets(tmp_path):
     result = compute_core_null(components(CELLS), WITH_EARLY, permutations=500, seed=7)
     assert list(result.columns) == get_schema("core_null").names
     write_table("core_null", result, tmp_path / "core_null.parquet")
-    found = result.set_index("set")[["n", "observed"]]
-    assert dict(zip(found.index, found.itertuples(index=False, name=None), strict=True)) == {
+    actual = result.set_index("set")[["n", "observed"]]
+    assert dict(zip(actual.index, actual.itertuples(index=False, name=None), strict=True)) == {
         "high": (2, 2),
         "mid": (2, 3),
         "mid+high": (4, 2),
@@ -118,10 +118,10 @@ def test_the_null_table_counts_heads_in_its_sets(tmp_path):
 
 def test_the_papers_expectation_is_beside_that_within_layers():
     assert f"{expected_over_all_heads(144, [0.7] * 12):.1e}" == "7.7e-05"  # as the paper prints it
-    found = compute_core_null(components(CELLS), WITH_EARLY, permutations=5, seed=7).set_index("set")[
+    result = compute_core_null(components(CELLS), WITH_EARLY, permutations=5, seed=7).set_index("set")[
         "expected_over_all"
     ]
-    assert found.to_dict() == pytest.approx(
+    assert result.to_dict() == pytest.approx(
         {
             "high": 6 * 0.5**2,
             "mid": 6 * 0.7**2,
@@ -158,10 +158,10 @@ def test_the_null_against_exact_enumeration(heads, kept_per_layer):
     masks = np.arange(heads) < kept_per_layer[..., None]
     draws = draw_shared_counts(masks, 40_000, np.random.default_rng(0))
     exact = enumerated(kept_per_layer, heads)
-    found = np.bincount(draws, minlength=len(exact)) / len(draws)
+    result = np.bincount(draws, minlength=len(exact)) / len(draws)
     # Five standard errors of a share over 40,000 draws; what cannot be is never drawn.
-    assert np.abs(found - exact).max() < 5 * 0.5 / 200
-    assert (found[exact == 0] == 0).all()
+    assert np.abs(result - exact).max() < 5 * 0.5 / 200
+    assert (result[exact == 0] == 0).all()
 
 
 def test_the_null_against_permuting_every_mask():

@@ -110,8 +110,8 @@ def test_coverage_of_the_mean_where_seeds_share_their_pairs(seeds):
 
 def test_the_interval_is_students():
     values = [1.0, 2.0, 4.0, 9.0]
-    found = stats.ttest_1samp(values, 0).confidence_interval(0.95)
-    assert mean_interval(values) == pytest.approx((4.0, found.low, found.high))
+    result = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert mean_interval(values) == pytest.approx((4.0, result.low, result.high))
 
 
 def test_variance_between_and_within_seeds():

@@ -47,7 +47,7 @@ def test_coverage_of_sizes_between_a_floor_of_20_and_a_densest_subnetwork_of_80(
     sizes = rng.normal(mean, sd, (DRAWS, n)).clip(0, 100)
     least, most = np.where(sizes > 80, 80, np.where(sizes < 20, 0, sizes)), sizes.copy()
     most[sizes > 80], most[sizes < 20] = 100, 20
-    ends = [compute_bounded_interval(*one) for one in zip(least, most, strict=True)]
+    ends = [compute_bounded_interval(*item) for item in zip(least, most, strict=True)]
     assert np.mean([low <= truth <= high for low, high in ends]) >= 0.9
 
 

@@ -14,6 +14,7 @@ from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.subnetworks.analysis import statistics_accuracy
 from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
 from heuristic_core.stats.estimates import STATISTICS, Estimate, statistic
+from heuristic_core.stats.seeds import mean_interval
 from heuristic_core.tables.schemas import SCHEMAS, get_schema
 
 
@@ -68,7 +69,8 @@ def mean_over_pruning_seeds(monkeypatch):
     """A statistic with known answers."""
 
     def mean_accuracy(evidence, group, sparsity):
-        return Estimate.mean(evidence.spread("group_accuracy", group, sparsity)["accuracy"], "")
+        values = evidence.spread("group_accuracy", group, sparsity)["accuracy"]
+        return Estimate(*mean_interval(values), len(values), "pruning seeds")
 
     monkeypatch.setitem(STATISTICS, "mean_accuracy", mean_accuracy)
 

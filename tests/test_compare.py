@@ -26,11 +26,11 @@ def differences(folder, a, b):
 
 
 def row(frame, quantity, of, role=None):
-    found = frame[frame["quantity"].str.startswith(quantity) & (frame["group_or_subset"] == of)]
+    result = frame[frame["quantity"].str.startswith(quantity) & (frame["group_or_subset"] == of)]
     if role:
-        found = found[found["sparsity_role"] == role]
-    (found,) = found.to_dict("records")
-    return found
+        result = result[result["sparsity_role"] == role]
+    (result,) = result.to_dict("records")
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +49,11 @@ def test_full_models_differ_by_a_normal_interval_of_half_widths(single):
 
 @pytest.mark.parametrize("role", ["mid", "high"])
 def test_subnetworks_differ_by_welch_over_pruning_seeds(single, role):
-    found = row(single, "mean accuracy", "cn_if", role)
+    result = row(single, "mean accuracy", "cn_if", role)
     half = stats.t.ppf(0.975, 22) * np.sqrt(2 * 36 / 12)  # equal variances and counts: Student's t of 2 (12 - 1)
-    assert found["difference"] == pytest.approx(7)
-    assert (found["low"], found["high"]) == pytest.approx((7 - half, 7 + half))
-    assert (found["unit"], found["n_a"], found["n_b"]) == ("pruning seeds", 12, 12)
+    assert result["difference"] == pytest.approx(7)
+    assert (result["low"], result["high"]) == pytest.approx((7 - half, 7 + half))
+    assert (result["unit"], result["n_a"], result["n_b"]) == ("pruning seeds", 12, 12)
 
 
 def test_welch_agrees_with_scipy(folder):
@@ -62,21 +62,21 @@ def test_welch_agrees_with_scipy(folder):
     sizes = tables_b["effective_size"].copy()
     here = (sizes["step"] == 2200) & (sizes["group"] == "id") & sizes["seed"].notna()
     sizes.loc[here, "effective_size"] = [60.0, 65.0, 100.0]
-    found = row(compare(tables_a, tables_b | {"effective_size": sizes}, context_a, context_b), "effective size", "id")
+    result = row(compare(tables_a, tables_b | {"effective_size": sizes}, context_a, context_b), "effective size", "id")
     expected = stats.ttest_ind([60, 65, 100], [70, 80, 90], equal_var=False).confidence_interval()
-    assert (found["low"], found["high"]) == pytest.approx(tuple(expected))
-    assert found["quantity"] == "effective size, margin 3"
+    assert (result["low"], result["high"]) == pytest.approx(tuple(expected))
+    assert result["quantity"] == "effective size, margin 3"
 
 
 def test_several_runs_are_compared_over_fine_tuning_seeds(folder):
     frame = differences(folder, ["one"], ["pair"])
-    found = row(frame, "mean accuracy", "ood", "mid")
+    result = row(frame, "mean accuracy", "ood", "mid")
     variances, degrees = (36 / 12, 4 / 2), (11, 1)
     df = sum(variances) ** 2 / sum(v**2 / d for v, d in zip(variances, degrees, strict=True))
     half = stats.t.ppf(0.975, df) * np.sqrt(sum(variances))
-    assert found["difference"] == pytest.approx(1)
-    assert (found["low"], found["high"]) == pytest.approx((1 - half, 1 + half))
-    assert found["unit"] == "a: pruning seeds; b: fine-tuning seeds"
+    assert result["difference"] == pytest.approx(1)
+    assert (result["low"], result["high"]) == pytest.approx((1 - half, 1 + half))
+    assert result["unit"] == "a: pruning seeds; b: fine-tuning seeds"
     full = row(frame, "accuracy of the full model", "ood")
     assert full["unit"] == "a: pair; b: fine-tuning seeds"
     variances, degrees = ((5 / Z) ** 2, 4 / 2), (np.inf, 1)
@@ -85,29 +85,29 @@ def test_several_runs_are_compared_over_fine_tuning_seeds(folder):
 
 
 def test_correlations_differ_by_an_interval_from_their_ends(single):
-    found = row(single, "rank correlation", "shared seeds")
+    result = row(single, "rank correlation", "shared seeds")
     # 0.80 in [0.60, 0.95] and 0.87 in [0.60, 0.95]
-    assert found["difference"] == pytest.approx(0.07)
-    assert found["low"] == pytest.approx(0.07 - np.hypot(0.87 - 0.60, 0.95 - 0.80))
-    assert found["high"] == pytest.approx(0.07 + np.hypot(0.95 - 0.87, 0.80 - 0.60))
+    assert result["difference"] == pytest.approx(0.07)
+    assert result["low"] == pytest.approx(0.07 - np.hypot(0.87 - 0.60, 0.95 - 0.80))
+    assert result["high"] == pytest.approx(0.07 + np.hypot(0.95 - 0.87, 0.80 - 0.60))
 
 
 def test_core_sizes_have_no_interval_and_say_so(single):
-    found = row(single, "core size", "heads")
-    assert (found["a"], found["b"], found["difference"]) == (4, 6, 2)
-    assert np.isnan(found["low"]) and found["reason"] == "no interval: a and b without one"
+    result = row(single, "core size", "heads")
+    assert (result["a"], result["b"], result["difference"]) == (4, 6, 2)
+    assert np.isnan(result["low"]) and result["reason"] == "no interval: a and b without one"
 
 
 def test_core_heads_are_shared_by_identity_of_one_model(folder):
     (a, context_a), (b, context_b) = side(folder, "pair"), side(folder, "other")
     of_a, of_b = Evidence(context_a, a), Evidence(context_b.model_copy(update={"seeds": (1, 2)}), b)
-    found = shared_core(of_a, of_b)
-    assert [(one.ft_seed_a, one.ft_seed_b, one.core_size_a, one.core_size_b) for one in found] == [
+    result = shared_core(of_a, of_b)
+    assert [(item.ft_seed_a, item.ft_seed_b, item.core_size_a, item.core_size_b) for item in result] == [
         (1, 1, 4, 6),
         (2, 1, 4, 6),
     ]
-    assert found[0].names == ["0.0", "0.1", "0.2", "0.3"]
-    assert (found[0].expected, found[0].p) == pytest.approx((3, 15 / 70))  # six of eight heads hold all of four
+    assert result[0].names == ["0.0", "0.1", "0.2", "0.3"]
+    assert (result[0].expected, result[0].p) == pytest.approx((3, 15 / 70))  # six of eight heads hold all of four
     for other in (b["core"].assign(model="another"), b["core"][b["core"]["component"] < 6]):
         assert shared_core(of_a, Evidence(context_b, b | {"core": other})) == []
     same = shared_core(of_a, Evidence(context_b, b))[0]
@@ -123,15 +123,15 @@ def test_errors_of_pairs_do_not_average_out_over_seeds(folder):
     """Twelve seeds with a standard deviation of 6 points, and 4 points to either side over their common pairs."""
     (a, context_a), (b, context_b) = side(folder, "one"), side(folder, "other")
     wide = [tables | {"summary": tables["summary"].assign(pair_half_width=4.0, left_out=2)} for tables in (a, b)]
-    found = row(compare(*wide, context_a, context_b), "mean accuracy", "ood", "mid")
+    result = row(compare(*wide, context_a, context_b), "mean accuracy", "ood", "mid")
     of_seeds, of_pairs = 36 / 12, (4 / Z) ** 2
     df = (2 * (of_seeds + of_pairs)) ** 2 / (2 * of_seeds**2 / 11)
     half = stats.t.ppf(0.975, df) * np.sqrt(2 * (of_seeds + of_pairs))
-    assert (found["low"], found["high"]) == pytest.approx((7 - half, 7 + half))
-    assert found["unit"] == "pruning seeds, faulty pruning runs left out: 2"
+    assert (result["low"], result["high"]) == pytest.approx((7 - half, 7 + half))
+    assert result["unit"] == "pruning seeds, faulty pruning runs left out: 2"
     none = [tables | {"summary": tables["summary"].assign(n=0, mean=np.nan, left_out=12)} for tables in (a, b)]
-    found = row(compare(*none, context_a, context_b), "mean accuracy", "ood", "mid")
-    assert np.isnan(found["difference"]) and "a: none of 12 pruning runs is sound" in found["reason"]
+    result = row(compare(*none, context_a, context_b), "mean accuracy", "ood", "mid")
+    assert np.isnan(result["difference"]) and "a: none of 12 pruning runs is sound" in result["reason"]
 
 
 def test_what_a_side_lacks_is_null_with_a_reason(folder):
@@ -163,17 +163,17 @@ def test_sizes_are_compared_in_the_order_of_their_study(folder):
     text = context.model_copy(update={"size_order": "mean-first", "size_rule": "grid"})
     frame = compare(a, b, text, context_b)
     frame = frame[(frame["group_or_subset"] == "id") & frame["quantity"].str.startswith("effective size")]
-    found = frame.set_index("quantity")
-    assert set(found.index) == {"effective size, margin 3, mean-first, of the grid", "effective size, margin 3"}
-    of_text = found.loc["effective size, margin 3, mean-first, of the grid"]
+    result = frame.set_index("quantity")
+    assert set(result.index) == {"effective size, margin 3, mean-first, of the grid", "effective size, margin 3"}
+    of_text = result.loc["effective size, margin 3, mean-first, of the grid"]
     assert of_text["a"] == 55 and of_text[["a_low", "b", "difference"]].isna().all()
 
 
 def test_no_spread_gives_no_interval(folder):
     (a, context), (b, _) = side(folder, "one"), side(folder, "other")
     flat = [tables | {"summary": tables["summary"].assign(sd=0.0)} for tables in (a, b)]
-    found = row(compare(*flat, context, context), "mean accuracy", "ood", "mid")
-    assert np.isnan(found["low"]) and found["reason"] == "no interval: no spread on either side"
+    result = row(compare(*flat, context, context), "mean accuracy", "ood", "mid")
+    assert np.isnan(result["low"]) and result["reason"] == "no interval: no spread on either side"
 
 
 def test_numbers_at_other_sparsities_are_shown_and_not_subtracted(folder):
@@ -188,8 +188,8 @@ def test_numbers_at_other_sparsities_are_shown_and_not_subtracted(folder):
         high["difference"] == pytest.approx(7) and pd.isna(high["reason"]) and high["sparsity_a"] == high["sparsity_b"]
     )
     for quantity, of in (("core size", "heads"), ("rank correlation", "shared seeds")):
-        found = row(frame, quantity, of)
-        assert np.isnan(found["difference"]) and "not compared: a at" in found["reason"]
+        result = row(frame, quantity, of)
+        assert np.isnan(result["difference"]) and "not compared: a at" in result["reason"]
 
 
 def test_an_interval_of_everything_is_a_message(folder):
@@ -197,11 +197,11 @@ def test_an_interval_of_everything_is_a_message(folder):
     (a, context), (b, _) = side(folder, "one"), side(folder, "other")
     wide = b["summary"][b["summary"]["over"] == "pruning seeds"].assign(n=2, sd=70.7, low=-585.0, high=685.0)
     frame = compare(a, b | {"summary": wide}, context, context)
-    found = row(frame, "mean accuracy", "ood", "mid")
-    assert found["difference"] == found["b"] - found["a"]
-    assert np.isnan([found[end] for end in ("low", "high", "b_low", "b_high")]).all()
+    result = row(frame, "mean accuracy", "ood", "mid")
+    assert result["difference"] == result["b"] - result["a"]
+    assert np.isnan([result[end] for end in ("low", "high", "b_low", "b_high")]).all()
     said = "no interval: it would be −", "beyond all that is possible", "b: its interval would be −585 to 685"
-    assert [part for part in said if part not in found["reason"]] == []
+    assert [part for part in said if part not in result["reason"]] == []
 
 
 def test_only_common_subsets_are_compared(folder):
@@ -217,6 +217,6 @@ def test_only_common_subsets_are_compared(folder):
 
 def test_two_runs_of_one_study_are_compared(folder):
     frame = differences(folder, ["pair", 1], ["pair", 2])
-    found = row(frame, "accuracy of the full model", "cn_if")
-    assert (found["a"], found["b"], found["unit"]) == (41, 42, "pair")
+    result = row(frame, "accuracy of the full model", "cn_if")
+    assert (result["a"], result["b"], result["unit"]) == (41, 42, "pair")
     assert row(frame, "mean accuracy", "ood", "mid")["unit"] == "pruning seeds"

@@ -31,11 +31,11 @@ GROUPS = {"a": "ood", "b": "ood", "c": "id"}
 def test_a_permutation_keeps_the_counts_of_every_layer_and_the_mlps():
     grid, kept = ComponentGrid(3, 4), [0, 2, 3, 8, 12, 14]
     draws = [permute_heads(kept, grid, numpy_generator(0, "random subnetwork", seed)) for seed in range(200)]
-    for found in draws:
-        assert found == sorted(set(found)) and found[4:] == [12, 14]
-        assert [head // 4 for head in found[:4]] == [0, 0, 0, 2]
-    assert {found[3] for found in draws} == {8, 9, 10, 11}
-    assert {tuple(found[:3]) for found in draws} == {(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)}
+    for result in draws:
+        assert result == sorted(set(result)) and result[4:] == [12, 14]
+        assert [head // 4 for head in result[:4]] == [0, 0, 0, 2]
+    assert {result[3] for result in draws} == {8, 9, 10, 11}
+    assert {tuple(result[:3]) for result in draws} == {(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)}
 
 
 CONTEXT = Context(mid=0.3, high=0.5, last=20, seeds=SEEDS, curve_seeds=SEEDS)
@@ -102,8 +102,8 @@ def test_differences_are_paired_by_pruning_seed(tmp_path):
         ("random", "a", [40, 40, 40]), ("random", "b", [40, 30, 50]), ("random", None, [40, 35, 45]),
         ("importance", None, [40, 25, 40]),
     ):  # fmt: skip
-        found = row(result, control, subset)
-        assert found["pair_half_width"] > 0 and found[ENDS].tolist() == two_way(values, found["pair_half_width"])
+        actual = row(result, control, subset)
+        assert actual["pair_half_width"] > 0 and actual[ENDS].tolist() == two_way(values, actual["pair_half_width"])
     by_pair = np.mean(
         [
             100.0 * ((np.arange(10) < right) & (np.arange(10) >= of_random))
@@ -157,10 +157,10 @@ def test_coverage_of_a_difference_on_pairs_that_all_seeds_share():
         skill = np.array([1.0, -0.5])[:, None, None] + rng.normal(0, 0.1, (2, seeds, 1))
         right = np.array([3.0, 0.0])[:, None, None] * hard + rng.normal(size=(2, seeds, pairs)) < skill
         drawn = pd.DataFrame({"accuracy": 100.0 * right.ravel()}, names).reset_index().assign(**identity)
-        found = row(compute_controls(drawn, Analysis(bootstrap=100)), "random", "a")
-        held.append(found["difference_low"] <= truth <= found["difference_high"])
-        over_seeds = np.sqrt((found["difference_high"] - found["difference"]) ** 2 - found["pair_half_width"] ** 2)
-        alone.append(abs(found["difference"] - truth) <= over_seeds)
+        result = row(compute_controls(drawn, Analysis(bootstrap=100)), "random", "a")
+        held.append(result["difference_low"] <= truth <= result["difference_high"])
+        over_seeds = np.sqrt((result["difference_high"] - result["difference"]) ** 2 - result["pair_half_width"] ** 2)
+        alone.append(abs(result["difference"] - truth) <= over_seeds)
     assert np.mean(held) >= 0.9 and np.mean(alone) < 0.85
 
 

@@ -44,7 +44,7 @@ def test_random_sets_are_those_of_ablations_and_may_have_core_heads():
     assert len(set(drawn)) == 20 and core not in drawn and drawn != draw_control_sets(core, GRID, 20, 1)
     assert {tuple(head // 8 for head in heads) for heads in drawn} == {(0, 1, 1)}
     joint = make_joint_sets(core, dict.fromkeys(core, 1.0), GRID, 20, 5, 0)
-    assert drawn == [one.heads for one in joint if one.role == "control" and one.layers == "0+1+1"]
+    assert drawn == [item.heads for item in joint if item.role == "control" and item.layers == "0+1+1"]
     every = draw_control_sets((1, 9), GRID, 100, 0)
     assert {*every, (1, 9)} == {(a, 8 + b) for a in range(8) for b in range(8)} and len(every) == 63
     assert draw_control_sets((), GRID, 20, 0) == []
@@ -58,8 +58,8 @@ def test_sets_that_do_not_exist_say_why():
 
 def test_a_set_in_the_place_of_found_heads_is_drawn_from_all_of_each_layer():
     draws = [draw_matched_set((0, 1, 2, 9), GRID, np.random.default_rng(k)) for k in range(60)]
-    assert {tuple(head // 8 for head in one) for one in draws} == {(0, 0, 0, 1)}
-    assert all(len(set(one)) == 4 for one in draws) and {head for one in draws for head in one} == set(range(16))
+    assert {tuple(head // 8 for head in draw) for draw in draws} == {(0, 0, 0, 1)}
+    assert all(len(set(draw)) == 4 for draw in draws) and {head for draw in draws for head in draw} == set(range(16))
 
 
 def test_random_sets_take_the_pruning_seeds_in_turn():
@@ -118,13 +118,13 @@ def test_the_interval_holds_the_true_difference_about_as_often_as_it_says():
 
 @pytest.mark.slow
 def test_a_core_like_any_set_is_seldom_significant():
-    draws, found = np.random.default_rng(3), []
+    draws, result = np.random.default_rng(3), []
     for _ in range(200):
         levels = draws.normal(90, 2, 21)  # of sets; runs of a set differ by less
         own, controls = levels[0] + draws.normal(0, 1, 12), levels[1:] + draws.normal(0, 1, 20)
-        found.append(compute_core_free(*simulated(own, controls)).iloc[0]["p_lower"])
-    assert np.mean(np.array(found) < 0.05) < 0.08
-    assert min(found) == pytest.approx(1 / 21)
+        result.append(compute_core_free(*simulated(own, controls)).iloc[0]["p_lower"])
+    assert np.mean(np.array(result) < 0.05) < 0.08
+    assert min(result) == pytest.approx(1 / 21)
 
 
 EFFECTS = {  # of closing each of 32 heads, points
@@ -188,11 +188,11 @@ def test_levels_are_of_subsets_families_groups_and_j():
     families = [{"seed": 0, "group": "j", "family": "f", "accuracy": 39.0}]
     design = pd.DataFrame([{"number": 0, "role": "core-free", "set": 0, "seed": 71}])
     tables = table("accuracy", accuracy), table("group_accuracy", groups), table("family_scores", families)
-    found = collect_values(*tables, design).set_index(["measure", "subset", "group", "family"])["value"]
-    assert found["accuracy", np.nan, "ood", "f"] == 40.0 and found["accuracy", "a", "ood", "f"] == 20.0
-    assert found["accuracy", np.nan, "j", np.nan] == 39.0 and found["accuracy", np.nan, "j", "f"] == 39.0
-    assert found["kl", np.nan, "ood", np.nan] == 0.5
-    assert ("kl", np.nan, "j", np.nan) not in found.index
+    result = collect_values(*tables, design).set_index(["measure", "subset", "group", "family"])["value"]
+    assert result["accuracy", np.nan, "ood", "f"] == 40.0 and result["accuracy", "a", "ood", "f"] == 20.0
+    assert result["accuracy", np.nan, "j", np.nan] == 39.0 and result["accuracy", np.nan, "j", "f"] == 39.0
+    assert result["kl", np.nan, "ood", np.nan] == 0.5
+    assert ("kl", np.nan, "j", np.nan) not in result.index
 
 
 def test_a_run_is_faithful_within_the_margin_of_subnetworks_that_may_keep_all():
@@ -202,10 +202,10 @@ def test_a_run_is_faithful_within_the_margin_of_subnetworks_that_may_keep_all():
     became = [ABOUT | {"seed": k, "actual_sparsity": 0.3, "missed": k == 1, "collapsed": False} for k in range(2)]
     became.append(ABOUT | {"seed": 2, "reason": "diverged"})
     groups = [group_row(value, "id", seed=k) for k, value in enumerate((92.5, 91.5))]
-    found = compute_core_free_runs(design, table("runs", became), table("group_accuracy", groups), 95.0, 3.0)
-    assert found["faithful"].tolist()[:2] == [True, False] and pd.isna(found["faithful"].iloc[2])
-    assert found["sound"].tolist() == [True, False, False]
-    assert found["seed"].tolist() == [71, 72, 73] and found["reason"].iloc[2] == "diverged"
+    result = compute_core_free_runs(design, table("runs", became), table("group_accuracy", groups), 95.0, 3.0)
+    assert result["faithful"].tolist()[:2] == [True, False] and pd.isna(result["faithful"].iloc[2])
+    assert result["sound"].tolist() == [True, False, False]
+    assert result["seed"].tolist() == [71, 72, 73] and result["reason"].iloc[2] == "diverged"
 
 
 # ---- claims
@@ -224,11 +224,11 @@ def evidence_of(own, controls, mid=95.0, **change):
 
 def test_a_cost_beyond_all_random_sets_supports_the_claim():
     draws = np.random.default_rng(4)
-    found = evidence_of(draws.normal(80, 1, 12), draws.normal(94, 1, 40))
-    estimate = statistics.without_core(found, group="id")
+    result = evidence_of(draws.normal(80, 1, 12), draws.normal(94, 1, 40))
+    estimate = statistics.without_core(result, group="id")
     assert decide_verdict(estimate, "p < 0.05") == "supported" and "12 runs without the core" in estimate.detail
-    assert decide_verdict(statistics.controls_faithful(found), "> 0 points") == "supported"
-    assert statistics.core_size(found).value == 1
+    assert decide_verdict(statistics.controls_faithful(result), "> 0 points") == "supported"
+    assert statistics.core_size(result).value == 1
     gain = evidence_of(draws.normal(99, 0.1, 12), draws.normal(94, 1, 40))
     assert decide_verdict(statistics.without_core(gain, group="id"), "p < 0.05") == "contradicted"
     few = evidence_of(draws.normal(80, 1, 12), draws.normal(94, 1, 38))
@@ -236,15 +236,15 @@ def test_a_cost_beyond_all_random_sets_supports_the_claim():
 
 
 def test_controls_that_fail_as_well_make_the_claim_not_applicable():
-    found = evidence_of([50.0, 51.0, 52.0], np.linspace(60, 70, 20))
-    estimate = statistics.controls_faithful(found)
+    result = evidence_of([50.0, 51.0, 52.0], np.linspace(60, 70, 20))
+    estimate = statistics.controls_faithful(result)
     assert estimate.value == pytest.approx(65 - 92) and decide_verdict(estimate, "> 0 points") == "contradicted"
 
 
 def test_a_claim_of_mostly_faulty_runs_is_refused():
-    found = evidence_of([80.0, 81.0], np.linspace(90, 95, 20), left_out=9)
+    result = evidence_of([80.0, 81.0], np.linspace(90, 95, 20), left_out=9)
     with pytest.raises(FailedRuns, match="of 11 pruning runs with the core closed, 9 did not go well"):
-        statistics.without_core(found, group="id")
+        statistics.without_core(result, group="id")
 
 
 # ---- packing
@@ -258,10 +258,10 @@ def test_packing_counts_rounds_that_recover_the_share():
         Round(2, 0, (0, 1, 9), (4, 5, 32, 33), 85.0),
         Round(3, 0, (0, 1, 4, 5, 9), None, None, "diverged"),
     ]
-    found = packing(rounds, GRID, 100.0, 0.85, about)
-    assert found[["round", "control"]].values.tolist() == [[1, 0], [2, 0], [2, 1], [3, 0]]
-    assert found["faithful"].tolist()[:3] == [True, True, False] and pd.isna(found["faithful"].iloc[3])
-    assert found["room"].tolist() == [32 // 3] * 4 and found["heads"].tolist()[:3] == [3, 2, 2]
+    result = packing(rounds, GRID, 100.0, 0.85, about)
+    assert result[["round", "control"]].values.tolist() == [[1, 0], [2, 0], [2, 1], [3, 0]]
+    assert result["faithful"].tolist()[:3] == [True, True, False] and pd.isna(result["faithful"].iloc[3])
+    assert result["room"].tolist() == [32 // 3] * 4 and result["heads"].tolist()[:3] == [3, 2, 2]
 
 
 def test_a_round_closes_the_heads_of_those_before_while_there_are_some_and_room():
@@ -276,9 +276,9 @@ def test_without_a_sound_subnetwork_nothing_is_faithful():
     design = pd.DataFrame([{"number": 0, "role": "control", "set": 1, "seed": 71, "closed": [1]}])
     became = [ABOUT | {"seed": 0, "actual_sparsity": 0.3, "missed": False, "collapsed": False}]
     groups = table("group_accuracy", [group_row(92.0, "id", seed=0)])
-    found = compute_core_free_runs(design, table("runs", became), groups, None, 3.0).iloc[0]
-    assert found["sound"] and found["id_accuracy"] == 92 and found["reason"] == NO_MID
-    assert pd.isna(found["mid_id_accuracy"]) and pd.isna(found["faithful"])
+    result = compute_core_free_runs(design, table("runs", became), groups, None, 3.0).iloc[0]
+    assert result["sound"] and result["id_accuracy"] == 92 and result["reason"] == NO_MID
+    assert pd.isna(result["mid_id_accuracy"]) and pd.isna(result["faithful"])
     with pytest.raises(NotComputable, match=NO_MID):
         statistics.controls_faithful(evidence_of([80.0, 81.0], [95.0, 94.0], mid=np.nan))
 

@@ -14,6 +14,7 @@ from heuristic_core.experiments.subnetworks.analysis.statistics_spread import (
     share_below,
 )
 from heuristic_core.stats.bootstrap import Resamples, degrees_of_freedom, sum_interval, widen_change_interval
+from heuristic_core.stats.bounds import compute_bounded_interval
 from heuristic_core.stats.differences import median_difference_interval
 from heuristic_core.stats.estimates import Estimate
 from heuristic_core.stats.randomisation import layer_randomisation_test
@@ -26,13 +27,13 @@ BELOW = 0.03  # of a rate that 400 repeats measure: more than two and a half sta
 
 def by_templates(rng, templates: list[int]) -> list[tuple[np.ndarray, list[str]]]:
     """Values of pairs and their templates, for one subset of each number of templates: templates differ by sd 10."""
-    found = []
+    result = []
     for number in templates:
         means = 50 + 10 * rng.standard_normal(number)
-        found.append(
+        result.append(
             (np.repeat(means, 5) + rng.standard_normal(5 * number), [f"t{k}" for k in range(number) for _ in range(5)])
         )
-    return found
+    return result
 
 
 @pytest.mark.parametrize(
@@ -71,8 +72,14 @@ def test_a_change_that_no_pair_shows_is_uncertain_all_the_same():
 # ---- over pruning seeds
 
 
-def holds(found, truth):
-    return found.low <= truth <= found.high
+def holds(result, truth):
+    return result.low <= truth <= result.high
+
+
+def estimate_mean(values, pairs):
+    """The mean over pruning seeds that share their evaluation pairs, whose interval alone is `pairs` to either side."""
+    ends = compute_bounded_interval(values, values, pairs)
+    return Estimate(np.mean(values), *ends, len(values), "pruning seeds", shared_half_widths=(pairs, pairs))
 
 
 def covers(held, least=0.9):
@@ -90,8 +97,8 @@ def test_the_mean_over_pruning_seeds_that_share_their_pairs(seeds, own, shared):
     pairs = stats.norm.ppf(0.975) * np.hypot(shared, own)  # of each accuracy, over its pairs
     for _ in range(amount(4000)):
         values = 80 + rng.normal(0, 1, seeds) + rng.normal(0, shared) + rng.normal(0, own, seeds)
-        held.append(holds(Estimate.mean(values, "", pairs), 80))
-        alone.append(holds(Estimate.mean(values, ""), 80))
+        held.append(holds(estimate_mean(values, pairs), 80))
+        alone.append(holds(estimate_mean(values, 0.0), 80))
     assert covers(held)
     if shared == 5 and seeds == 10:
         assert np.mean(alone) < 0.6
@@ -120,12 +127,12 @@ def test_the_mean_over_fine_tuning_seeds_that_share_their_pairs(seeds, shared):
     for _ in range(count := amount(2400)):
         levels = 85 + rng.normal(0, shared) + rng.normal(0, 1, (seeds, 1))
         values = levels + rng.normal(0, 1, (seeds, 12)) + rng.normal(0, 0.5, (seeds, 12))
-        found = [Estimate.mean(row, "", pairs) for row in values]
-        together = combine_seeds(found, "> 85 %", "fine-tuning seeds")
+        result = [estimate_mean(row, pairs) for row in values]
+        together = combine_seeds(result, "> 85 %", "fine-tuning seeds")
         held.append(holds(together, 85))
         decided += decide_verdict(together, "> 85 %") != "not clear"
         if seeds == 10:
-            apart = [replace(each, shared_half_widths=(0.0, 0.0)) for each in found]
+            apart = [replace(each, shared_half_widths=(0.0, 0.0)) for each in result]
             divided.append(holds(combine_seeds(apart, "> 85 %", "fine-tuning seeds"), 85))
     assert covers(held) and decided <= by_chance(count)
     if seeds == 10 and shared == 3:
@@ -147,9 +154,9 @@ def test_the_share_of_subnetworks_of_which_most_are_at_a_floor(seeds, share, far
     for _ in range(count := amount(2000)):
         values = np.where(rng.random(seeds) < share, 8.0, 8.0 + (4.0 if share == 0.5 else far))
         error = shared * rng.normal(0, 2) + (1 - shared) * rng.normal(0, 2, seeds)
-        found = share_below(Spread(values + error, 2 * 1.96), "j", "high", 10)
-        held.append(found.low <= 100 * share <= found.high)
-        decided.append(decide_verdict(found, "> 50 %") in ("supported", "contradicted"))
+        result = share_below(Spread(values + error, 2 * 1.96), "j", "high", 10)
+        held.append(result.low <= 100 * share <= result.high)
+        decided.append(decide_verdict(result, "> 50 %") in ("supported", "contradicted"))
         below.append(mean_interval(np.where(values > 8, far, 0) + rng.normal(size=seeds))[2] < 10)
     assert covers(held)
     if share == 0.5:
@@ -192,8 +199,8 @@ def test_errors_of_evaluation_do_not_pass_for_differences(kind):
     scale = 4.8 / np.median(np.abs(draws[::2] - draws[1::2]))
     for _ in range(count := amount(1600)):
         values = scale * SPREADS[kind](rng.normal(size=12), rng.random(12)) + rng.normal(0, 1, 12)
-        found = seed_difference(Spread(values, 1.96), "j", "mid")
-        above += decide_verdict(found, "> 4.8 points") == "supported"
+        result = seed_difference(Spread(values, 1.96), "j", "mid")
+        above += decide_verdict(result, "> 4.8 points") == "supported"
     assert above <= by_chance(count)
 
 

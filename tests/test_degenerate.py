@@ -102,8 +102,8 @@ def constant_class():
 
 def supported(tables):
     context = CONTEXT.model_copy(update={"checkpoints": (10, 20, 30)})
-    found = judge_claims(context, tables, load_claims(CLAIMS))
-    return found[found["ft_seed"].isna()].set_index("claim")[["verdict", "detail"]]
+    result = judge_claims(context, tables, load_claims(CLAIMS))
+    return result[result["ft_seed"].isna()].set_index("claim")[["verdict", "detail"]]
 
 
 def mask_rows(distinct):
@@ -168,8 +168,8 @@ def test_heads_that_such_subnetworks_share_are_shown_without_p(runs, full, reaso
 def test_runs_that_went_wrong_are_left_out():
     """Fewer than half of a cell may be faulty; the others are judged."""
     rows = [*full_rows(), *(group_row(80.0 + seed, "id", 0.3, seed) for seed in (1, 2, 3, 4))]
-    found = evidence(runs=run_rows(1, missed=True), group_accuracy=rows)
-    assert found.spread("group_accuracy", "id", "mid")["accuracy"].tolist() == [82, 83, 84]
+    result = evidence(runs=run_rows(1, missed=True), group_accuracy=rows)
+    assert result.spread("group_accuracy", "id", "mid")["accuracy"].tolist() == [82, 83, 84]
     with pytest.raises(FailedRuns, match="2 missed their target"):
         evidence(runs=run_rows(2, missed=True), group_accuracy=rows).spread("group_accuracy", "id", "mid")
 
@@ -189,8 +189,8 @@ def test_a_spread_of_zero_is_no_agreement(monkeypatch):
     same = [group_row(CHANCE, "id", 0.3, seed) for seed in (1, 2, 3, 4)]
     rows = {"group_accuracy": [*full_rows(), *same]}
     monkeypatch.setattr(statistics_spread, "MIN_FOR_DIFFERENCE", 4)
-    found = statistics_spread.seed_difference(evidence(**rows), group="id", sparsity="mid")
-    assert found.value == 0 and decide_verdict(found, "< 1.4 points") == "too few"
+    result = statistics_spread.seed_difference(evidence(**rows), group="id", sparsity="mid")
+    assert result.value == 0 and decide_verdict(result, "< 1.4 points") == "too few"
     with pytest.raises(FailedRuns, match=r"of the 4 pruning runs at step 30, sparsity 0.3, 4 collapsed"):
         statistics_spread.seed_difference(evidence(**rows, runs=run_rows(collapsed=True)), group="id", sparsity="mid")
 
@@ -239,14 +239,14 @@ def test_cells_with_faults_are_counted():
 
 def test_a_constant_full_model_has_no_verdicts_of_its_own():
     """It is right out-of-domain, and has learned nothing."""
-    found = evidence(runs=run_rows(), group_accuracy=full_rows(id_=35.0), ablations=[])
+    result = evidence(runs=run_rows(), group_accuracy=full_rows(id_=35.0), ablations=[])
     for statistic, options in (
         (statistics_accuracy.full_accuracy, {"group": "ood"}),
         (statistics_accuracy.ood_at_saturation, {"share": 0.95}),
         (statistics_single_heads.largest_single_cost, {"group": "id"}),
     ):
         with pytest.raises(NotComputable, match="the full model is at chance in-domain"):
-            statistic(found, **options)
+            statistic(result, **options)
 
 
 def test_a_collapsed_subnetwork_does_not_generalise():
@@ -254,7 +254,7 @@ def test_a_collapsed_subnetwork_does_not_generalise():
     seeds = (1, 2, 3)
     rows = [*full_rows(), *(group_row(100.0, group="ood", sparsity=0.5, seed=seed) for seed in seeds)]
     cells = {"steps": (30,), "sparsities": (0.5,), "seeds": seeds}
-    found = evidence(runs=run_rows(1, **cells, collapsed=True), group_accuracy=rows)
-    context = found.context.model_copy(update={"curve_seeds": seeds})
-    found = statistics_sparsity.as_good_beyond(Evidence(context, found.tables), group="ood", sparsity=0.3)
-    assert (found.value, found.n) == (2, 2)
+    result = evidence(runs=run_rows(1, **cells, collapsed=True), group_accuracy=rows)
+    context = result.context.model_copy(update={"curve_seeds": seeds})
+    result = statistics_sparsity.as_good_beyond(Evidence(context, result.tables), group="ood", sparsity=0.3)
+    assert (result.value, result.n) == (2, 2)

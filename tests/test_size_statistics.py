@@ -41,7 +41,7 @@ def size_rows(seeds=SEEDS, **groups):
             row |= {"reason": None if by_seed else f"undefined: full model at {full} %"}
             of_seeds = zip(seeds, by_seed or [None] * len(seeds), strict=True)
             own = [row | {"seed": seed} | bounds(size) for seed, size in of_seeds]
-            mean = {name: np.mean([one[name] for one in own]) if by_seed else None for name in ("least", "most")}
+            mean = {name: np.mean([item[name] for item in own]) if by_seed else None for name in ("least", "most")}
             known = mean["least"] if mean["least"] == mean["most"] else None
             rows += [row | {"seed": None, "effective_size": known} | mean, *own]
     return rows
@@ -76,11 +76,11 @@ CMD = {
 
 
 def test_a_flat_size_is_judged_by_both_measures():
-    found = sizes.flat_size(evidence(SIZES, CMD), group="id")
-    assert found.value == pytest.approx(21 - 19.25) and found.n == 2
-    assert "effective size 1.5 [" in found.detail and "CMD 1.8 [" in found.detail
+    result = sizes.flat_size(evidence(SIZES, CMD), group="id")
+    assert result.value == pytest.approx(21 - 19.25) and result.n == 2
+    assert "effective size 1.5 [" in result.detail and "CMD 1.8 [" in result.detail
     ends = [sizes._range(read(evidence(SIZES, CMD), "id")) for read in (sizes._sizes, sizes._cmd)]
-    assert (found.low, found.high) == (min(one.low for one in ends), max(one.high for one in ends))
+    assert (result.low, result.high) == (min(end.low for end in ends), max(end.high for end in ends))
 
 
 def test_both_must_support_a_claim_and_both_must_contradict_it():
@@ -96,8 +96,8 @@ def test_both_must_support_a_claim_and_both_must_contradict_it():
         ("both flat", flat, flat), ("both rise", rises, rises), ("apart", flat, rises), ("other", rises, flat)
     ):  # fmt: skip
         by_size = {"id": {step: (90.0, by_seed) for step, by_seed in series(*of_size).items()}}
-        found = sizes.flat_size(evidence(by_size, {"id": series(*of_cmd)}, seeds), group="id")
-        verdicts[name] = decide_verdict(found, "< 20 points"), "disagree" in found.detail
+        result = sizes.flat_size(evidence(by_size, {"id": series(*of_cmd)}, seeds), group="id")
+        verdicts[name] = decide_verdict(result, "< 20 points"), "disagree" in result.detail
     assert verdicts == {
         "both flat": ("supported", verdicts["both flat"][1]), "both rise": ("contradicted", verdicts["both rise"][1]),
         "apart": ("not clear", True), "other": ("not clear", True),
@@ -106,9 +106,9 @@ def test_both_must_support_a_claim_and_both_must_contradict_it():
 
 def test_generalising_takes_more_than_the_task():
     """ID and OOD grow by 35 and 47, ID by -5 and 8; CMD on J is 38 and 43 above CMD on ID."""
-    found = sizes.rising_size(evidence(SIZES, CMD))
-    assert found.value == pytest.approx(40.5)
-    assert "effective size 39.5 [" in found.detail and "from step 10 to 20" in found.detail
+    result = sizes.rising_size(evidence(SIZES, CMD))
+    assert result.value == pytest.approx(40.5)
+    assert "effective size 39.5 [" in result.detail and "from step 10 to 20" in result.detail
     late = {group: {step: by_step[step] for step in (20, 30)} for group, by_step in SIZES.items()}
     with pytest.raises(NotComputable, match="defined from the first checkpoint on, step 20"):
         sizes.rising_size(evidence(late, CMD))
@@ -128,10 +128,10 @@ def test_an_order_without_sizes_of_single_seeds_has_too_few(statistic):
 def test_a_size_that_is_a_bound_enters_as_a_bound():
     """Of a mixture above 90 at step 20 no number is known, and the interval holds for all from 90 to 100."""
     above = SIZES | {"mixed": MIXED | {20: (65.0, (95.0, 95.0))}}
-    found, known = (sizes._mean(sizes._sizes(evidence(one, CMD), "mixed-1:1").at(20)) for one in (above, SIZES))
-    assert np.isnan(found.value) and known.value == 75
-    assert found.low < 90 and found.high > 100
-    assert "20 above 90 %" in found.detail
+    result, known = (sizes._mean(sizes._sizes(evidence(item, CMD), "mixed-1:1").at(20)) for item in (above, SIZES))
+    assert np.isnan(result.value) and known.value == 75
+    assert result.low < 90 and result.high > 100
+    assert "20 above 90 %" in result.detail
     assert "effective size of bounds [" in sizes.rising_size(evidence(above, CMD)).detail
     at_floor = {"id": dict.fromkeys((10, 20, 30), (90.0, (20.0, 20.0)))}
     flat = sizes._range(sizes._sizes(evidence(at_floor, CMD), "id"))
@@ -154,14 +154,14 @@ def test_without_one_of_the_measures_nothing_is_said():
 
 def test_equal_seeds_decide_nothing():
     same = {"id": dict.fromkeys((10, 20, 30), (90.0, (50.0, 50.0)))}
-    found = sizes.flat_size(evidence(same, {"id": dict.fromkeys((10, 20, 30), (20.0, 20.0))}), group="id")
-    assert decide_verdict(found, "< 20 points") == "too few"
+    result = sizes.flat_size(evidence(same, {"id": dict.fromkeys((10, 20, 30), (20.0, 20.0))}), group="id")
+    assert decide_verdict(result, "< 20 points") == "too few"
 
 
 def curve(values, reach=0.0):
     """[steps, seeds], as the statistics read it from a table."""
     every = [[bounds(value) for value in of_step] for of_step in values]
-    least, most = (np.array([[one[end] for one in row] for row in every], dtype=float) for end in ("least", "most"))
+    least, most = (np.array([[item[end] for item in row] for row in every], dtype=float) for end in ("least", "most"))
     return sizes.Curve(np.arange(len(values)), least, most, np.full_like(least, reach), "")
 
 
@@ -175,8 +175,8 @@ def test_coverage_of_the_range_over_checkpoints(n, levels):
     truth = np.ptp(every.clip(0, 100).mean(axis=1))
     for _ in range(DRAWS):
         drawn = (column + rng.normal(0, 4, (1, n)) + rng.normal(0, 4, (4, n))).clip(0, 100)
-        found = sizes._range(curve(drawn))
-        held.append(found.low <= truth <= found.high)
+        result = sizes._range(curve(drawn))
+        held.append(result.low <= truth <= result.high)
     assert np.mean(held) >= 0.9
 
 
@@ -189,8 +189,8 @@ def test_a_range_of_the_threshold_is_seldom_below_it_and_seldom_above(n):
         of_size, of_cmd = (
             curve(np.array([[low], [low + 10], [low + 20]]) + rng.normal(0, 5, (3, n))) for low in (45, 40)
         )
-        found = sizes._combine(*map(sizes._range, (of_size, of_cmd)))
-        verdicts.append(decide_verdict(found, "< 20 points"))
+        result = sizes._combine(*map(sizes._range, (of_size, of_cmd)))
+        verdicts.append(decide_verdict(result, "< 20 points"))
     assert verdicts.count("supported") <= 0.06 * DRAWS and verdicts.count("contradicted") <= 0.06 * DRAWS
 
 

@@ -12,14 +12,14 @@ OOD_MID = {"group": "ood", "sparsity": "mid"}
 
 
 def test_full_accuracy_has_the_bootstraps_interval():
-    found = accuracy.full_accuracy(evidence(group_accuracy=[FULL]), group="ood")
-    assert (found.value, found.low, found.high, found.n, found.unit) == (80, 75, 85, 12, "templates")
+    result = accuracy.full_accuracy(evidence(group_accuracy=[FULL]), group="ood")
+    assert (result.value, result.low, result.high, result.n, result.unit) == (80, 75, 85, 12, "templates")
 
 
 def test_units_of_intervals_are_named_in_the_plural():
     row = FULL | {"unit": "pair of one template or template"}
-    found = accuracy.full_accuracy(evidence(group_accuracy=[row]), group="ood")
-    assert found.unit == "pairs of one template or templates"
+    result = accuracy.full_accuracy(evidence(group_accuracy=[row]), group="ood")
+    assert result.unit == "pairs of one template or templates"
 
 
 # ---- saturation
@@ -50,10 +50,10 @@ PLATEAU = LEARNING | {30: (99, 60, 70)}
 
 
 def test_ood_at_saturation_is_taken_at_the_first_saturated_evaluation():
-    found = saturated(PLATEAU)
-    assert (found.value, found.n) == (4, 100)
-    assert (found.low, found.high) == pytest.approx((4 - np.sqrt(18) / 2, 4 + np.sqrt(18) / 2))
-    assert found.detail.startswith("at step 10: ID 96.0 %")
+    result = saturated(PLATEAU)
+    assert (result.value, result.n) == (4, 100)
+    assert (result.low, result.high) == pytest.approx((4 - np.sqrt(18) / 2, 4 + np.sqrt(18) / 2))
+    assert result.detail.startswith("at step 10: ID 96.0 %")
 
 
 def test_a_model_that_still_learns_has_not_saturated():
@@ -69,8 +69,8 @@ def test_a_model_that_still_learns_has_not_saturated():
 def test_saturation_is_of_what_exceeds_chance():
     """Two labels, best 55 %: 95 % of it would be 52.25, 45 % of what exceeds chance; 54.75 is right."""
     by_step = {step: (value, step, step) for step, value in enumerate((50, 52.25, 54.7, 54.75, 55, 55))}
-    found = saturated(by_step, 50.0)
-    assert found.value == 3 and found.detail.startswith("at step 3: ID 54.8 % (best 55.0)")
+    result = saturated(by_step, 50.0)
+    assert result.value == 3 and result.detail.startswith("at step 3: ID 54.8 % (best 55.0)")
     assert saturated(by_step, 0.0).value == 1
     with pytest.raises(DoesNotApply, match=r"the best in-domain accuracy is 50\.0 %, and chance is 50\.0 %"):
         saturated(dict.fromkeys(range(4), (50, 0, 0)), 50.0)
@@ -95,9 +95,9 @@ def test_saturation_needs_both_groups():
 
 def test_actual_sparsity_is_correlated_over_seeds():
     uneven = actual(0.29, 0.28, 0.27, 0.26)
-    found = accuracy.sparsity_correlation(evidence(group_accuracy=SPREAD, components=uneven), **OOD_MID)
-    assert found.value == pytest.approx(2 / 24, abs=0.01)  # of all orders of four, the same one and its reverse
-    assert found.opposite is None and found.detail.startswith("rho -1.00")
+    result = accuracy.sparsity_correlation(evidence(group_accuracy=SPREAD, components=uneven), **OOD_MID)
+    assert result.value == pytest.approx(2 / 24, abs=0.01)  # of all orders of four, the same one and its reverse
+    assert result.opposite is None and result.detail.startswith("rho -1.00")
     with pytest.raises(DoesNotApply, match="all keep the same number of components"):
         accuracy.sparsity_correlation(evidence(group_accuracy=SPREAD, components=actual(*[0.3] * 4)), **OOD_MID)
     level = [row | {"accuracy": 0.0} for row in SPREAD]
@@ -110,16 +110,16 @@ def test_learned_subnetworks_are_compared_with_controls(monkeypatch):
     row = {"step": 30, "sparsity": 0.5, "control": "random", "group": "id", "accuracy": 60.0, "difference": 20.0}
     rows = [row | {"difference_low": 18.0, "difference_high": 22.0}]
     high = [group_row(80.0, group="id", sparsity=0.5, seed=s) for s in (1, 2, 3)]
-    found = accuracy.over_control(
+    result = accuracy.over_control(
         evidence(controls=rows, group_accuracy=high), control="random", group="id", sparsity="high"
     )
-    assert (found.value, found.low, found.high, found.n) == (20, 18, 22, 3)
-    assert found.shared_half_widths == (0, 0)
+    assert (result.value, result.low, result.high, result.n) == (20, 18, 22, 3)
+    assert result.shared_half_widths == (0, 0)
     rows = [rows[0] | {"pair_half_width": 1.5, "left_out": 2}]
-    found = accuracy.over_control(
+    result = accuracy.over_control(
         evidence(controls=rows, group_accuracy=high), control="random", group="id", sparsity="high"
     )
-    assert found.shared_half_widths == (1.5, 1.5) and "faulty runs left out: 2" in found.detail
+    assert result.shared_half_widths == (1.5, 1.5) and "faulty runs left out: 2" in result.detail
     monkeypatch.undo()
     with pytest.raises(TooFewUnits, match="3 sound subnetworks"):
         accuracy.over_control(

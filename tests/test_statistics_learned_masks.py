@@ -96,15 +96,15 @@ def heads(*names):
 
 def test_the_early_core_is_compared_within_layers():
     late = {1: heads("0.0", "0.1", "2.2"), 2: heads("0.0", "0.1", "3.3")}
-    found = masks.early_core(of_cells(mid=late, high=late, early=dict.fromkeys((8, 9), heads("0.0", "0.1", "1.5"))))
-    assert found.value == pytest.approx(1 / 28, abs=0.005)  # two of eight heads of layer 0
-    assert found.value >= found.min_attainable_p == 1 / 28
-    assert found.opposite == 1 and found.n == 2 and "are in 100 % of 2 early subnetworks" in found.detail
+    result = masks.early_core(of_cells(mid=late, high=late, early=dict.fromkeys((8, 9), heads("0.0", "0.1", "1.5"))))
+    assert result.value == pytest.approx(1 / 28, abs=0.005)  # two of eight heads of layer 0
+    assert result.value >= result.min_attainable_p == 1 / 28
+    assert result.opposite == 1 and result.n == 2 and "are in 100 % of 2 early subnetworks" in result.detail
     whole_layer = dict.fromkeys((8, 9), heads(*(f"0.{k}" for k in range(8))))
     assert masks.early_core(of_cells(mid=late, high=late, early=whole_layer)).value == pytest.approx(1)
     single = dict.fromkeys((1, 2), heads("0.0"))
-    found = masks.early_core(of_cells(mid=single, high=single, early=dict.fromkeys((8, 9), heads("0.0"))))
-    assert found.min_attainable_p == 1 / 8 and decide_verdict(found, "p < 0.05") == "too few"
+    result = masks.early_core(of_cells(mid=single, high=single, early=dict.fromkeys((8, 9), heads("0.0"))))
+    assert result.min_attainable_p == 1 / 8 and decide_verdict(result, "p < 0.05") == "too few"
     with pytest.raises(NotComputable, match=r"set grid\.early"):
         masks.early_core(of_cells(mid=late, high=late))
     with pytest.raises(DoesNotApply, match="of 2 pruning seeds share no head"):
@@ -117,11 +117,11 @@ def test_the_early_core_is_compared_within_layers():
 
 def test_what_a_seed_keeps_early_and_late_is_no_early_core():
     """Each seed keeps its own heads at every checkpoint: nothing is shared before that is shared after."""
-    rng, found = np.random.default_rng(0), []
+    rng, result = np.random.default_rng(0), []
     for _ in range(60):
         own = {seed: rng.random(SHAPE) < 0.6 for seed in (1, 2, 3, 4, 5)}
-        found.append(masks.early_core(of_cells(mid=own, high=own, early={1: own[1], 2: own[2]})))
-    assert np.mean([decide_verdict(one, "p < 0.05") in ("supported", "contradicted") for one in found]) <= 0.06
+        result.append(masks.early_core(of_cells(mid=own, high=own, early={1: own[1], 2: own[2]})))
+    assert np.mean([decide_verdict(item, "p < 0.05") in ("supported", "contradicted") for item in result]) <= 0.06
     same = {1: own[1], 2: own[2]}
     with pytest.raises(NotComputable, match=r"give grid\.early seeds of its own"):
         masks.early_core(of_cells(mid=same, high=same, early=same))
@@ -131,8 +131,8 @@ def test_that_the_core_is_early_can_be_contradicted():
     """Early subnetworks keep the heads of three layers that late ones do not share, and hardly any of theirs."""
     late = dict.fromkeys((1, 2, 3), heads(*(f"{layer}.{k}" for layer in range(3) for k in range(2))))
     opposed = dict.fromkeys((8, 9), heads(*(f"{layer}.{k}" for layer in range(3) for k in range(2, 8))))
-    found = masks.early_core(of_cells(mid=late, high=late, early=opposed))
-    assert decide_verdict(found, "p < 0.05") == "contradicted" and found.value == 1
+    result = masks.early_core(of_cells(mid=late, high=late, early=opposed))
+    assert decide_verdict(result, "p < 0.05") == "contradicted" and result.value == 1
     alike = masks.early_core(of_cells(mid=late, high=late, early={8: heads("0.0"), 9: late[1]}))
     assert decide_verdict(alike, "p < 0.05") == "supported"
 
@@ -160,27 +160,27 @@ def test_swaps_keep_the_heads_of_each_layer_and_the_frequency_of_each_head():
 def test_swaps_reach_every_arrangement_as_often():
     """Three seeds keep one of three heads each: six arrangements."""
     kept = np.eye(3, dtype=bool)[:, np.newaxis, :]
-    found = clusters.draw_swapped_masks(kept, 3000, np.random.default_rng(0)).argmax(axis=-1).reshape(3000, 3)
-    _, counts = np.unique(found, axis=0, return_counts=True)
+    result = clusters.draw_swapped_masks(kept, 3000, np.random.default_rng(0)).argmax(axis=-1).reshape(3000, 3)
+    _, counts = np.unique(result, axis=0, return_counts=True)
     assert len(counts) == 6 and np.abs(counts - 500).max() < 5 * np.sqrt(500)
 
 
 def test_shared_rankings_of_heads_are_no_clusters():
     """Any of these rankings rejects the core's null."""
     rng = np.random.default_rng(0)
-    found = np.array([p_values(drawn(rng, rng.beta(0.5, 0.5, SHAPE)), rng) for _ in range(100)])
-    assert ((found <= 0.05).mean(axis=0) < 0.05 + 0.06).all()
+    result = np.array([p_values(drawn(rng, rng.beta(0.5, 0.5, SHAPE)), rng) for _ in range(100)])
+    assert ((result <= 0.05).mean(axis=0) < 0.05 + 0.06).all()
 
 
 def test_two_clusters_of_seeds_are_found():
     """Beside heads that all share, each half of the seeds keeps mostly heads of its own."""
-    rng, found = np.random.default_rng(0), []
+    rng, result = np.random.default_rng(0), []
     for _ in range(20):
         own = rng.permuted(np.tile(np.arange(8) < 3, (4, 1)), axis=1)
         other = rng.permuted(np.tile(np.arange(8) < 3, (4, 1)), axis=1)
         shares = np.repeat(np.stack([own, other]), 6, axis=0) * 0.8 + 0.1
-        found.append(p_values(drawn(rng, shares), rng))
-    assert np.mean(np.array(found)[:, 0] <= 0.05) > 0.9
+        result.append(p_values(drawn(rng, shares), rng))
+    assert np.mean(np.array(result)[:, 0] <= 0.05) > 0.9
 
 
 def test_the_table_of_clusters():
@@ -213,9 +213,9 @@ BY_LAYER = np.broadcast_to([[0.1], [0.4], [0.7], [0.95]], SHAPE)
 
 def test_density_by_layer_alone_is_no_agreement(few_draws):
     rng = np.random.default_rng(0)
-    found = [agreement(drawn(rng, BY_LAYER), drawn(rng, 0.7 * BY_LAYER), rng) for _ in range(200)]
+    result = [agreement(drawn(rng, BY_LAYER), drawn(rng, 0.7 * BY_LAYER), rng) for _ in range(200)]
     for tail in ("p", "p_below"):
-        assert np.mean([row[tail] <= 0.05 for row in found]) < 0.05 + 0.04
+        assert np.mean([row[tail] <= 0.05 for row in result]) < 0.05 + 0.04
 
 
 def test_density_by_layer_correlates_over_all_heads_but_supports_no_claim():
@@ -232,20 +232,20 @@ def test_density_by_layer_correlates_over_all_heads_but_supports_no_claim():
 
 def test_heads_that_both_sparsities_prefer_agree_whatever_the_number_of_seeds(few_draws):
     """Halves of six subnetworks are noisy: rho is attenuated, the corrected one is near the truth, 1."""
-    rng, found = np.random.default_rng(0), []
+    rng, result = np.random.default_rng(0), []
     for _ in range(40):
         shares = rng.beta(0.7, 0.7, SHAPE)
-        found.append(agreement(drawn(rng, shares), drawn(rng, shares), rng))
-    assert np.mean([row["p"] <= 0.05 for row in found]) > 0.9
-    assert np.mean([row["rho"] for row in found]) < 0.85
-    assert np.mean([row["corrected"] for row in found]) == pytest.approx(1, abs=0.06)
+        result.append(agreement(drawn(rng, shares), drawn(rng, shares), rng))
+    assert np.mean([row["p"] <= 0.05 for row in result]) > 0.9
+    assert np.mean([row["rho"] for row in result]) < 0.85
+    assert np.mean([row["corrected"] for row in result]) == pytest.approx(1, abs=0.06)
 
 
 def test_opposite_preferences_are_found_too(few_draws):
     rng = np.random.default_rng(0)
     shares = np.tile(np.linspace(0.05, 0.95, 8), (4, 1))
-    found = agreement(drawn(rng, shares), drawn(rng, 1 - shares), rng)
-    assert found["p"] > 0.9 and found["p_below"] < 0.05 and found["rho"] < 0
+    result = agreement(drawn(rng, shares), drawn(rng, 1 - shares), rng)
+    assert result["p"] > 0.9 and result["p_below"] < 0.05 and result["rho"] < 0
 
 
 def test_no_order_within_layers_has_no_agreement():

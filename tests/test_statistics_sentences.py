@@ -21,9 +21,9 @@ def test_subnetworks_beyond_a_sparsity_are_counted_certainly_and_possibly():
 
     options = {"group": "ood", "sparsity": 0.3}
     known = [row(0.3, 79, -2, 0), row(0.4, 79, -2, 0), row(0.5, 76, -9, -1), row(0.6, 10, -75, -60)]
-    found = sparsity.as_good_beyond(evidence(group_accuracy=[FULL, *known]), **options)
-    assert (found.value, found.low, found.high, found.n, found.exact) == (1, 1, 2, 3, False)
-    assert found.detail == "the best: -1.0 points against the full model, at 40 % sparsity"
+    result = sparsity.as_good_beyond(evidence(group_accuracy=[FULL, *known]), **options)
+    assert (result.value, result.low, result.high, result.n, result.exact) == (1, 1, 2, 3, False)
+    assert result.detail == "the best: -1.0 points against the full model, at 40 % sparsity"
     published = sparsity.as_good_beyond(evidence(group_accuracy=[FULL, row(0.4, 77.5), row(0.5, 76)]), **options)
     assert (published.value, published.exact) == (1, True)
     none = [row(0.4, 10, -75, -60), row(0.5, 8, -75, -60)]
@@ -40,21 +40,21 @@ def test_masks_are_nested_in_those_of_their_own_seed():
     rng = np.random.default_rng(0)
     mid = dict(enumerate(drawn(rng, 0.6)))
     inside = {seed: mask & (rng.random(SHAPE) < 0.7) for seed, mask in mid.items()}
-    found = masks.nested(of_cells(mid=mid, high=inside))
-    assert found.value < 0.001 and found.opposite == 1 and found.n == 12
-    assert found.detail.startswith("100.0 % of high's heads are in the mid mask of the same seed, ")
+    result = masks.nested(of_cells(mid=mid, high=inside))
+    assert result.value < 0.001 and result.opposite == 1 and result.n == 12
+    assert result.detail.startswith("100.0 % of high's heads are in the mid mask of the same seed, ")
     with pytest.raises(TooFewUnits, match="1 pruning seeds have subnetworks at both"):
         masks.nested(of_cells(mid={1: mid[1], 2: mid[2]}, high={1: inside[1]}))
 
 
 def test_a_ranking_that_all_seeds_follow_is_no_nesting(monkeypatch):
     monkeypatch.setattr(masks, "PERMUTATIONS", 400)
-    rng, found = np.random.default_rng(0), []
+    rng, result = np.random.default_rng(0), []
     shares = rng.beta(0.5, 0.5, SHAPE)
     for _ in range(60):
         cells = {"mid": dict(enumerate(drawn(rng, shares))), "high": dict(enumerate(drawn(rng, shares**2)))}
-        found.append(masks.nested(of_cells(**cells)).value)
-    assert np.mean(np.array(found) <= 0.05) < 0.05 + 0.09
+        result.append(masks.nested(of_cells(**cells)).value)
+    assert np.mean(np.array(result) <= 0.05) < 0.05 + 0.09
 
 
 # ---- single heads
@@ -70,30 +70,30 @@ def singles(changes, core=(), group="ood", **more):
 
 def test_core_heads_one_by_one_are_compared_within_layers():
     changes = {0: (-9, -1, 0, 0), 1: (-2, -3, -2, -8)}
-    found = single.single_core_cost(evidence(ablations=list(singles(changes, core=((0, 0), (1, 3))))), group="ood")
-    assert found.value == pytest.approx(1 / 16, abs=0.01) and found.opposite == pytest.approx(1)
-    assert found.detail.startswith("core heads cost 8.5 points on average, others 1.3")
+    result = single.single_core_cost(evidence(ablations=list(singles(changes, core=((0, 0), (1, 3))))), group="ood")
+    assert result.value == pytest.approx(1 / 16, abs=0.01) and result.opposite == pytest.approx(1)
+    assert result.detail.startswith("core heads cost 8.5 points on average, others 1.3")
     with pytest.raises(NotComputable, match="no core head"):
         single.single_core_cost(evidence(ablations=list(singles(changes))), group="ood")
 
 
 def test_a_core_like_any_heads_costs_more_as_rarely_as_p_says(monkeypatch):
     monkeypatch.setattr("heuristic_core.stats.randomisation.PERMUTATIONS", 400)
-    rng, found = np.random.default_rng(0), []
+    rng, result = np.random.default_rng(0), []
     for _ in range(60):
         changes = {layer: rng.normal(size=6) for layer in (0, 1)}
         rows = list(singles(changes, core=((0, 0), (0, 1), (1, 2)), group="j"))
-        found.append(single.single_core_cost(evidence(ablations=rows), group="j").value)
-    assert np.mean(np.array(found) <= 0.05) < 0.05 + 0.09
+        result.append(single.single_core_cost(evidence(ablations=rows), group="j").value)
+    assert np.mean(np.array(result) <= 0.05) < 0.05 + 0.09
 
 
 def test_the_largest_cost_of_a_single_head_has_an_interval_for_all():
     rows = [row | {"change_low": row["change"] - 1, "change_high": row["change"] + 2}
             for row in singles({0: (-0.5, -2.0), 1: (0.0, 0.2)}, core=((0, 1),), group="id")]  # fmt: skip
-    found = single.largest_single_cost(evidence(ablations=rows), group="id")
+    result = single.largest_single_cost(evidence(ablations=rows), group="id")
     wider = stats.norm.ppf(1 - 0.025 / 4) / stats.norm.ppf(0.975)
-    assert (found.value, found.low, found.high, found.n) == pytest.approx((2, 2 - 2 * wider, 2 + wider, 4))
-    assert found.detail == "head 0.1, of 4"
+    assert (result.value, result.low, result.high, result.n) == pytest.approx((2, 2 - 2 * wider, 2 + wider, 4))
+    assert result.detail == "head 0.1, of 4"
     printed = [row | {"change_low": None} for row in rows]
     assert single.largest_single_cost(evidence(ablations=printed), group="id").low is None
     core_alone = [row for row in rows if row["role"] == "core"]

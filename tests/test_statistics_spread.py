@@ -40,22 +40,22 @@ def with_errors(values, half, group="ood"):
 
 
 def test_a_share_of_subnetworks_has_the_exact_interval():
-    found = spread.share_below(of(with_errors([0, 1, 2, 3, 4, 5, 6, 7, 50, 60, 70, 80], 0.5)), **OOD, points=10)
-    assert (found.value, found.n) == (pytest.approx(100 * 8 / 12), 12)
-    assert (found.low, found.high) == pytest.approx(exact(8, 12))
-    assert found.detail == "8 of 12; OOD from 0.0 to 80.0"
+    result = spread.share_below(of(with_errors([0, 1, 2, 3, 4, 5, 6, 7, 50, 60, 70, 80], 0.5)), **OOD, points=10)
+    assert (result.value, result.n) == (pytest.approx(100 * 8 / 12), 12)
+    assert (result.low, result.high) == pytest.approx(exact(8, 12))
+    assert result.detail == "8 of 12; OOD from 0.0 to 80.0"
 
 
 def test_subnetworks_that_may_be_on_either_side_are_counted_against_both_ends():
-    found = spread.share_below(of(with_errors([0, 0, 0, 0, 9, 11], 2)), **OOD, points=10)
-    assert found.value == pytest.approx(100 * 5 / 6)
-    assert (found.low, found.high) == pytest.approx((exact(4, 6)[0], exact(6, 6)[1]))
-    assert found.detail.startswith("5 of 6, 4 certainly, 6 possibly")
+    result = spread.share_below(of(with_errors([0, 0, 0, 0, 9, 11], 2)), **OOD, points=10)
+    assert result.value == pytest.approx(100 * 5 / 6)
+    assert (result.low, result.high) == pytest.approx((exact(4, 6)[0], exact(6, 6)[1]))
+    assert result.detail.startswith("5 of 6, 4 certainly, 6 possibly")
 
 
 def test_without_predictions_values_are_taken_as_they_are():
-    found = spread.share_below(of([group_row(float(value)) for value in range(6)]), **OOD, points=3)
-    assert (found.value, found.low, found.high) == pytest.approx((50, *exact(3, 6)))
+    result = spread.share_below(of([group_row(float(value)) for value in range(6)]), **OOD, points=3)
+    assert (result.value, result.low, result.high) == pytest.approx((50, *exact(3, 6)))
 
 
 def test_more_than_half_needs_six_subnetworks():
@@ -78,9 +78,9 @@ def test_a_part_of_the_full_models_accuracy():
 def test_a_part_of_in_domain_accuracy_is_of_what_exceeds_chance():
     """Of 90 % with a chance of 50, 85 % is 84, with the interval of the full model from 83.7 to 84.3."""
     rows = with_errors([84.5, 84.2, 83.8, 83, 50, 90], 0, "id")
-    found = spread.share_near_full(of(rows, runs=run_rows(chance=50.0)), **ID, percent=85)
-    assert found.value == 50 and found.detail.startswith("3 of 6, 2 certainly, 4 possibly; full model 90.0 %")
-    assert found.detail.endswith("chance 50.0 %")
+    result = spread.share_near_full(of(rows, runs=run_rows(chance=50.0)), **ID, percent=85)
+    assert result.value == 50 and result.detail.startswith("3 of 6, 2 certainly, 4 possibly; full model 90.0 %")
+    assert result.detail.endswith("chance 50.0 %")
     with pytest.raises(NotComputable, match="chance is not recorded"):
         spread.share_near_full(of(rows), **ID, percent=85)
     with pytest.raises(FailedRuns, match="the full model is at chance in-domain"):
@@ -97,13 +97,13 @@ def test_a_full_model_at_zero_has_no_part():
 def test_mlps_that_subnetworks_keep(monkeypatch):
     monkeypatch.setattr(spread, "MIN_FOR_SHARE", 3)
     all_kept = of_cells(mid=dict.fromkeys((1, 2, 3), heads("0.0")), high={})
-    found = spread.share_keeping_mlps(all_kept, sparsity="mid", percent=10)
-    assert (found.value, found.low, found.high, found.n) == (100, pytest.approx(exact(3, 3)[0]), 100, 3)
+    result = spread.share_keeping_mlps(all_kept, sparsity="mid", percent=10)
+    assert (result.value, result.low, result.high, result.n) == (100, pytest.approx(exact(3, 3)[0]), 100, 3)
     rows = all_kept.tables["components"]
     rows.loc[(rows["seed"] == 1) & (rows["name"] == "mlp 2"), "kept"] = False
-    found = spread.share_keeping_mlps(all_kept, sparsity="mid", percent=10)
-    assert found.value == pytest.approx(200 / 3)
-    assert found.detail == "2 of 3; lacking 8.3 % of MLPs on average, at most 25.0 %, and 96.9 % of heads"
+    result = spread.share_keeping_mlps(all_kept, sparsity="mid", percent=10)
+    assert result.value == pytest.approx(200 / 3)
+    assert result.detail == "2 of 3; lacking 8.3 % of MLPs on average, at most 25.0 %, and 96.9 % of heads"
     with pytest.raises(DoesNotApply, match="MLPs are no components"):
         same = rows[rows["kind"] == "head"]
         spread.share_keeping_mlps(Evidence(all_kept.context, {"components": same}), sparsity="mid", percent=10)
@@ -114,11 +114,11 @@ def test_mlps_that_subnetworks_keep(monkeypatch):
 
 def test_the_median_difference_is_that_of_all_pairs():
     values = [0.0, 1, 3, 7, 12, 20, 30, 45, 60]
-    found = spread.seed_difference(of([group_row(value) for value in values]), **OOD)
+    result = spread.seed_difference(of([group_row(value) for value in values]), **OOD)
     pairs = [abs(a - b) for k, a in enumerate(values) for b in values[:k]]
-    assert found.value == np.median(pairs) and found.n == 9
-    assert min(pairs) <= found.low < found.value < found.high <= max(pairs)
-    assert found.detail == f"OOD from 0.0 to 60.0, standard deviation {np.std(values, ddof=1):.1f}"
+    assert result.value == np.median(pairs) and result.n == 9
+    assert min(pairs) <= result.low < result.value < result.high <= max(pairs)
+    assert result.detail == f"OOD from 0.0 to 60.0, standard deviation {np.std(values, ddof=1):.1f}"
     with pytest.raises(TooFewUnits, match="8 sound subnetworks, and an interval over them needs 9"):
         spread.seed_difference(of([group_row(value) for value in values[1:]]), **OOD)
 
@@ -126,12 +126,12 @@ def test_the_median_difference_is_that_of_all_pairs():
 def test_one_run_far_off_moves_no_median_difference():
     """But a third of runs may be, of which one of twelve is, so that agreement is not clear."""
     near = [96.0, 96.1, 96.2, 96.3, 96.4, 96.5, 96.6, 96.7, 96.8, 96.9, 97.0, 97.1]
-    found, off = (
+    result, off = (
         spread.seed_difference(of([group_row(value, "id") for value in values]), **ID)
         for values in (near, [*near[1:], 80.0])
     )
-    assert off.value == pytest.approx(found.value, abs=0.1)
-    verdicts = [decide_verdict(estimate, "< 1.4 points") for estimate in (found, off)]
+    assert off.value == pytest.approx(result.value, abs=0.1)
+    verdicts = [decide_verdict(estimate, "< 1.4 points") for estimate in (result, off)]
     assert verdicts == ["supported", "not clear"]
 
 
@@ -143,8 +143,8 @@ def test_a_sample_of_pairs_does_not_make_subnetworks_disagree():
 
 
 def test_identical_subnetworks_have_no_interval():
-    found = spread.seed_difference(of([group_row(40.0)] * 9), **OOD)
-    assert found.low is None and found.high is None and decide_verdict(found, "< 1.4 points") == "too few"
+    result = spread.seed_difference(of([group_row(40.0)] * 9), **OOD)
+    assert result.low is None and result.high is None and decide_verdict(result, "< 1.4 points") == "too few"
 
 
 @pytest.mark.parametrize("fault", [{"collapsed": True}, {"missed": True}, {"actual_sparsity": None}])
@@ -153,11 +153,11 @@ def test_runs_that_did_not_go_well_are_left_out(monkeypatch, fault):
     monkeypatch.setattr(spread, "MIN_FOR_SHARE", 2)
     full = [FULL, FULL | {"group": "id", "accuracy": 90.0, "low": 87.0}]
     tables = {"group_accuracy": [*SPREAD, *full], "components": actual(0.1, 0.2, 0.3, 0.35)}
-    found = evidence(runs=run_rows(count=1, **fault), **tables)
-    assert spread.share_below(found, **OOD, points=25).detail.startswith("1 of 3")
-    cell = found.cell("components", "mid")
+    result = evidence(runs=run_rows(count=1, **fault), **tables)
+    assert spread.share_below(result, **OOD, points=25).detail.startswith("1 of 3")
+    cell = result.cell("components", "mid")
     assert cell["seed"].tolist() == [2, 3, 4] and cell["actual_sparsity"].tolist() == [0.2, 0.3, 0.35]
-    assert [*cell.columns] == [*found.tables["components"].columns]
+    assert [*cell.columns] == [*result.tables["components"].columns]
     for more in ({"runs": run_rows()}, {}):  # without a table of runs, nothing is known of them
         assert spread.share_below(evidence(**more, **tables), **OOD, points=25).detail.startswith("2 of 4")
     with pytest.raises(FailedRuns, match=r"of the 4 pruning runs at step 30, sparsity 0\.3, 2 "):

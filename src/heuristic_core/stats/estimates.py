@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from heuristic_core.stats.seeds import PRUNING_SEEDS, mean_interval
-
 NOT_RUN, TOO_FEW, FAILED_RUNS, DOES_NOT_APPLY = "not run", "too few", "failed runs", "does not apply"
 
 
@@ -70,20 +68,6 @@ class Estimate:
         if not self.exact and self.low == self.high:  # identical values may be so by chance
             object.__setattr__(self, "low", None)
             object.__setattr__(self, "high", None)
-
-    @classmethod
-    def mean(
-        cls, values, detail: str, pairs: float = 0.0, minimum: float = -np.inf, maximum: float = np.inf
-    ) -> "Estimate":
-        """The mean of `values`, one of each pruning seed, with its interval over seeds and pairs.
-
-        pairs: half the width of the interval over evaluation pairs, which all seeds share; errors of both add up as
-        squares.
-        """
-        mean, _, high = mean_interval(values)
-        half = np.hypot(high - mean, pairs) if len(values) > 1 else np.nan
-        ends, possible = (mean - half, mean + half), {"minimum": minimum, "maximum": maximum}
-        return cls(mean, *ends, len(values), PRUNING_SEEDS, detail, shared_half_widths=(pairs, pairs), **possible)
 
     @classmethod
     def over_pairs(
