@@ -125,7 +125,7 @@ class Bench:
 
         def steps(count: int) -> None:
             for draw in learner.draws(count, len(inputs.pairs)):
-                objective.descend(learner, draw)
+                objective.compute_gradients(learner, draw)
                 learner.advance()
 
         steps(50 if self._device == "cuda" else 1)  # every shape is captured
@@ -242,7 +242,7 @@ def stepping(inputs: PruningInputs, engine: str, seeds: int, size: Size):
 def one_step(inputs: PruningInputs, engine: str, seeds: int, size: Size) -> tuple[Tensor, Tensor]:
     """KL of each seed, and the gradient of log_alpha, of a first step."""
     learner, objective = stepping(inputs, engine, seeds, size)
-    row = objective.descend(learner, learner.draws(1, len(inputs.pairs))[0])
+    row = objective.compute_gradients(learner, learner.draws(1, len(inputs.pairs))[0])
     return row[:, 0].cpu(), learner.log_alpha.grad.cpu()
 
 

@@ -132,7 +132,7 @@ class Ours:
 
     def steps(self, count: int) -> None:
         for draw in self.learner.draws(count, len(self._inputs.pairs)):
-            self.objective.descend(self.learner, draw)
+            self.objective.compute_gradients(self.learner, draw)
             self.learner.advance()
 
 
@@ -155,7 +155,7 @@ def check(masked: MaskedBert, rows: list[dict], size: Size, inputs: PruningInput
     settings = settings_for(size, True, 16).model_copy(update={"dropout": False})
     ours = Ours(inputs, settings)
     draw = ours.learner.draws(1, len(inputs.pairs))[0]
-    kl = float(ours.objective.descend(ours.learner, draw)[0, 0])
+    kl = float(ours.objective.compute_gradients(ours.learner, draw)[0, 0])
     theirs = Baseline(masked, rows, size, settings, ours.learner.log_alpha[0])
     plain_kl = theirs.gradients(draw.index[0], draw.noise[0], SPARSITY)
     gradient, plain_gradient = ours.learner.log_alpha.grad[0], theirs.log_alpha.grad

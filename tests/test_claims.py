@@ -9,7 +9,7 @@ from conftest import CLAIMS
 from scipy import stats
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.claims import Need, load_claims
+from heuristic_core.config.claims import Precondition, load_claims
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.subnetworks.analysis import statistics_accuracy
 from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
@@ -143,8 +143,8 @@ def test_what_is_missing_was_not_run():
     [
         ({"statistic": "absent"}, "no statistic 'absent'; there are"),
         ({"options": {"group": "id", "sparsity": "mid", "share": 1}}, "options of statistic mean_accuracy: .*'share'"),
-        ({"needs": [Need(statistic="absent", threshold="> 0")]}, "no statistic 'absent'; there are"),
-        ({"needs": [Need(statistic="full_accuracy", threshold="> 0")]}, "statistic full_accuracy: .*'group'"),
+        ({"needs": [Precondition(statistic="absent", threshold="> 0")]}, "no statistic 'absent'; there are"),
+        ({"needs": [Precondition(statistic="full_accuracy", threshold="> 0")]}, "statistic full_accuracy: .*'group'"),
     ],
 )
 def test_what_no_statistic_has_is_named_before_anything_is_judged(change, message):

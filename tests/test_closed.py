@@ -32,7 +32,7 @@ def test_closed_components_have_no_gradient_and_count_as_removed(inputs, control
     settings = OPEN.model_copy(update={"controller": controller, "gate_draws": 2})
     learner = learner_of(CLOSED, settings=settings)
     draw = learner.draws(4, len(inputs.pairs))[3]
-    row = Objective(inputs, learner.runs, settings).descend(learner, draw)
+    row = Objective(inputs, learner.runs, settings).compute_gradients(learner, draw)
     gradient = learner.log_alpha.grad[0]
     assert (gradient[list(CLOSED)] == 0).all() and (gradient != 0).sum() > 6
     z = hard_concrete.sample_gates(learner.log_alpha.detach()[0], draw.noise[0])
@@ -67,7 +67,7 @@ def test_the_forward_pass_of_a_step_is_that_of_the_physically_smaller_model(inpu
         torch.testing.assert_close(gated.logits(batch, torch.zeros(len(index), dtype=torch.long)), expected)
     full = torch.log_softmax(inputs.full_logits, -1)
     draw = learner.draws(1, len(inputs.pairs))[0]
-    row = Objective(inputs, learner.runs, OPEN).descend(learner, draw)
+    row = Objective(inputs, learner.runs, OPEN).compute_gradients(learner, draw)
     index = draw.index[0]
     left = torch.log_softmax(all_logits(smaller, inputs.pairs), -1)[index]
     kl = (full[index].exp() * (full[index] - left)).sum(-1).mean()
@@ -99,11 +99,14 @@ def test_runs_without_closed_components_keep_their_numbers_beside_others(inputs)
     alone, beside = learner_of(()), learner_of((), ())
     beside.is_free = torch.ones(2, 15)
     draws = [learner.draws(1, len(inputs.pairs))[0] for learner in (alone, beside)]
-    rows = [Objective(inputs, of.runs, OPEN).descend(of, draw) for of, draw in zip((alone, beside), draws, strict=True)]
+    rows = [
+        Objective(inputs, of.runs, OPEN).compute_gradients(of, draw)
+        for of, draw in zip((alone, beside), draws, strict=True)
+    ]
     assert alone.is_free is None
     single = learner_of(())
     single.is_free = torch.ones(1, 15)
-    row = Objective(inputs, single.runs, OPEN).descend(single, draws[0])
+    row = Objective(inputs, single.runs, OPEN).compute_gradients(single, draws[0])
     assert torch.equal(row, rows[0]) and torch.equal(single.log_alpha.grad, alone.log_alpha.grad)
     torch.testing.assert_close(rows[1][0], rows[0][0], atol=1e-5, rtol=1e-5)
 

@@ -10,7 +10,7 @@ import yaml
 from conftest import ROOT
 
 from heuristic_core.config.claims import load_claims
-from heuristic_core.config.reference import fields_of, render_reference, row, sections
+from heuristic_core.config.reference import collect_field_units, render_reference, row, sections
 from heuristic_core.experiments.reference import list_references
 from heuristic_core.experiments.registry import EXPERIMENT_FOLDERS, load_experiment
 from heuristic_core.report.settings import read_study
@@ -37,7 +37,7 @@ def test_every_key_has_a_meaning_and_every_number_a_unit(words):
             assert meaning, key
             if "integer" in kind or "number" in kind:
                 assert words.unit(section.block, name) is not None, key
-    assert {*fields_of(words.units), *words.meanings} <= named, "a field that is no more"
+    assert {*collect_field_units(words.units), *words.meanings} <= named, "a field that is no more"
 
 
 def test_every_experiment_has_a_page_of_its_settings():

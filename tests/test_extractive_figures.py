@@ -6,7 +6,7 @@ import pytest
 from amounts import first_fast
 from extractive_tables import CITIES, CORPORA, HOPS, PAPER, SEEDS, SETTINGS, TOKENS, tables
 
-from heuristic_core.experiments.extractive_structures.figures import draw, sheets_of
+from heuristic_core.experiments.extractive_structures.figures import build_sheets, draw
 from heuristic_core.experiments.extractive_structures.figures.points import make_rank_marks
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.figures import style
@@ -49,7 +49,7 @@ def test_marks_are_of_every_seed_and_of_their_mean_and_nothing_is_cut_off(drawn,
 def test_the_same_tables_give_the_same_bytes(name, tmp_path):
     for run in ("one", "two"):
         figure, marks = draw(name, TABLES, SETTINGS)
-        save(tmp_path / run, name, figure, marks, SETTINGS, TARGETS[name].title, sheets_of(name, marks))
+        save(tmp_path / run, name, figure, marks, SETTINGS, TARGETS[name].title, build_sheets(name, marks))
     for path in target_files(".", name):
         assert (tmp_path / "one" / path).read_bytes() == (tmp_path / "two" / path).read_bytes(), path
 
@@ -92,7 +92,7 @@ def test_the_table_has_the_rank_of_every_order(drawn):
     _, marks = drawn["table_answers"]
     of_orders = marks.query("experiment == 'ordering' and part == 'test implications'").set_index("model")["value"]
     assert of_orders.to_dict() == pytest.approx(PAPER["orders"])
-    titles = [sheet.title for sheet in sheets_of("table_answers", marks)]
+    titles = [sheet.title for sheet in build_sheets("table_answers", marks)]
     assert len(titles) == 6 and all("95 % intervals" in title for title in titles)
 
 

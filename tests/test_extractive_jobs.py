@@ -35,7 +35,7 @@ from heuristic_core.experiments.extractive_structures.setting import HOPS, Setti
 from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer
 from heuristic_core.experiments.extractive_structures.training import Learner, learn
 from heuristic_core.jobs.job import job
-from heuristic_core.jobs.signature import parameters_of
+from heuristic_core.jobs.signature import inspect_parameters
 from heuristic_core.tables.parquet import read_table
 
 STUDY = study(
@@ -155,7 +155,7 @@ OUTPUTS += [(score_components, tuple(f"{name}_table" for name in SCORE_TABLES))]
 
 @pytest.mark.parametrize(("function", "names"), OUTPUTS)
 def test_the_outputs_are_the_tables_that_the_workflow_names(function, names):
-    assert tuple(p.name for p in parameters_of(function) if p.role is Role.OUTPUT) == names
+    assert tuple(p.name for p in inspect_parameters(function) if p.role is Role.OUTPUT) == names
 
 
 # ---- resumption

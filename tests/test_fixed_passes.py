@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.pruning import Prune
 from heuristic_core.pruning import fixed_passes
-from heuristic_core.pruning.fixed_passes import FixedObjective
+from heuristic_core.pruning.fixed_passes import FixedShapeObjective
 from heuristic_core.pruning.learner import Learner, PruningRun
 from heuristic_core.pruning.prune import Objective, prune
 
@@ -23,7 +23,7 @@ def steps(inputs, objective, count=6, settings=BETWEEN):
     learner = Learner(RUNS, settings, len(inputs.model.grid), torch.device("cpu"))
     alphas, rows = [], []
     for draw in learner.draws(count, len(inputs.pairs)):
-        rows.append(objective.descend(learner, draw))
+        rows.append(objective.compute_gradients(learner, draw))
         learner.advance()
         alphas.append(learner.log_alpha.detach().clone())
     return torch.stack(alphas), torch.stack(rows)
@@ -34,7 +34,7 @@ def test_steps_are_those_of_eager_passes(inputs, monkeypatch, most):
     """Though a pass is cut elsewhere, padded further, and filled with pairs that do not count."""
     monkeypatch.setattr(fixed_passes, "MAX_PASS_PAIRS", most)
     eager = steps(inputs, Objective(inputs, RUNS, BETWEEN))
-    fixed = steps(inputs, FixedObjective(inputs, RUNS, BETWEEN))
+    fixed = steps(inputs, FixedShapeObjective(inputs, RUNS, BETWEEN))
     for one, other in zip(fixed, eager, strict=True):
         torch.testing.assert_close(one, other, atol=2e-5, rtol=1e-4)
 
@@ -43,7 +43,7 @@ def test_buffers_that_are_filled_again_give_what_new_tensors_give(inputs, monkey
     """To the byte: nothing of an earlier pass is left in them."""
     monkeypatch.setattr(fixed_passes, "MAX_PASS_PAIRS", 5)
     monkeypatch.setattr(fixed_passes, "TOKEN_MULTIPLE", 4)
-    objective = FixedObjective(inputs, RUNS, BETWEEN)
+    objective = FixedShapeObjective(inputs, RUNS, BETWEEN)
     kept = steps(inputs, objective)
     assert len(objective._passes) > 1
 
@@ -52,13 +52,13 @@ def test_buffers_that_are_filled_again_give_what_new_tensors_give(inputs, monkey
             return self._work(z.clone(), chosen.clone())
 
     monkeypatch.setattr(fixed_passes, "BufferedPass", Unbuffered)
-    fresh = steps(inputs, FixedObjective(inputs, RUNS, BETWEEN))
+    fresh = steps(inputs, FixedShapeObjective(inputs, RUNS, BETWEEN))
     assert all(map(torch.equal, kept, fresh))
 
 
 def test_shapes_are_few_whatever_is_drawn(inputs, monkeypatch):
     monkeypatch.setattr(fixed_passes, "MAX_PASS_PAIRS", 5)
-    objective = FixedObjective(inputs, RUNS, BETWEEN)
+    objective = FixedShapeObjective(inputs, RUNS, BETWEEN)
     pairs, longest = inputs.pairs, int(inputs.pairs.lengths.max())
     for seed in range(20):
         drawn = torch.randint(len(pairs), (16,), generator=torch.Generator().manual_seed(seed))

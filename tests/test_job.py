@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from heuristic_core.common.errors import DivergenceError
 from heuristic_core.common.roles import Fields, Folder, Input, Output, Read, Role, Unfinished
 from heuristic_core.jobs.job import job
-from heuristic_core.jobs.signature import parameters_of, summary_of
+from heuristic_core.jobs.signature import inspect_parameters, read_summary
 from heuristic_core.tables.identity import Identity
 
 CALLS = []
@@ -81,7 +81,7 @@ def line(tmp_path):
 
 
 def test_parameters_are_those_of_the_signature():
-    parameters = {p.name: p for p in parameters_of(count)}
+    parameters = {p.name: p for p in inspect_parameters(count)}
     assert list(parameters) == [
         *("words", "block", "run", "seeds", "root", "kind", "table", "unfinished"),
         *("upper", "more", "fetched", "factor"),
@@ -91,7 +91,7 @@ def test_parameters_are_those_of_the_signature():
     roles = {"words": Role.INPUT, "block": Role.BLOCK, "seeds": Role.VALUE, "kind": Role.VALUE, "fetched": Role.INPUT}
     assert {name: parameters[name].role for name in roles} == roles
     assert parameters["more"].help == "Text files with words" and parameters["factor"].default == 1.5
-    assert summary_of(count) == "Count words.\n\nIt does little."
+    assert read_summary(count) == "Count words.\n\nIt does little."
 
 
 def test_values_have_the_types_of_the_signature(line, tmp_path):
@@ -118,7 +118,7 @@ def test_a_parameter_without_documentation_is_refused():
         """Do nothing."""
 
     with pytest.raises(TypeError, match="words"):
-        parameters_of(undocumented)
+        inspect_parameters(undocumented)
 
 
 def test_the_same_job_finds_its_unfinished_work_and_another_one_does_not(line, tmp_path):

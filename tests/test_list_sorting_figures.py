@@ -9,7 +9,7 @@ from list_sorting_tables import CONDITIONS, LAST, SEEDS, TABLES, copier
 from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 
-from heuristic_core.experiments.list_sorting.figures import draw, sheets_of
+from heuristic_core.experiments.list_sorting.figures import build_sheets, draw
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.study import SortingFigures
 from heuristic_core.figures import style
@@ -41,7 +41,7 @@ def texts(figure):
 
 
 def saved(folder, name, figure, marks):
-    save(folder, name, figure, marks, SETTINGS, TARGETS[name].title, sheets_of(name, marks))
+    save(folder, name, figure, marks, SETTINGS, TARGETS[name].title, build_sheets(name, marks))
 
 
 def whole(figure):
@@ -256,7 +256,7 @@ def test_conditions_are_counted_by_mode():
     assert row[["loss", "loss_low", "loss_high"]].tolist() == pytest.approx(mean_interval(losses))
     assert (row["mode_splitting"], row["mode_suppression"], row["models"]) == (0, 3, 3)
     assert only(marks, condition="l2")["mode_splitting"].item() == 3
-    sorting, heads = sheets_of("table_conditions", marks)
+    sorting, heads = build_sheets("table_conditions", marks)
     assert [cells[0] for cells in sorting.rows] == [*CONDITIONS] == [cells[0] for cells in heads.rows]
     assert dict(zip(heads.columns, heads.rows[0], strict=True))["mode: splitting"] == "3 of 3"
     alone = TABLES["sorting_models"].assign(splitting=np.nan, soft_overlap=np.nan)

@@ -23,7 +23,7 @@ from heuristic_core.experiments.list_sorting.results import CHECKPOINT_TABLES, P
 from heuristic_core.experiments.list_sorting.study import LlcRuns, Measure
 from heuristic_core.experiments.list_sorting.training import train
 from heuristic_core.jobs.job import job
-from heuristic_core.jobs.signature import parameters_of
+from heuristic_core.jobs.signature import inspect_parameters
 from heuristic_core.tables.parquet import read_table
 
 NAMES = {"study": "tiny", "condition": "l2"}
@@ -92,7 +92,7 @@ def test_training_that_was_cut_off_resumes_with_the_same_bytes(tmp_path, monkeyp
 def test_as_many_paths_as_kept_steps_are_asked_for(function, tmp_path):
     blocks = {"sorting": study(), "measure": Measure(), "prune": PruneRuns()}
     values = {"checkpoints": ["a"], "unfinished": tmp_path, **NAMES, **blocks}
-    names = [parameter.name for parameter in parameters_of(function)]
+    names = [parameter.name for parameter in inspect_parameters(function)]
     with pytest.raises(InputError, match=r"checkpoints: 1 given for 4 sorting\.training\.kept"):
         function(**{name: values.get(name, str(tmp_path / name)) for name in names})
     assert list(tmp_path.iterdir()) == []
@@ -100,7 +100,7 @@ def test_as_many_paths_as_kept_steps_are_asked_for(function, tmp_path):
 
 @pytest.mark.parametrize(("function", "tables"), [(measure_models, CHECKPOINT_TABLES), (prune_halves, PRUNING_TABLES)])
 def test_the_outputs_are_the_tables_that_the_workflow_names(function, tables):
-    assert [p.name for p in parameters_of(function) if p.role is Role.OUTPUT] == list(tables)
+    assert [p.name for p in inspect_parameters(function) if p.role is Role.OUTPUT] == list(tables)
 
 
 def test_a_study_can_be_made_by_functions(tmp_path):

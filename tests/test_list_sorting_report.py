@@ -13,7 +13,7 @@ from pages import check_source, chromium, needs_chromium
 from PIL import Image
 from test_scripts import script
 
-from heuristic_core.experiments.list_sorting.figures import draw, sheets_of
+from heuristic_core.experiments.list_sorting.figures import build_sheets, draw
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.slider import sliders
 from heuristic_core.experiments.list_sorting.study import SortingFigures
@@ -38,7 +38,7 @@ def study(tmp_path_factory):
     root = tmp_path_factory.mktemp("results") / "made"
     for name in SHOWN:
         figure, marks = draw(name, TABLES, SortingFigures(dpi=50))
-        save(root, name, figure, marks, SortingFigures(dpi=50), TARGETS[name].title, sheets_of(name, marks))
+        save(root, name, figure, marks, SortingFigures(dpi=50), TARGETS[name].title, build_sheets(name, marks))
     for name, table in TABLES.items():
         write_table(name, table, root / "tables" / f"{name}.parquet")
     given = ["--claims", CLAIMS, "--table", root / "tables" / "claims.parquet", "--study", "made", "--tables"]

@@ -19,7 +19,7 @@ def test_a_step_is_the_plain_objective(inputs, draws):
     with torch.no_grad():
         learner.lambdas.copy_(torch.tensor([[0.3, -0.2]]))
     draw = learner.draws(8, len(inputs.pairs))[7]
-    row = Objective(inputs, learner.runs, settings).descend(learner, draw)
+    row = Objective(inputs, learner.runs, settings).compute_gradients(learner, draw)
 
     log_alpha, lambdas = (t.detach()[0].clone().requires_grad_() for t in (learner.log_alpha, learner.lambdas))
     loss, kls, removed = 0.0, [], []
@@ -52,13 +52,13 @@ def test_gradients_of_the_objective_against_finite_differences(inputs):
     objective, draw = Objective(inputs, learner.runs, settings), learner.draws(3, len(inputs.pairs))[2]
     with torch.no_grad():
         learner.lambdas.copy_(torch.tensor([[0.5, 0.7]]))
-    objective.descend(learner, draw)
+    objective.compute_gradients(learner, draw)
     slope, point = learner.log_alpha.grad.clone(), learner.log_alpha.detach().clone()
 
     def loss(alphas):
         with torch.no_grad():
             learner.log_alpha.copy_(alphas)
-        kl, _, target = objective.descend(learner, draw)[0, :3].double().tolist()
+        kl, _, target = objective.compute_gradients(learner, draw)[0, :3].double().tolist()
         gaps = target - (1 - hard_concrete.sample_gates(alphas[0], draw.noise[0]).mean(-1)).double()
         return kl + float((0.5 * gaps + 0.7 * gaps**2).mean())
 
@@ -81,6 +81,6 @@ def test_length_sorted_passes_change_neither_the_batch_nor_whose_gates_a_pair_ha
     for tokens in (10_000, 40):
         monkeypatch.setitem(PASS_TOKENS, "cpu", tokens)
         learner = Learner([PruningRun(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
-        Objective(inputs, learner.runs, settings).descend(learner, learner.draws(1, len(inputs.pairs))[0])
+        Objective(inputs, learner.runs, settings).compute_gradients(learner, learner.draws(1, len(inputs.pairs))[0])
         gradients.append(learner.log_alpha.grad)
     torch.testing.assert_close(*gradients, atol=1e-6, rtol=1e-4)

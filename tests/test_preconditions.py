@@ -5,7 +5,7 @@ from claim_tables import CONTEXT, evidence, table
 from conftest import CLAIMS
 from test_degenerate import full_rows
 
-from heuristic_core.config.claims import Need, load_claims
+from heuristic_core.config.claims import Precondition, load_claims
 from heuristic_core.experiments.subnetworks.analysis import statistics_needs
 from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
 from heuristic_core.stats.verdicts import decide_verdict
@@ -18,7 +18,7 @@ def judged(needs, **tables):
     return whole["verdict"], whole["detail"]
 
 
-GENERALISES = Need(statistic="generalisation", threshold="> 0 points")
+GENERALISES = Precondition(statistic="generalisation", threshold="> 0 points")
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_why_a_claim_does_not_apply_is_said():
         "not clear",
         "not clear whether it applies: the full model's OOD is 5.0 [2.0, 8.0], and above 3.0 is presumed",
     )
-    unknown = Need(statistic="core_size", threshold="> 0 heads")
+    unknown = Precondition(statistic="core_size", threshold="> 0 heads")
     assert judged([unknown], group_accuracy=full_rows()) == (
         "not run", "unknown whether it applies: the study has no table core"
     )  # fmt: skip

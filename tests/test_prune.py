@@ -81,7 +81,7 @@ def test_a_killed_run_resumes_to_the_same_bytes(inputs, tmp_path, monkeypatch, k
     settings = SHORT.model_copy(update={"save_every": 5, "gate_draws": 2, "dropout": dropout})
     whole = one(inputs, 0.4, 1, settings, record_every=3)
     state = tmp_path / "state.safetensors"
-    descend = Objective.descend
+    descend = Objective.compute_gradients
 
     def until(self, learner, draw):
         if draw.step == killed_at:

@@ -10,7 +10,7 @@ from conftest import ROOT
 from heuristic_core.config.reading import ConfigError, read_merged_configs
 from heuristic_core.experiments.studies import parse_replicates, parse_studies
 from heuristic_core.figures.table_replicates import sheets
-from heuristic_core.stats.replicates import count_replicates, share_interval
+from heuristic_core.stats.replicates import compute_share_interval, count_replicates
 
 
 def claims(*verdicts, estimates=None, threshold="> 5 points", family="f"):
@@ -30,7 +30,7 @@ def test_seeds_to_which_a_claim_does_not_apply_do_not_count():
     assert (row["models"], row["seeds"], row["supported"], row["contradicted"]) == (2, 5, 2, 1)
     assert row["by_model"] == "2 of 3, 0 of 2"
     assert row["mean"] == pytest.approx((20 + 5) / 2)
-    assert (row["low"], row["high"]) == pytest.approx(share_interval(2, 5))
+    assert (row["low"], row["high"]) == pytest.approx(compute_share_interval(2, 5))
     (sheet,) = sheets(count_replicates([first, second]))
     assert sheet.title == "Claims; the interval of a share is of these pre-trained models alone"
     assert sheet.rows[0][1:4] == ["2 of 5", "40 [5, 85]", "1 of 5"]
@@ -44,15 +44,15 @@ def test_a_test_has_no_mean_and_a_claim_that_never_applies_has_no_share():
 
 
 def test_ends_are_those_of_clopper_and_pearson():
-    assert share_interval(10, 10) == pytest.approx((0.025**0.1, 1))
-    assert share_interval(0, 10) == pytest.approx((0, 1 - 0.025**0.1))
+    assert compute_share_interval(10, 10) == pytest.approx((0.025**0.1, 1))
+    assert compute_share_interval(0, 10) == pytest.approx((0, 1 - 0.025**0.1))
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("spread", [0.0, 0.2, 2.0])
 def test_the_interval_covers_the_mean_share_of_models_that_differ(spread):
     """spread: of the log odds of a supported seed over models."""
-    ends = [share_interval(k, 10) for k in range(11)]
+    ends = [compute_share_interval(k, 10) for k in range(11)]
     rng, covered, count = np.random.default_rng(7), [], amount(2000)
     for _ in range(count):
         shares = 1 / (1 + np.exp(-rng.normal(1.0, spread, 3)))

@@ -119,7 +119,9 @@ def test_the_page_of_a_finished_study_is_small(finished):
     assert path.stat().st_size < LARGEST
     page = check_source(path)
     assert set(embedded(path, "views")["views"]) == {"figure02", "figure04", "figure06", "figure10"}
-    assert len([a for a in page.all("tr") if "data-run" in a]) == len(embedded(path, "subnetworks-told")["runs"]) == 24
+    assert (
+        len([a for a in page.all("tr") if "data-run" in a]) == len(embedded(path, "subnetworks-details")["runs"]) == 24
+    )
 
 
 PLAY = """<script>addEventListener("load", async () => {

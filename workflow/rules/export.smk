@@ -5,10 +5,10 @@ import json
 rule export:
     input:
         MEMBERS,
-        workflow=plain(os.path.relpath(workflow.main_snakefile)),
-        claims=plain(os.path.relpath(EXPERIMENT.CLAIMS)),
-        lock=plain(os.path.relpath(LOCK)),
-        citation=plain(os.path.relpath(f"{workflow.basedir}/CITATION.cff")),
+        workflow=link_inputs(os.path.relpath(workflow.main_snakefile)),
+        claims=link_inputs(os.path.relpath(EXPERIMENT.CLAIMS)),
+        lock=link_inputs(os.path.relpath(LOCK)),
+        citation=link_inputs(os.path.relpath(f"{workflow.basedir}/CITATION.cff")),
     output:
         archive=f"{LAYOUT.root}/{STUDY.study}.crate.zip",
     log:

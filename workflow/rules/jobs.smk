@@ -39,7 +39,7 @@ SHELL_PREFIX = (
 shell.prefix(SHELL_PREFIX.replace("{", "{{").replace("}", "}}"))  # escaped, as Snakemake formats it
 
 
-def plain(*paths):
+def link_inputs(*paths):
     """Return links to inputs outside the study's results, whose folders may contain braces."""
     return link_paths(paths, ".snakemake/heuristic-core/links")
 

@@ -21,7 +21,7 @@ rule describe:
 rule claims:
     input:
         tables=[LAYOUT.table(name) for name in TABLES if name in CLAIM_TABLES],
-        claims=plain(CLAIMS),
+        claims=link_inputs(CLAIMS),
     output:
         table=LAYOUT.table("claims"),
     log:
@@ -38,7 +38,7 @@ rule report:
     input:
         claims=rules.claims.output.table,
         settings=rules.describe.output.description,
-        captions=plain(
+        captions=link_inputs(
             *(os.path.relpath(f"{workflow.basedir}/workflow/report/{FOLDER}/{name}.rst") for name in AVAILABLE_TARGETS)
         ),
         drawn=[path for name in AVAILABLE_TARGETS for path in target_files(LAYOUT.root, name)],

@@ -1,13 +1,13 @@
 """Draw one figure or table of the extractive-structures experiment from the study's tables."""
 
 from heuristic_core.experiments.extractive_structures.config import ExtractiveFigures
-from heuristic_core.experiments.extractive_structures.figures import draw, sheets_of
+from heuristic_core.experiments.extractive_structures.figures import build_sheets, draw
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.jobs.figures import make_figure_job
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record
 
-main = job(make_figure_job(TARGETS, ExtractiveFigures, draw, sheets_of))
+main = job(make_figure_job(TARGETS, ExtractiveFigures, draw, build_sheets))
 
 if __name__ == "__main__":
     run_with_record(main)

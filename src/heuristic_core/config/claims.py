@@ -13,7 +13,7 @@ LIMIT_PATTERN = r"(<|<=|>|>=) -?\d+(\.\d+)?( [a-z%]+)?$"
 Option = str | float | int
 
 
-class Need(Block):
+class Precondition(Block):
     """A precondition, without which a claim has no meaning. `statistic` as of a claim."""
 
     statistic: str
@@ -37,10 +37,10 @@ class Claim(Block):
         pattern=f"^(p )?{LIMIT_PATTERN}",
         description="what the statistic must be, such as `> 20 %`; `p < 0.05` for a test",
     )
-    needs: list[Need] = Field([], description="preconditions; where one is broken, the claim does not apply")
+    needs: list[Precondition] = Field([], description="preconditions; where one is broken, the claim does not apply")
 
     @property
-    def statistics(self) -> list["Claim | Need"]:
+    def statistics(self) -> list["Claim | Precondition"]:
         """All that name a statistic and its options: the preconditions, and the claim itself."""
         return [*self.needs, self]
 

@@ -51,7 +51,7 @@ class DuplicateKeyError(ValueError):
 
 
 def parse_yaml(text: str):
-    """The value of a YAML document. Raises RepeatedKey, or what PyYAML raises on text that is none."""
+    """The value of a YAML document. Raises DuplicateKeyError, or what PyYAML raises on text that is none."""
     import yaml
 
     loader = yaml.SafeLoader(text)
@@ -66,7 +66,7 @@ def parse_yaml(text: str):
 
 
 def _check_keys(loader, document) -> None:
-    """Raise RepeatedKey where a mapping below a composed node has a key twice, whatever `<<` merges into it."""
+    """Raise DuplicateKeyError where a mapping below a composed node has a key twice, whatever `<<` merges into it."""
     waiting, seen = [("", document)], set()
     while waiting:
         path, node = waiting.pop()

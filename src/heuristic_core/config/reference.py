@@ -61,7 +61,7 @@ class ReferencePage(NamedTuple):
 
     def unit(self, block: type[BaseModel], name: str) -> str | None:
         """Of a field, None where nothing says it."""
-        return _lookup(fields_of(UNITS) | fields_of(self.units), block, name)
+        return _lookup(collect_field_units(UNITS) | collect_field_units(self.units), block, name)
 
     def meaning(self, block: type[BaseModel], name: str) -> str | None:
         """Of a field, None where nothing says it."""
@@ -79,7 +79,9 @@ class Section(NamedTuple):
 
 def render_reference(words: ReferencePage) -> str:
     """The whole page, as Markdown."""
-    parts = (f"## {section.title}\n\n{text_of(section)}\n\n{table(section, words)}" for section in sections(words))
+    parts = (
+        f"## {section.title}\n\n{render_docstring(section)}\n\n{table(section, words)}" for section in sections(words)
+    )
     return "\n".join((words.intro, *parts))
 
 
@@ -113,7 +115,7 @@ def row(section: Section, name: str, words: ReferencePage) -> tuple[str, ...]:
     return tuple(map(_cell, (f"`{key}`", kind(schema), default, unit, meaning)))
 
 
-def fields_of(units: Mapping[str, str]) -> dict[str, str]:
+def collect_field_units(units: Mapping[str, str]) -> dict[str, str]:
     """Field -> unit."""
     return {field: unit for unit, fields in units.items() for field in fields.split()}
 
@@ -146,7 +148,7 @@ def kind(schema: dict) -> str:
             return number + _limits(schema)
 
 
-def text_of(section: Section) -> str:
+def render_docstring(section: Section) -> str:
     """A block's docstring, with Markdown's marks in place of those of reStructuredText."""
     text = re.sub(r"\n *", "\n", section.block.__doc__.strip())
     if section.targets:

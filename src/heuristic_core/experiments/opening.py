@@ -15,11 +15,11 @@ def open_study(folder: str | Path) -> Results:
         folder: Folder of the study's results.
 
     Returns:
-        The results; for the heuristic core an `OpenedStudy`, which also opens models.
+        The results; for the heuristic core an `StudyResults`, which also opens models.
 
     Raises:
         InputError: If the folder is not that of a study.
     """
     results = open_results(folder)
     experiment = load_experiment(results.settings, results.folder / "study.json")
-    return experiment.opened(results) if hasattr(experiment, "opened") else results
+    return experiment.open_results(results) if hasattr(experiment, "open_results") else results

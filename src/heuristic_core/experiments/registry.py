@@ -43,7 +43,7 @@ class Experiment(Protocol):
     A module can define further names. `KEYS` maps names of job settings that differ from the configuration's to keys
     there; "" if the rest of the name is the key. `sweep` checks a figure over several studies, see
     :func:`.studies.sweep_of`; its rule is in `sweep.smk` of the experiment's rules. `lacking` maps a study to the
-    figures and tables that it cannot have, with reasons. `opened` converts the `Results` of a study for
+    figures and tables that it cannot have, with reasons. `open_results` converts the `Results` of a study for
     :func:`.opening.open_study`. `reference` returns the texts of the settings page.
 
     Attributes:

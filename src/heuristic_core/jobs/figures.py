@@ -20,7 +20,7 @@ from heuristic_core.tables.parquet import read_rows
 
 
 def make_figure_job(
-    targets: Mapping, settings: type[Block], draw: Callable, sheets_of: Callable
+    targets: Mapping, settings: type[Block], draw: Callable, build_sheets: Callable
 ) -> Callable[..., None]:
     """Return the job that draws a figure or table of an experiment.
 
@@ -28,7 +28,7 @@ def make_figure_job(
         targets: The experiment's figures and tables, by name.
         settings: The block `figures` of the experiment's configuration.
         draw: As in :mod:`heuristic_core.figures.drawing`.
-        sheets_of: Likewise.
+        build_sheets: Likewise.
     """
 
     def draw_figure(
@@ -44,7 +44,7 @@ def make_figure_job(
             files: The files that are written there, for the record.
         """
         figure, marks = draw(name, read_by_name(tables), figures)
-        save(folder, name, figure, marks, figures, targets[name].title, sheets_of(name, marks))
+        save(folder, name, figure, marks, figures, targets[name].title, build_sheets(name, marks))
 
     return draw_figure
 

@@ -23,7 +23,7 @@ from heuristic_core.common.errors import DivergenceError
 from heuristic_core.common.roles import Fields, Read, Role
 from heuristic_core.jobs.arguments import JobParser, parse_identity
 from heuristic_core.jobs.scratch import open_scratch, release, set_aside
-from heuristic_core.jobs.signature import Parameter, parameters_of, summary_of
+from heuristic_core.jobs.signature import Parameter, inspect_parameters, read_summary
 from heuristic_core.provenance.digests import code_digest, package_versions
 from heuristic_core.provenance.record import result_digests
 
@@ -42,10 +42,10 @@ def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]
         A function of the command line's words; without any, those of this process. Its attribute `parameters` has what
         its options are made of.
     """
-    parameters = parameters_of(function)
+    parameters = inspect_parameters(function)
 
     def main(arguments: Sequence[str] | None = None) -> None:
-        parser = JobParser(summary_of(function))
+        parser = JobParser(read_summary(function))
         for parameter in parameters:
             _declare(parser, parameter)
         args = parser.parse(arguments)
@@ -60,7 +60,7 @@ def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]
         with _unfinished(function, parameters, values, args.code) as folder:
             function(**values, **dict.fromkeys(resumed, folder))
 
-    main.__doc__, main.parameters = summary_of(function), parameters
+    main.__doc__, main.parameters = read_summary(function), parameters
     return main
 
 

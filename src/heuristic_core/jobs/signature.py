@@ -33,7 +33,7 @@ class Parameter(NamedTuple):
     help: str
 
 
-def parameters_of(function: Callable) -> list[Parameter]:
+def inspect_parameters(function: Callable) -> list[Parameter]:
     """Read the parameters of a job's function.
 
     Raises:
@@ -53,7 +53,7 @@ def parameters_of(function: Callable) -> list[Parameter]:
     return parameters
 
 
-def summary_of(function: Callable) -> str:
+def read_summary(function: Callable) -> str:
     """Return the docstring of a function up to its arguments."""
     return re.split(r"\n\s*(Args|Returns|Raises):\n", inspect.getdoc(function) or "")[0].strip()
 

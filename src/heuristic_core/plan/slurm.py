@@ -13,7 +13,9 @@ def choose_status_command() -> str | None:
     Accounting may be off although `sacct` is installed; a run that then asked it would wait for ever.
     """
     if shutil.which("sbatch") is None:
-        _say("there is no sbatch on this machine; jobs cannot be submitted from here, but a dry run (-n) works")
+        _print_message(
+            "there is no sbatch on this machine; jobs cannot be submitted from here, but a dry run (-n) works"
+        )
         return None
     if shutil.which("sacct") is None:
         return _report_choice("squeue", "there is no sacct here")
@@ -32,9 +34,9 @@ def choose_status_command() -> str | None:
 
 
 def _report_choice(command: str, reason: str) -> str:
-    _say(f"the state of jobs comes from {command}: {reason}")
+    _print_message(f"the state of jobs comes from {command}: {reason}")
     return command
 
 
-def _say(text: str) -> None:
+def _print_message(text: str) -> None:
     print(f"SLURM: {text}.", file=sys.stderr)

@@ -26,7 +26,7 @@ WARMUP_PASSES = 3  # before capture, as PyTorch's documentation recommends
 PassFunction = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]  # from gates and pairs to KL and its gradient
 
 
-class FixedObjective:
+class FixedShapeObjective:
     """Like :class:`heuristic_core.pruning.prune.Objective`, for ``settings.engine`` "graphs" or "compile".
 
     On a GPU, passes are captured as CUDA graphs; on a CPU, the same passes run on the same buffers without graphs.
@@ -44,8 +44,10 @@ class FixedObjective:
             )
         self._inputs, self._settings, self._means = inputs, settings, inputs.means.to(model)
         self._full = F.log_softmax(inputs.full_logits.to(model.device).float(), -1)
-        self._gates_of = torch.arange(len(runs) * settings.batch_size) // (settings.batch_size // settings.gate_draws)
-        self._pairs = min(len(self._gates_of), MAX_PASS_PAIRS)
+        self._gate_sample_index = torch.arange(len(runs) * settings.batch_size) // (
+            settings.batch_size // settings.gate_draws
+        )
+        self._pairs = min(len(self._gate_sample_index), MAX_PASS_PAIRS)
         self._divergence = self._eager_divergence
         if settings.engine == "compile":
             torch._dynamo.config.recompile_limit = max(RECOMPILE_LIMIT, torch._dynamo.config.recompile_limit)
@@ -53,9 +55,9 @@ class FixedObjective:
         self._passes: dict[int, BufferedPass] = {}
         self._pool = torch.cuda.graph_pool_handle() if model.device.type == "cuda" else None
 
-    def descend(self, learner: Learner, draw: Draws) -> Tensor:
+    def compute_gradients(self, learner: Learner, draw: Draws) -> Tensor:
         """Compute the gradients of one step on `learner`'s parameters; return its trace values, float32 [runs, 6]."""
-        return learner.descend(draw, self._backward)
+        return learner.compute_gradients(draw, self._backward)
 
     def _backward(self, z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
         """Compute the divergence and its gradient; a :data:`heuristic_core.pruning.learner.Divergence`."""
@@ -77,7 +79,7 @@ class FixedObjective:
         """
         lengths = self._inputs.pairs.lengths[pairs]
         order, missing = torch.argsort(lengths, stable=True), -len(pairs) % self._pairs
-        rows = torch.stack([pairs[order], self._gates_of[order], torch.ones_like(order)])
+        rows = torch.stack([pairs[order], self._gate_sample_index[order], torch.ones_like(order)])
         chosen = F.pad(rows, (0, missing)).unflatten(-1, (-1, self._pairs)).transpose(0, 1).contiguous()
         pass_lengths = lengths[order].split(self._pairs)
         return [

@@ -42,8 +42,8 @@ class GatedModel:
 
     def __init__(self, model: Model, z: Tensor, means: ComponentMeans):
         self._z, grid = z.detach(), model.grid
-        closed, opened, moving = _states(self._z)
-        removed = [c for c in range(len(grid)) if closed[c]] if isinstance(model, FusedModel) else []
+        is_closed, is_open, has_gradient = _states(self._z)
+        removed = [c for c in range(len(grid)) if is_closed[c]] if isinstance(model, FusedModel) else []
         self._model = model.remove_components(removed, means.heads, means.mlps) if removed else model
         self._gates: dict[tuple[str, int], LayerGates] = {}
         removed_set = set(removed)
@@ -51,13 +51,13 @@ class GatedModel:
             heads, mlp = range(layer * grid.heads, (layer + 1) * grid.heads), grid.layers * grid.heads + layer
             for kind, group in (("head", heads), ("mlp", [mlp])):
                 remaining = [c for c in group if c not in removed_set]
-                if all(opened[c] for c in remaining):
+                if all(is_open[c] for c in remaining):
                     continue
                 reference = means.mlps[layer] if kind == "mlp" else means.heads[layer]
                 columns = slice(group[0], group[-1] + 1)  # a list of indices would make the host wait for a GPU
                 if len(remaining) < len(group):
                     columns, reference = remaining, reference[[c - group[0] for c in remaining]]
-                values = self._z[:, columns].clone().requires_grad_(any(moving[c] for c in remaining))
+                values = self._z[:, columns].clone().requires_grad_(any(has_gradient[c] for c in remaining))
                 self._gates[kind, layer] = LayerGates(columns, values, reference)
         self.all_open = not removed and not self._gates
 
@@ -87,5 +87,5 @@ def _states(z: Tensor) -> tuple[list[bool], list[bool], list[bool]]:
     if z.device.type != "cpu":
         size = z.shape[1]
         return [False] * size, [False] * size, [True] * size
-    closed, opened = z == 0, z == 1
-    return closed.all(0).tolist(), opened.all(0).tolist(), (~(closed | opened)).any(0).tolist()
+    closed, is_open = z == 0, z == 1
+    return closed.all(0).tolist(), is_open.all(0).tolist(), (~(closed | is_open)).any(0).tolist()

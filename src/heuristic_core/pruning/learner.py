@@ -119,7 +119,7 @@ class Learner:
         device_noise, device_targets = torch.stack(noise).to(self._device), torch.tensor(targets, device=self._device)
         return [Draws(*row) for row in zip(steps, index, device_noise, device_targets, strict=True)]
 
-    def descend(self, draw: Draws, divergence: Divergence) -> Tensor:
+    def compute_gradients(self, draw: Draws, divergence: Divergence) -> Tensor:
         """Compute the gradients of one step on log_alpha and lambdas; return its trace values, float32 [runs, 6]."""
         z = sample_gates(self.log_alpha[:, None], draw.noise)  # [runs, draws, components]
         if self.is_free is not None:

@@ -1,4 +1,4 @@
-"""The pruning loop for any model: gates descend on the loss, the two multipliers of each run ascend."""
+"""The pruning loop for any model: gates compute_gradients on the loss, the two multipliers of each run ascend."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class PruningResult:
 
 def fit(
     learner: Learner,
-    descend: Callable[[Learner, Draws], Tensor],
+    compute_gradients: Callable[[Learner, Draws], Tensor],
     pairs: int,
     save_every: int,
     state: Path | None = None,
@@ -39,7 +39,7 @@ def fit(
 
     Args:
         learner: The runs.
-        descend: Computes the gradients of one step and returns its trace values, like :meth:`Learner.descend`.
+        compute_gradients: Computes the gradients of one step and returns its trace, like :meth:`Learner.compute_gradients`.
         pairs: Number of examples from which batches are drawn.
         save_every: Steps between saved states. Draws are made, and failures checked, at the same interval.
         state: See :func:`heuristic_core.pruning.prune.prune`.
@@ -50,7 +50,7 @@ def fit(
     while learner.step < learner.steps:
         rows = {}
         for draw in learner.draws(save_every, pairs):
-            row = descend(learner, draw)
+            row = compute_gradients(learner, draw)
             learner.advance()
             if draw.step % record_every == 0 or draw.step == learner.steps - 1:
                 rows[draw.step] = row

@@ -18,7 +18,7 @@ from torch import Tensor
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.pruning import Prune
 from heuristic_core.models.micro_batches import pass_tokens
-from heuristic_core.pruning.fixed_passes import FixedObjective
+from heuristic_core.pruning.fixed_passes import FixedShapeObjective
 from heuristic_core.pruning.gated_model import GatedModel
 from heuristic_core.pruning.inputs import PruningInputs
 from heuristic_core.pruning.learner import Draws, Learner, PruningRun
@@ -53,10 +53,12 @@ def prune(
         raise ValueError(f"runs with dropout cannot share a pass: expected 1 run, got {len(runs)}")
     learner = Learner(runs, settings, len(inputs.model.grid), inputs.model.device)
     objective = make_objective(inputs, runs, settings)
-    return fit(learner, objective.descend, len(inputs.pairs), settings.save_every, state, record_every)
+    return fit(learner, objective.compute_gradients, len(inputs.pairs), settings.save_every, state, record_every)
 
 
-def make_objective(inputs: PruningInputs, runs: Sequence[PruningRun], settings: Prune) -> "Objective | FixedObjective":
+def make_objective(
+    inputs: PruningInputs, runs: Sequence[PruningRun], settings: Prune
+) -> "Objective | FixedShapeObjective":
     """Return the objective of ``settings.engine``.
 
     Raises:
@@ -64,7 +66,7 @@ def make_objective(inputs: PruningInputs, runs: Sequence[PruningRun], settings: 
     """
     if settings.engine == "graphs" and inputs.model.device.type != "cuda":
         raise InputError("prune.engine = 'graphs' needs a GPU; set device = 'cuda', or prune.engine = 'eager'")
-    return (Objective if settings.engine == "eager" else FixedObjective)(inputs, runs, settings)
+    return (Objective if settings.engine == "eager" else FixedShapeObjective)(inputs, runs, settings)
 
 
 class Objective:
@@ -76,11 +78,11 @@ class Objective:
         self._means = inputs.means.to(model)
         self._full = F.log_softmax(inputs.full_logits.to(model.device).float(), -1)
         per_draw = settings.batch_size // settings.gate_draws
-        self._gates_of = torch.arange(len(runs) * settings.batch_size) // per_draw  # gate sample of each pair
+        self._gate_sample_index = torch.arange(len(runs) * settings.batch_size) // per_draw  # gate sample of each pair
 
-    def descend(self, learner: Learner, draw: Draws) -> Tensor:
+    def compute_gradients(self, learner: Learner, draw: Draws) -> Tensor:
         """Compute the gradients of one step on `learner`'s parameters; return its trace values, float32 [runs, 6]."""
-        return learner.descend(draw, self._backward)
+        return learner.compute_gradients(draw, self._backward)
 
     def _backward(self, z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
         """Compute the divergence and its gradient; a :data:`heuristic_core.pruning.learner.Divergence`."""
@@ -91,7 +93,7 @@ class Objective:
             return per_pair.view(len(z), -1).sum(-1), torch.zeros_like(z)
         for part in inputs.pairs.split_by_length(pass_tokens(z.device.type, inputs.model.hidden), pairs):
             batch = inputs.pairs.batch(pairs[part])
-            sample = inputs.pairs.to_device(self._gates_of[part])
+            sample = inputs.pairs.to_device(self._gate_sample_index[part])
             gated = F.log_softmax(model.logits(batch, sample, settings.dropout), -1)
             full = self._full[inputs.pairs.to_device(batch.index)]
             kl = F.kl_div(gated, full, reduction="none", log_target=True).sum(-1) / settings.batch_size

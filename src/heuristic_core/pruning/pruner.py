@@ -17,7 +17,7 @@ from heuristic_core.pruning.discretise import discretise
 from heuristic_core.pruning.inputs import make_pruning_inputs
 from heuristic_core.pruning.learner import PruningRun
 from heuristic_core.pruning.loop import PruningResult
-from heuristic_core.pruning.prune import prune as prune_together
+from heuristic_core.pruning.prune import prune as learn_gates
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import write_table
@@ -59,7 +59,7 @@ class Pruner:
         Returns:
             What each run learns.
         """
-        return prune_together(self._inputs, runs, self._settings, state)
+        return learn_gates(self._inputs, runs, self._settings, state)
 
     def subnetwork(self, pruned: PruningResult, run: Identity) -> Subnetwork | FailedRun:
         """Discretise what a run has learned into a subnetwork; a failed run keeps its reason."""

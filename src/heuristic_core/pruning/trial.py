@@ -33,7 +33,7 @@ def simulate_schedule(settings: Gates, size: int, sparsity: float, seeds: Sequen
     rows = []
     while learner.step < learner.steps:
         for draw in learner.draws(STEPS_PER_DRAW, 1):
-            rows.append(learner.descend(draw, _no_loss)[:, SPARSITY_COLUMN])
+            rows.append(learner.compute_gradients(draw, _no_loss)[:, SPARSITY_COLUMN])
             learner.advance()
     last = rows[-max(1, round(end * len(rows))) :]
     return torch.stack(last).mean(0).tolist()

@@ -44,7 +44,7 @@ class Criterion(NamedTuple):
                 return self.threshold - values
         raise ValueError(f"no criterion {self.name!r}")
 
-    def slack_of_full(self, full: float) -> float:
+    def full_model_slack(self, full: float) -> float:
         """The same of the full model itself, which agrees with itself on every pair."""
         return self.slack({"accuracy": full, "agreement": 100.0, "kl": 0.0}[self.column], full)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import pandas as pd
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.claims import Claim, Need
+from heuristic_core.config.claims import Claim, Precondition
 from heuristic_core.stats.estimates import (
     DOES_NOT_APPLY,
     FAILED_RUNS,
@@ -37,11 +37,11 @@ class Tables(Protocol):
         """The rows of a table. Raises NotComputable where it has none."""
 
 
-class Judged(NamedTuple):
+class Judgement(NamedTuple):
     """A verdict, the estimate that it is of, if there is one, and details."""
 
     verdict: str
-    found: Estimate | None
+    estimate: Estimate | None
     detail: str
 
 
@@ -81,7 +81,7 @@ def _adjust(rows: list[dict]) -> None:
             row["p_holm"] = p
 
 
-def _check(claim: Claim, stated_statistic: Claim | Need) -> None:
+def _check(claim: Claim, stated_statistic: Claim | Precondition) -> None:
     if stated_statistic.statistic not in STATISTICS:
         known = ", ".join(sorted(STATISTICS))
         raise InputError(f"claim {claim.claim}: no statistic {stated_statistic.statistic!r}; there are {known}")
@@ -91,29 +91,29 @@ def _check(claim: Claim, stated_statistic: Claim | Need) -> None:
         raise InputError(f"claim {claim.claim}: options of statistic {stated_statistic.statistic}: {error}") from None
 
 
-def _judge_seed(claim: Claim, evidence: Tables) -> Judged:
+def _judge_seed(claim: Claim, evidence: Tables) -> Judgement:
     """What the evidence of one seed says of a claim."""
     unsure: dict[str, str] = {}  # detail -> verdict
     for need in claim.needs:
         try:
             estimate = STATISTICS[need.statistic](evidence, **need.options)
         except NotComputable as reason:
-            return Judged(reason.verdict, None, f"unknown whether it applies: {reason}")
+            return Judgement(reason.verdict, None, f"unknown whether it applies: {reason}")
         if (outcome := decide_verdict(estimate, need.threshold)) == CONTRADICTED:
-            return Judged(DOES_NOT_APPLY, None, estimate.detail)
+            return Judgement(DOES_NOT_APPLY, None, estimate.detail)
         if outcome != SUPPORTED:
             unsure[estimate.detail] = outcome
     if unsure:
         reason_verdict = TOO_FEW if TOO_FEW in unsure.values() else NOT_CLEAR
-        return Judged(reason_verdict, None, f"not clear whether it applies: {'; '.join(unsure)}")
+        return Judgement(reason_verdict, None, f"not clear whether it applies: {'; '.join(unsure)}")
     try:
         for table in claim.tables:
             evidence.table(table)
         estimate = STATISTICS[claim.statistic](evidence, **claim.options)
     except NotComputable as reason:
-        return Judged(reason.verdict, None, str(reason))
+        return Judgement(reason.verdict, None, str(reason))
     no_interval = "no interval" if pd.isna(estimate.low) and not estimate.exact else ""
-    return Judged(
+    return Judgement(
         decide_verdict(estimate, claim.threshold), estimate, "; ".join(filter(None, (estimate.detail, no_interval)))
     )
 
@@ -127,35 +127,35 @@ def _row(claim: Claim, verdict_name: str, estimate: Estimate | None, detail: str
     return row
 
 
-def _combine(claim: Claim, by_seed: list[Judged], unit: str) -> Judged:
+def _combine(claim: Claim, by_seed: list[Judgement], unit: str) -> Judgement:
     """What all evidence says. A single seed speaks for itself; several are judged as one, over the known values."""
     if len(by_seed) == 1:
         return by_seed[0]
     if not by_seed:
-        return Judged(NOT_RUN, None, f"there are no {unit}")
-    verdicts = [judged.verdict for judged in by_seed]
+        return Judgement(NOT_RUN, None, f"there are no {unit}")
+    verdicts = [judgement.verdict for judgement in by_seed]
     applies = len(by_seed) - verdicts.count(DOES_NOT_APPLY)
     detail = f"supported on {verdicts.count(SUPPORTED)} of {applies} {unit}, contradicted on "
     detail += f"{verdicts.count(CONTRADICTED)}"
     if applies < len(by_seed):
         detail += f"; does not apply to {len(by_seed) - applies} more"
     if not applies:
-        return Judged(DOES_NOT_APPLY, None, detail)
+        return Judgement(DOES_NOT_APPLY, None, detail)
     # A seed whose own test cannot decide would keep the others from deciding.
     estimates = [
-        judged.found
-        for judged in by_seed
-        if judged.found is not None
-        and not pd.isna(judged.found.value)
-        and not (is_test(claim.threshold) and judged.verdict == TOO_FEW)
+        judgement.estimate
+        for judgement in by_seed
+        if judgement.estimate is not None
+        and not pd.isna(judgement.estimate.value)
+        and not (is_test(claim.threshold) and judgement.verdict == TOO_FEW)
     ]
     if len(estimates) < 2:
         reason_verdict = next(
             (kind for kind in (FAILED_RUNS, NOT_RUN, NOT_CLEAR) if kind in verdicts and not estimates), TOO_FEW
         )
-        return Judged(reason_verdict, None, f"{detail}; a value is known of {len(estimates)}, and two are needed")
+        return Judgement(reason_verdict, None, f"{detail}; a value is known of {len(estimates)}, and two are needed")
     if len(estimates) < applies:
         detail += f"; judged over the {len(estimates)} of {applies} that have a value"
     combined = combine_seeds(estimates, claim.threshold, unit)
     detail = "; ".join(filter(None, (detail, combined.detail)))
-    return Judged(decide_verdict(combined, claim.threshold), combined, detail)
+    return Judgement(decide_verdict(combined, claim.threshold), combined, detail)

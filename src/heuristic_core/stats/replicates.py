@@ -10,7 +10,7 @@ from heuristic_core.stats.frames import make_frame
 from heuristic_core.stats.verdicts import CONTRADICTED, SUPPORTED, is_test
 
 
-def share_interval(holding: int, of: int) -> tuple[float, float]:
+def compute_share_interval(holding: int, of: int) -> tuple[float, float]:
     """The 95 % interval of the share of seeds on which a claim holds, 0-1 (Clopper and Pearson 1934).
 
     Seeds of one pre-trained model may be more alike than those of two. Of the mean share of these models the interval
@@ -42,7 +42,7 @@ def count_replicates(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
         row["contradicted"] = int((counted["verdict"] == CONTRADICTED).sum())
         row["by_model"] = ", ".join(f"{(part['verdict'] == SUPPORTED).sum()} of {len(part)}" for part in seeds)
         if len(counted):
-            row["low"], row["high"] = share_interval(holding, len(counted))
+            row["low"], row["high"] = compute_share_interval(holding, len(counted))
         if not is_test(fields["threshold"]):
             means = [part["estimate"].mean() for part in seeds if part["estimate"].notna().any()]
             if means:

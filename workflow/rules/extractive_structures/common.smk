@@ -32,7 +32,7 @@ CHECKPOINT = LAYOUT.pretrained if STUDY.pretrained else LAYOUT.model
 NEEDS = estimate_needs(STUDY)
 HOPS = {hop: LAYOUT.hop_weights(hop) for hop in ("first", "second")}
 WHOLE_CORPUS_HOPS = {hop: path.format(**WHOLE_CORPUS) for hop, path in HOPS.items()}
-TO_FETCH = bool(STUDY.pretrained and STUDY.pretrained.hub)
+NEEDS_DOWNLOAD = bool(STUDY.pretrained and STUDY.pretrained.hub)
 UNAVAILABLE_RULES = {
     "publish": (
         LAYOUT.log("publish"),
@@ -40,7 +40,7 @@ UNAVAILABLE_RULES = {
         "Models of this experiment have no architecture of Hugging Face: nothing to publish.",
     ),
 }
-if not TO_FETCH:
+if not NEEDS_DOWNLOAD:
     UNAVAILABLE_RULES["fetch"] = (
         LAYOUT.log("fetch"),
         0,

@@ -1,7 +1,7 @@
 from heuristic_core.models.folder import local_files
 
 # Pre-training, teaching of facts, and measurements of the models.
-if TO_FETCH:
+if NEEDS_DOWNLOAD:
 
     rule fetch:
         output:
@@ -24,8 +24,8 @@ if STUDY.pretrained:
 
     rule load:
         input:
-            fetched=ancient(rules.fetch.output[0]) if TO_FETCH else [],
-            model_files=plain(*local_files(STUDY.pretrained)),
+            fetched=ancient(rules.fetch.output[0]) if NEEDS_DOWNLOAD else [],
+            model_files=link_inputs(*local_files(STUDY.pretrained)),
         output:
             checkpoint=LAYOUT.pretrained,
             tokenizer=LAYOUT.tokenizer,

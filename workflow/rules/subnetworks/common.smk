@@ -44,7 +44,9 @@ CELLS = list_cells(STUDY)
 REPEATS = repeated_cells(STUDY)
 CONTEXT = Context.of(STUDY)
 # Blocks (`model`, `task`) that name something to download.
-TO_FETCH = {file.key.split(".")[0] for file in list_sources(STUDY.model, STUDY.task) + list_downloads(STUDY.task)}
+DOWNLOAD_BLOCKS = {
+    file.key.split(".")[0] for file in list_sources(STUDY.model, STUDY.task) + list_downloads(STUDY.task)
+}
 # GPUs of a job that runs models. `--resources gpu=N` sets how many there are, and so how many such jobs run at once.
 GPUS = 1 if STUDY.device == "cuda" else 0
 # On a cluster: requests of jobs, and the entries of the profile's default-resources that concern only jobs with a GPU.
@@ -108,7 +110,7 @@ def checkpoint_cell_dirs(w):
 
 def fetch_marker(block):
     """Return the marker of the download that `block` waits for. Its time is irrelevant: downloads are pinned."""
-    return ancient(rules.fetch.output[0]) if block in TO_FETCH else []
+    return ancient(rules.fetch.output[0]) if block in DOWNLOAD_BLOCKS else []
 
 
 def select_context(context, *names):

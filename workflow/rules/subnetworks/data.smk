@@ -2,10 +2,10 @@ import json
 import re
 import sys
 
-if not TO_FETCH:
+if not DOWNLOAD_BLOCKS:
     NOTHING_TO_FETCH = "This study takes nothing from the Hugging Face hub or an address: there is nothing to fetch."
     UNAVAILABLE_RULES["fetch"] = LAYOUT.log("fetch"), 0, NOTHING_TO_FETCH
-if TO_FETCH:
+if DOWNLOAD_BLOCKS:
 
     rule fetch:
         output:
@@ -40,7 +40,7 @@ if workflow.is_main_process and not (IS_FETCH_RUN or RESULTS_WERE_COPIED or conf
 
 rule sentences:
     input:
-        files=plain(*find_local_paths(STUDY.task)),
+        files=link_inputs(*find_local_paths(STUDY.task)),
         fetched=fetch_marker("task"),
     output:
         train=SENTENCES,
@@ -71,7 +71,7 @@ rule encode:
         subsets=rules.sentences.output.subsets,
         counts=rules.sentences.output.counts,
         fetched=fetch_marker("model"),
-        model_files=plain(*local_files(STUDY.model)),
+        model_files=link_inputs(*local_files(STUDY.model)),
     output:
         train=f"{LAYOUT.data}/encoded/train.safetensors",
         evaluation=f"{LAYOUT.data}/encoded/evaluation.safetensors",

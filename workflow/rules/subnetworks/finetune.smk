@@ -5,7 +5,7 @@ rule initial_attention:
         subsets=rules.sentences.output.subsets,
         sentences=rules.sentences.output.evaluation,
         fetched=fetch_marker("model"),
-        model_files=plain(*local_files(STUDY.model)),
+        model_files=link_inputs(*local_files(STUDY.model)),
         pretrained=INITIAL_CHECKPOINT,
     output:
         table=f"{LAYOUT.run}/overlap_heads.parquet",
@@ -35,7 +35,7 @@ rule finetune:
         subsets=rules.sentences.output.subsets,
         tokenizer=rules.encode.output.tokenizer,
         fetched=fetch_marker("model"),
-        model_files=plain(*local_files(STUDY.model)),
+        model_files=link_inputs(*local_files(STUDY.model)),
         pretrained=INITIAL_CHECKPOINT,
     output:
         checkpoints=[directory(f"{LAYOUT.run}/step{step}/checkpoint") for step in STUDY.finetune.checkpoints],
@@ -134,7 +134,7 @@ if STUDY.lesion:
             subsets=rules.sentences.output.subsets,
             tokenizer=rules.encode.output.tokenizer,
             fetched=fetch_marker("model"),
-            model_files=plain(*local_files(STUDY.model)),
+            model_files=link_inputs(*local_files(STUDY.model)),
             pretrained=INITIAL_CHECKPOINT,
         output:
             heads=f"{LAYOUT.lesion}/heads.parquet",

@@ -36,7 +36,7 @@ for study in PUBLISHED_SOURCES:
         name:
             f"{prefix}import"
         input:
-            files=plain(*map(str, study.files.paths)),
+            files=link_inputs(*map(str, study.files.paths)),
         output:
             **{table: layout.table(table) for table in [*imported, *printed]},
             study=f"{layout.root}/study.json",

@@ -24,7 +24,7 @@ if "crate" in config:
 
     rule unpack:
         input:
-            crate=plain(str(CRATE.path)),
+            crate=link_inputs(str(CRATE.path)),
         output:
             tables=[REDRAWN_LAYOUT.table(name) for name in CRATE.tables],
             study=f"{REDRAWN_LAYOUT.root}/study.json",

@@ -6,7 +6,7 @@ for study in REPORTED_STUDIES:
             f"{study.prefix}claims"
         input:
             tables=[study.layout.table(name) for name in study.tables],
-            claims=REDRAWN_CLAIMS if study in REDRAWN_STUDIES else plain(os.path.relpath(f"{FILES}/claims.yaml")),
+            claims=REDRAWN_CLAIMS if study in REDRAWN_STUDIES else link_inputs(os.path.relpath(f"{FILES}/claims.yaml")),
         output:
             table=study.layout.table("claims"),
         log:
@@ -25,7 +25,7 @@ for study in REPORTED_STUDIES:
             claims=study.layout.table("claims"),
             splits=[] if study in PUBLISHED_STUDIES else study.layout.table("splits"),  # unknown for published studies
             settings=f"{study.layout.root}/study.json",
-            captions=plain(*sorted({os.path.relpath(CAPTIONS[name]) for name in study.targets})),
+            captions=link_inputs(*sorted({os.path.relpath(CAPTIONS[name]) for name in study.targets})),
             drawn=[path for name in study.targets for path in target_files(study.layout.root, name)],
             runs=[] if study in PUBLISHED_STUDIES else study.layout.table("runs"),
             chance=LAYOUT.table("chance") if study is CURRENT_STUDY else [],  # an archive may be older

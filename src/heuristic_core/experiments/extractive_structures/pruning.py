@@ -141,7 +141,9 @@ def learn_gates(full: FullModel, settings: Pruning, purpose: str, seed: int) -> 
         return kl.detach().view(len(z), -1).sum(-1), samples.grad
 
     learner = Learner(runs, gates, layers * parts, full.answers.device)
-    return fit(learner, lambda learner, draw: learner.descend(draw, divergence), len(full.answers), DRAW_STEPS)
+    return fit(
+        learner, lambda learner, draw: learner.compute_gradients(draw, divergence), len(full.answers), DRAW_STEPS
+    )
 
 
 def prune_greedily(full: FullModel, count: int) -> list[int]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from heuristic_core.experiments.extractive_structures.figures import sheets_of
+from heuristic_core.experiments.extractive_structures.figures import build_sheets
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.report.exhibits import load_exhibit, render_caption
 from heuristic_core.report.render import render
@@ -35,7 +35,7 @@ def extractive_page(
     """
     exhibits = [
         load_exhibit(
-            root, name, TARGETS[name].title, render_caption((name,), captions, settings), partial(sheets_of, name)
+            root, name, TARGETS[name].title, render_caption((name,), captions, settings), partial(build_sheets, name)
         )
         for name in targets
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from heuristic_core.experiments.list_sorting.compare import unshared_conditions
-from heuristic_core.experiments.list_sorting.figures import sheets_of
+from heuristic_core.experiments.list_sorting.figures import build_sheets
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.sides import Side
 from heuristic_core.report.comparison import comparison_values, pair_figures, relative_link
@@ -36,7 +36,7 @@ def comparison_page(
 
     def make_exhibit(root: Path, name: str) -> Exhibit:
         return load_exhibit(
-            root, name, TARGETS[name].title, "", partial(sheets_of, name), relative_link(root, folder) + "/"
+            root, name, TARGETS[name].title, "", partial(build_sheets, name), relative_link(root, folder) + "/"
         )
 
     figures = pair_figures(roots, [(name,) for name in TARGETS if name.startswith("figure")], make_exhibit)

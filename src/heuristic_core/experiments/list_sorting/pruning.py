@@ -128,7 +128,7 @@ def learn(model: Parameters, pool: Corners, runs: Sequence[PruningRun], settings
         return kl.detach().view(len(z), -1).sum(-1), gates.grad
 
     learner = Learner(runs, settings, 2 * pool.contexts.shape[2], torch.device("cpu"))
-    return fit(learner, lambda learner, draw: learner.descend(draw, divergence), len(pool.logits), DRAW_STEPS)
+    return fit(learner, lambda learner, draw: learner.compute_gradients(draw, divergence), len(pool.logits), DRAW_STEPS)
 
 
 def _mean_sampled_sparsity(result: PruningResult) -> float | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from heuristic_core.experiments.list_sorting.figures import sheets_of
+from heuristic_core.experiments.list_sorting.figures import build_sheets
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.slider import sliders
 from heuristic_core.report.exhibits import load_exhibit, render_caption
@@ -29,7 +29,7 @@ def sorting_page(
     Args:
         root: Folder of the study.
         settings: The study's settings; see :func:`study_values`, as for `claims`, `records`, `made_with` and `absent`.
-        claims: Judged claims.
+        claims: Judgement claims.
         captions: Captions by target.
         targets: Figures and tables to show, in order; figure_circuits also adds the sliders.
         records: Records of jobs.
@@ -38,7 +38,7 @@ def sorting_page(
     """
     exhibits = [
         load_exhibit(
-            root, name, TARGETS[name].title, render_caption((name,), captions, settings), partial(sheets_of, name)
+            root, name, TARGETS[name].title, render_caption((name,), captions, settings), partial(build_sheets, name)
         )
         for name in targets
     ]

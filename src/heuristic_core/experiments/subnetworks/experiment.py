@@ -17,8 +17,8 @@ from heuristic_core.experiments.subnetworks.config.study import Study, parse_stu
 from heuristic_core.experiments.subnetworks.config.sweep import parse_sweep as sweep
 from heuristic_core.experiments.subnetworks.figures.targets import drawing_module
 from heuristic_core.experiments.subnetworks.figures.targets import unavailable_targets as lacking
-from heuristic_core.experiments.subnetworks.opened import OpenedStudy
 from heuristic_core.experiments.subnetworks.report.sides import USAGE, parse_sides
+from heuristic_core.experiments.subnetworks.study_results import StudyResults
 from heuristic_core.jobs.environment import prepare_drawing
 from heuristic_core.report.results import Results
 from heuristic_core.report.sides import Comparison
@@ -31,7 +31,7 @@ __all__ = [
     "lacking",
     "list_drawing_modules",
     "members",
-    "opened",
+    "open_results",
     "parse",
     "plan",
     "reference",
@@ -97,6 +97,6 @@ def _missing_glyphs(splits: Path) -> list[str]:
     return [text] if (text := missing_glyph_warning(names)) else []
 
 
-def opened(results: Results) -> OpenedStudy:
+def open_results(results: Results) -> StudyResults:
     """Return the results of a study, with its subnetworks and models."""
-    return OpenedStudy(results.folder, results.settings)
+    return StudyResults(results.folder, results.settings)

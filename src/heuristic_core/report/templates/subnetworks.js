@@ -2,7 +2,7 @@
 // Subnetworks: switches choose the rows that are shown; a click on a row's button tells all of its subnetwork.
 {
   const section = document.getElementById("subnetworks");
-  const told = JSON.parse(document.getElementById("subnetworks-told").textContent);
+  const details = JSON.parse(document.getElementById("subnetworks-details").textContent);
   const rows = [...section.querySelectorAll("tbody tr")];
   const switches = [...section.querySelectorAll("select")];
   const count = section.querySelector("output");
@@ -18,8 +18,8 @@
   }
 
   function tell(row) {
-    const {layers, values} = told.runs[row.dataset.run];
-    const full = told.full[`${row.dataset.ft_seed} ${row.dataset.step}`] ?? [];
+    const {layers, values} = details.runs[row.dataset.run];
+    const full = details.full[`${row.dataset.ft_seed} ${row.dataset.step}`] ?? [];
     dialog.querySelector("h3").textContent = row.dataset.name;
     dialog.querySelector("ul").replaceChildren(...layers.map((text) => {
       const line = document.createElement("li");
@@ -28,12 +28,12 @@
     }));
     const body = dialog.querySelector("tbody");
     body.replaceChildren();
-    told.subsets.forEach((name, k) => {
+    details.subsets.forEach((name, k) => {
       const line = body.insertRow();
       const head = line.appendChild(document.createElement("th"));
       head.scope = "row";
       head.textContent = name;
-      cell(line, told.groups[k]);
+      cell(line, details.groups[k]);
       line.cells[1].className = "text";
       cell(line, value(values[k]));
       cell(line, interval(values[k]));

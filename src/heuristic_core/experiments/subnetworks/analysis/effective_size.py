@@ -221,7 +221,7 @@ def _sizes(
 
     def size(curve: np.ndarray, lost: np.ndarray, upward: bool = False, shift: float | np.ndarray = 0.0) -> Size:
         known = ~np.isnan(curve)
-        slack = np.array([criterion.slack_of_full(full), *(criterion.slack(curve, full) + shift)[known]])
+        slack = np.array([criterion.full_model_slack(full), *(criterion.slack(curve, full) + shift)[known]])
         faithful = criterion.is_met(slack) & ~np.array([False, *lost[known]])
         return _crossing(np.array([0.0, *sparsities[known]]), slack, faithful, upward, interpolate)
 

@@ -85,7 +85,7 @@ class Evidence:
         """Return in-domain chance plus `share` of what the best in-domain accuracy exceeds it by, percent.
 
         Raises:
-            CannotSay: If chance is not recorded.
+            NotComputable: If chance is not recorded.
             DoesNotApply: If the best is no higher than chance.
         """
         above = self.above_chance(best := accuracies.max())

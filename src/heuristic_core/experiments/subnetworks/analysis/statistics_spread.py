@@ -13,7 +13,7 @@ from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
 from heuristic_core.stats.differences import median_difference_interval
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, TooFewUnits, statistic
-from heuristic_core.stats.replicates import share_interval
+from heuristic_core.stats.replicates import compute_share_interval
 from heuristic_core.stats.seeds import PRUNING_SEEDS
 
 MIN_FOR_SHARE = 6  # of five of five, the exact interval includes one half
@@ -90,7 +90,7 @@ def _share(known: pd.Series, certain: pd.Series, possible: pd.Series, detail: st
         detail: The values.
     """
     n, counts = len(known), [int(part.sum()) for part in (known, certain, possible)]
-    low, high = share_interval(counts[1], n)[0], share_interval(counts[2], n)[1]
+    low, high = compute_share_interval(counts[1], n)[0], compute_share_interval(counts[2], n)[1]
     words = f"{counts[0]} of {n}" + (f", {counts[1]} certainly, {counts[2]} possibly" if len(set(counts)) > 1 else "")
     return Estimate(
         100 * counts[0] / n, 100 * low, 100 * high, n, PRUNING_SEEDS, f"{words}; {detail}", minimum=0, maximum=100

@@ -46,14 +46,14 @@ class Evaluator:
         """
         self.model = load_model(checkpoint, device, precision)
         self.means = ComponentMeans.load(means).to(self.model)
-        self._thinning = pairs, skip, analysis.seed
+        self._subsample_args = pairs, skip, analysis.seed
         self.evaluation = self.subsample(Encoded.load(evaluation))
         self.pairs = PairTensors(self.evaluation, self.model.pad, self.model.device)
         self._rule = analysis.class_rule
 
     def subsample(self, encoded: Encoded) -> Encoded:
         """Subsample a set that has the evaluation set's subsets and labels, at the positions that are evaluated."""
-        return encoded.subsample(*self._thinning)
+        return encoded.subsample(*self._subsample_args)
 
     def predict_without(self, removed: Iterable[int]) -> dict[str, np.ndarray]:
         """Predictions without the components `removed`, which are replaced by their means."""

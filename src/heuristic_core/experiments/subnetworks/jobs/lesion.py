@@ -68,8 +68,8 @@ def finetune_lesioned_model(
     rows, reason = read_rows(overlap_heads), None
     try:
         removed = select_lesion_heads(lesion, rows, analysis.seed, run.ft_seed)
-    except LesionUnavailable as none:
-        removed, reason = [], str(none)
+    except LesionUnavailable as error:
+        removed, reason = [], str(error)
     if reason:
         LOGGER.warning("no model is fine-tuned without %s heads: %s", lesion, reason)
         write_table("finetune_trace", [], trace)

@@ -67,10 +67,10 @@ def pack_subnetworks(
     settings, first_run = mechanism.core_free, load_run(first)
     pruner = Pruner(checkpoint, means, logits, train, prune, device)
     evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision)
-    rounds_of = _Rounds(evaluator, analysis, prune.controller)
+    round_evaluator = _RoundEvaluator(evaluator, analysis, prune.controller)
     run = run._replace(seed=first_run.identity.seed)
-    full, size = rounds_of.accuracy(()), kept_count(len(pruner.grid), run.sparsity)
-    rounds, number = [rounds_of.judge(1, 0, (), first_run, None)], 1
+    full, size = round_evaluator.accuracy(()), kept_count(len(pruner.grid), run.sparsity)
+    rounds, number = [round_evaluator.judge(1, 0, (), first_run, None)], 1
     while rounds[-1].faithful(full, settings.recovery) and (closed := close_next_round(rounds[-1], pruner.grid, size)):
         number += 1
         draw = numpy_generator(analysis.seed, "packing", run.ft_seed, number)
@@ -80,12 +80,12 @@ def pack_subnetworks(
         for control, pruned in enumerate(learned, start=1):
             result, trace = pruner.subnetwork(pruned, run), pd.DataFrame(pruned.trace)
             control %= len(sets)  # the last set is no control
-            rounds.append(rounds_of.judge(number, control, pruned.run.closed, result, trace))
+            rounds.append(round_evaluator.judge(number, control, pruned.run.closed, result, trace))
     columns = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed", "step", "sparsity", "seed")}
     write_table("packing", packing_table(rounds, pruner.grid, full, settings.recovery, columns), packing)
 
 
-class _Rounds:
+class _RoundEvaluator:
     """Rounds of pruning, judged by in-domain accuracy."""
 
     def __init__(self, evaluator: Evaluator, analysis: Analysis, controller: str):

@@ -99,7 +99,7 @@ def publish(step: Path, source: Path, folder: Path, make_card: Callable[[Subnetw
     Raises:
         InputError: The architecture has no bias that could hold the means.
     """
-    with _whole(folder) as (partial_folder, keep):
+    with _replace_on_success(folder) as (partial_folder, keep):
         write_checkpoint(step / "checkpoint", step / "means.safetensors", source, partial_folder)
         shutil.copyfile(source, partial_folder / SUBNETWORK)
         (partial_folder / CARD).write_text(make_card(Subnetwork.load(source)))
@@ -127,7 +127,7 @@ def _make_card(origin, source, step, groups, accuracy, runs, subnetwork) -> str:
 
 
 @contextlib.contextmanager
-def _whole(folder: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
+def _replace_on_success(folder: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
     """An empty folder that takes the name `folder` once it is whole, and a function that lets the older one stay.
 
     A job that is killed leaves the older folder or the new one, or in between neither.

@@ -47,7 +47,7 @@ class Replacements:
         self._model, self._means, self._analysis = model, means, analysis
         self._train, self._draws = train, {}
         self._evaluation, self.kinds = self._subsample(evaluation), list(analysis.ablation_kinds)
-        self._every = PairTensors(self._evaluation, model.pad, model.device)
+        self._all_pairs = PairTensors(self._evaluation, model.pad, model.device)
         if COUNTERFACTUAL in self.kinds:
             self._paired = self._with_minimal_pairs(minimal)
 
@@ -58,7 +58,7 @@ class Replacements:
         """
         if kind != COUNTERFACTUAL:
             donors = self._donors(draw) if kind == "resample" else None
-            return self._predictions(kind, heads, self._evaluation, self._every, donors)
+            return self._predictions(kind, heads, self._evaluation, self._all_pairs, donors)
         places, pairs, _ = self._paired
         return self._predictions(kind, heads, pairs, *self._tensors) | {"example": places}
 

@@ -48,7 +48,7 @@ def estimate_work(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
     steps = sum(prune.total_steps(cell.sparsity) for cell in grid)
     controls = [*last, *(Cell(0, sparsity, 0) for sparsity in (study.grid.mid, study.grid.high))]
     length, evaluated = data.train.mean, data.evaluation.pairs
-    thinned = min(evaluated, (study.analysis.ablation_pairs or evaluated) * data.subsets)
+    subsampled_pairs = min(evaluated, (study.analysis.ablation_pairs or evaluated) * data.subsets)
 
     def work(name, rules, engine, times, pairs, tokens_a_pair, kept=1.0) -> Work:
         flops = pairs * tokens_a_pair * shape.flops_per_token(tokens_a_pair) * PASSES[engine] * kept
@@ -83,7 +83,7 @@ def estimate_work(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
             evaluation("subnetworks side by side", ("packing",), 2 + round_, 1 - high),
         ]
 
-    def transplanted() -> Work:
+    def transplant_work() -> Work:
         """Return the work of transplants: masks of every checkpoint in every checkpoint, and full models."""
         steps, limit = len(study.grid.checkpoints), study.mechanism.transplant.pairs
         models = steps * (steps * len(study.grid.curve_seeds) + 1)
@@ -94,7 +94,7 @@ def estimate_work(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
     resampled, counterfactual = by_kind["resample"], by_kind.pop(COUNTERFACTUAL, 0) * study.has_families
     outside = evaluated - sum(data.in_domain_sizes)  # upper bound of pairs with a minimal pair
     outside = min(outside, (study.analysis.ablation_pairs or outside) * (data.subsets - len(data.in_domain_sizes)))
-    donors, donor_pairs = resampled + counterfactual, resampled * thinned + counterfactual * outside
+    donors, donor_pairs = resampled + counterfactual, resampled * subsampled_pairs + counterfactual * outside
     return [
         *([pretraining()] if study.pretraining else []),
         *tuning("", ("finetune",), 1),
@@ -104,7 +104,7 @@ def estimate_work(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         work("pruning", ("prune", "prune_again"), "prune", steps, steps * prune.batch_size, length),
         evaluation("subnetworks", ("evaluate", "evaluate_again"), len(grid), _mean_kept_share(grid)),
         evaluation("empty circuits", ("empty_circuit",), len(study.grid.checkpoints), 0.0),
-        evaluation("ablations", ("ablate",), sum(by_kind.values()), pairs=thinned),
+        evaluation("ablations", ("ablate",), sum(by_kind.values()), pairs=subsampled_pairs),
         *([evaluation(COUNTERFACTUALS, ("ablate",), counterfactual, pairs=outside)] if counterfactual else []),
         *(
             [work(DONOR_PASSES, ("ablate",), "evaluate", donors, donor_pairs, length, DONOR_PASS_COST)]
@@ -113,7 +113,7 @@ def estimate_work(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         ),
         evaluation("controls", ("evaluate_controls",), len(controls), _mean_kept_share(controls)),
         *(further_runs() if study.mechanism.core_free else []),
-        *([transplanted()] if study.mechanism.transplant else []),
+        *([transplant_work()] if study.mechanism.transplant else []),
         *_mask_work(study, shape, data, evaluation),
         *(
             evaluation(part, (part,), models, pairs=min(evaluated, (pairs or evaluated) * data.subsets))
@@ -126,19 +126,21 @@ def _mask_work(study: Study, shape: Shape, data: StudyPairs, evaluation: Callabl
     """Yield the work of random masks and of interpolation between two subnetworks that overlap like random ones."""
     kept, learned, parts = 1 - study.grid.mid, len(study.grid.seeds), study.mechanism
 
-    def thinned(limit: int | None, subsets: int, pairs: int) -> int:
+    def subsampled_pairs(limit: int | None, subsets: int, pairs: int) -> int:
         return min(pairs, (limit or pairs) * subsets)
 
     evaluated = data.evaluation.pairs
     if masks := parts.masks:
-        pairs = thinned(masks.pairs, data.subsets - len(data.in_domain_sizes), evaluated - sum(data.in_domain_sizes))
+        pairs = subsampled_pairs(
+            masks.pairs, data.subsets - len(data.in_domain_sizes), evaluated - sum(data.in_domain_sizes)
+        )
         pairs += sum(min(size, masks.id_pairs or size) for size in data.in_domain_sizes)
         yield evaluation("masks", ("masks",), masks.count + learned, kept, pairs)
     if between := parts.interpolation:
         differing = round(kept * (1 - kept) * shape.layers * (shape.heads + 1))
         models = learned + differing + differing * (differing + 1)
         yield evaluation(
-            "interpolation", ("interpolation",), models, kept, thinned(between.pairs, data.subsets, evaluated)
+            "interpolation", ("interpolation",), models, kept, subsampled_pairs(between.pairs, data.subsets, evaluated)
         )
 
 

@@ -23,7 +23,7 @@ CELL_PATTERN = rf"{CHECKPOINT_PATTERN}/s(?P<sparsity>[\d.]+)/seed(?P<seed>\d+)(/
 SUBNETWORK_FILE = "subnetwork.json"
 
 
-class OpenedStudy(Results):
+class StudyResults(Results):
     """Results of one model on one task. An unpacked archive has tables and subnetworks but no models."""
 
     @property
