@@ -209,7 +209,7 @@ def test_quantised_weights_are_named(save):
     [
         ("pytorch_model.bin", "BertForSequenceClassification.from_pretrained("),
         ("pytorch_model-00001-of-00002.bin", "save_pretrained("),
-        ("tf_model.h5", "from_tf=True"),
+        ("tf_model.h5", "from_tf"),
         ("adapter_model.safetensors", "merge_and_unload"),
         ("epoch=3.ckpt", "epoch=3.ckpt is not read"),
         ("notes.txt", "copy its weights"),

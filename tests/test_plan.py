@@ -72,7 +72,7 @@ def test_a_files_pairs_are_counted_whatever_the_tasks_name(elsewhere):
 
 def test_a_file_that_is_neither_there_nor_known_is_named_but_where_a_sample_of_it_is_used(elsewhere):
     absent = [Split(file="absent.csv", sentences=("a", "b"))]
-    with pytest.raises(InputError, match=r"task.train.0: absent.csv is not there"):
+    with pytest.raises(InputError, match=r"task.train.0: absent.csv is missing"):
         count_pairs(of_task(train=absent))
     data = count_pairs(of_task(train=absent, train_pairs=70))
     assert (data.train, data.assumed_files[0]) == (Pairs(70, 70 * 40), "absent.csv")
