@@ -81,17 +81,17 @@ def test_a_killed_run_resumes_to_the_same_bytes(inputs, tmp_path, monkeypatch, k
     settings = SHORT.model_copy(update={"save_every": 5, "gate_draws": 2, "dropout": dropout})
     whole = one(inputs, 0.4, 1, settings, record_every=3)
     state = tmp_path / "state.safetensors"
-    descend = Objective.compute_gradients
+    compute_gradients = Objective.compute_gradients
 
     def until(self, learner, draw):
         if draw.step == killed_at:
             raise Killed
-        return descend(self, learner, draw)
+        return compute_gradients(self, learner, draw)
 
-    monkeypatch.setattr(Objective, "descend", until)
+    monkeypatch.setattr(Objective, "compute_gradients", until)
     with pytest.raises(Killed):
         one(inputs, 0.4, 1, settings, state=state, record_every=3)
-    monkeypatch.setattr(Objective, "descend", descend)
+    monkeypatch.setattr(Objective, "compute_gradients", compute_gradients)
     torch.rand(7)  # whatever the global generator did meanwhile
     resumed = one(inputs, 0.4, 1, settings, state=state, record_every=3)
     assert resumed.log_alpha.numpy().tobytes() == whole.log_alpha.numpy().tobytes()

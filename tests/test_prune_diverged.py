@@ -47,17 +47,17 @@ def test_a_run_that_diverges_leaves_the_others_of_its_pass_what_they_are_alone(
         alone = one(inputs, 0.4, result.run.seed, settings)
         torch.testing.assert_close(result.log_alpha, alone.log_alpha, atol=1e-4, rtol=0)
         assert [row["prune_step"] for row in result.trace] == [row["prune_step"] for row in alone.trace]
-    descend = Objective.compute_gradients
+    compute_gradients = Objective.compute_gradients
 
     def until(self, learner, draw):
         if draw.step == 16:
             raise Killed
-        return descend(self, learner, draw)
+        return compute_gradients(self, learner, draw)
 
-    monkeypatch.setattr(Objective, "descend", until)
+    monkeypatch.setattr(Objective, "compute_gradients", until)
     with pytest.raises(Killed):
         prune(inputs, runs, settings, tmp_path / "state")
-    monkeypatch.setattr(Objective, "descend", descend)
+    monkeypatch.setattr(Objective, "compute_gradients", compute_gradients)
     resumed = prune(inputs, runs, settings, tmp_path / "state")
     for before, after in zip(together, resumed, strict=True):
         assert (before.failure, before.trace) == (after.failure, after.trace)
@@ -67,8 +67,8 @@ def test_a_run_that_diverges_leaves_the_others_of_its_pass_what_they_are_alone(
 def test_runs_that_all_diverge_end_there(inputs, monkeypatch):
     """For real: a step of the controller overflows, and the sparsity's gradient with it."""
     steps = []
-    descend = Objective.compute_gradients
-    monkeypatch.setattr(Objective, "descend", lambda *given: steps.append(given[2].step) or descend(*given))
+    compute_gradients = Objective.compute_gradients
+    monkeypatch.setattr(Objective, "compute_gradients", lambda *given: steps.append(given[2].step) or compute_gradients(*given))
     wild = SHORT.model_copy(update={"controller_learning_rate": 3e37, "warmup_steps": 0, "hold": 200, "save_every": 20})
     result = prune(inputs, [PruningRun(0.4, 1), PruningRun(0.4, 2)], wild)
     assert all(one.failure.startswith("diverged by step ") for one in result)

@@ -1,4 +1,4 @@
-"""The pruning loop for any model: gates compute_gradients on the loss, the two multipliers of each run ascend."""
+"""The pruning loop for any model: gates descend on the loss, the two multipliers of each run ascend."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ def fit(
 
     Args:
         learner: The runs.
-        compute_gradients: Computes the gradients of one step and returns its trace, like :meth:`Learner.compute_gradients`.
+        compute_gradients: Returns the trace of a step whose gradients it computes; see :meth:`Learner.compute_gradients`.
         pairs: Number of examples from which batches are drawn.
         save_every: Steps between saved states. Draws are made, and failures checked, at the same interval.
         state: See :func:`heuristic_core.pruning.prune.prune`.
