@@ -228,6 +228,14 @@ def test_seeds_that_agree_have_an_interval_only_at_an_end():
         mean_over_seeds([np.nan], "losses")
 
 
+@pytest.mark.parametrize("order", [("vary", "agree"), ("agree", "vary")])
+@pytest.mark.parametrize("level", [1, 9])
+def test_the_lowest_mean_has_no_interval_if_the_seeds_of_a_group_agree(order, level):
+    values = {"vary": [4.0, 5.0, 6.0], "agree": [level] * 3}
+    lowest = extreme_mean({name: values[name] for name in order}, LOWEST, "")
+    assert (lowest.value, lowest.low, lowest.high) == (min(5, level), None, None)
+
+
 @pytest.mark.parametrize("which", [LOWEST, HIGHEST])
 @pytest.mark.parametrize("spread", [0.0, 3.0])
 def test_intervals_of_the_condition_that_decides_cover_in_95_of_100(which, spread):

@@ -1,1 +1,1 @@
-"""From tables to tables: accuracies, effective size, the core, ablations and findings. No torch."""
+"""Statistics of all experiments: intervals, tests, estimates, and verdicts on claims. No torch."""

@@ -1,28 +1,35 @@
-"""Intervals over evaluation pairs: the bootstrap, paired over models and clustered by template.
+"""Bootstrap intervals over evaluation pairs, paired over models and clustered by template.
 
-All models of one subset are measured on the same draws, so that intervals of differences are paired. Where the pairs
-of a subset come from several templates, templates are drawn, not pairs: pairs of one template are no independent
-evidence (HANS has one to twelve templates a subcase, so that such intervals are wide).
+All models are measured on the same draws of a subset, so intervals of differences between models are paired. If the
+pairs of a subset come from several templates, templates are drawn instead of pairs, because pairs of one template are
+not independent. HANS has one to twelve templates per subcase, so its intervals are wide.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
-import scipy  # loads scipy.stats where it is used: Snakemake reads this module at every start
+import scipy  # loads scipy.stats on first use: Snakemake imports this module at every start
 
 LOW_PERCENTILE, HIGH_PERCENTILE = 2.5, 97.5  # percentiles of a 95 % interval
-FLAT_TOLERANCE = 1e-9  # points; draws that differ by less are all the same
+FLAT_TOLERANCE = 1e-9  # points; draws that differ by less count as equal
 ReachFunction = Callable[[int, int], tuple[np.ndarray, np.ndarray]]  # see `widen_flat_sides`
 
 
 class Resamples:
-    """Draws with replacement of the units of one subset.
+    """Bootstrap draws, with replacement, of the units of one subset.
 
-    templates: the template of every pair, None or NaN where unknown. count: draws.
-    unit: what is drawn: "template", "pair", or "pair of one template", whose interval is of this template alone and a
-    multiple narrower than between templates. units: how many there are.
-    Draws of K units vary too little by a factor sqrt((K - 1) / K), and :meth:`means` makes up for it.
+    With K units, bootstrap means vary too little, by a factor sqrt((K - 1) / K); :meth:`means` corrects for this.
+
+    Args:
+        templates: Template of each pair, None or NaN if unknown.
+        count: Number of draws.
+        rng: Source of the draws.
+
+    Attributes:
+        unit: What is drawn: "template", "pair", or "pair of one template". An interval of the last kind holds for that
+            template only, and is several times narrower than an interval over templates.
+        units: Number of units.
     """
 
     def __init__(self, templates: Sequence[str | float | None], count: int, rng: np.random.Generator):
@@ -33,11 +40,11 @@ class Resamples:
         self.units = int(self._unit_of.max()) + 1
         times = rng.multinomial(self.units, np.full(self.units, 1 / self.units), size=count)
         self._pairs = times @ np.bincount(self._unit_of, minlength=self.units)
-        self._times = times.astype(np.uint16)  # how often each unit is drawn; those of all subsets are kept
+        self._times = times.astype(np.uint16)  # how often each unit is drawn; uint16, as those of all subsets are kept
         self._spread = np.sqrt(self.units / max(self.units - 1, 1))
 
     def means(self, values: np.ndarray) -> np.ndarray:
-        """The mean of `values` in every draw: [count, ...], from values by pair, [pairs, ...]."""
+        """Compute the mean of `values`, [pairs, ...], in each draw: [count, ...]."""
         values = np.asarray(values, dtype=float)
         sums = np.zeros((self.units, *values.shape[1:]))
         np.add.at(sums, self._unit_of, values)
@@ -50,13 +57,21 @@ class Resamples:
 def sum_interval(
     parts: Iterable[np.ndarray], units: Sequence[int], observed: np.ndarray, weights: Sequence[float] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """95 % interval of a weighted sum of independent parts, such as the mean over the subsets of a group.
+    """Compute the 95 % interval of a weighted sum of independent parts, such as the mean over the subsets of a group.
 
-    parts: the draws of each part, [count, ...], one after another. units: the number of units of each part. observed:
-    [...], the sum. weights: of each part; default: the unweighted mean.
-    Percentiles of draws know nothing of Student's t: with two templates an interval would hold the truth every other
-    time. So the interval is widened once, for the mean that is reported, with Satterthwaite's degrees of freedom: by
-    next to nothing for a hundred units, and by a factor of six for a single part of two.
+    Percentiles of bootstrap draws do not account for small samples as Student's t does: with two templates, the
+    interval would cover the true value only half of the time. The interval of the sum is therefore widened to that of a
+    t distribution with Satterthwaite's degrees of freedom. The factor is close to 1 for a hundred units, and about 6
+    for a single part of two units.
+
+    Args:
+        parts: Draws of each part, [count, ...]. Parts are read one at a time.
+        units: Number of units of each part.
+        observed: Observed value of the sum, [...].
+        weights: Weight of each part; by default all are 1 / number of parts.
+
+    Returns:
+        Lower and upper end, [...].
     """
     weights = np.full(len(units), 1 / len(units)) if weights is None else weights
     total, variances = None, []
@@ -72,7 +87,15 @@ def sum_interval(
 
 
 def degrees_of_freedom(parts: Sequence[np.ndarray], units: Sequence[int]) -> np.ndarray:
-    """Satterthwaite's (1946), of the variance of a sum of independent parts, [count, ...] each."""
+    """Compute Satterthwaite's (1946) degrees of freedom for the variance of a sum of independent parts.
+
+    Args:
+        parts: Draws of each part, [count, ...].
+        units: Number of units of each part.
+
+    Returns:
+        Degrees of freedom, [...].
+    """
     return _satterthwaite([part.var(axis=0) for part in parts], units)
 
 
@@ -84,9 +107,17 @@ def _satterthwaite(variances: Sequence[np.ndarray], units: Sequence[int]) -> np.
 
 
 def bound_accuracy_interval(low: np.ndarray, high: np.ndarray, units: int) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of an accuracy in percent, cut at 0 and 100; an interval without width there is widened to Wilson's.
+    """Clip intervals of an accuracy to 0-100 %, and widen intervals of no width at 0 or 100 % to Wilson's bound.
 
-    Where all pairs are right, or all wrong, every bootstrap draw says so again, however few pairs there are.
+    If all pairs are right, or all are wrong, so are those of every bootstrap draw, however few pairs there are.
+
+    Args:
+        low: Lower ends, percent.
+        high: Upper ends, percent.
+        units: Number of units.
+
+    Returns:
+        Lower and upper ends, percent.
     """
     low, high = np.clip(low, 0, 100), np.clip(high, 0, 100)
     return np.where(low == 100, 100 - wilson_zero_bound(units), low), np.where(
@@ -97,17 +128,25 @@ def bound_accuracy_interval(low: np.ndarray, high: np.ndarray, units: int) -> tu
 def widen_change_interval(
     low: np.ndarray, high: np.ndarray, units: int, changes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Widen intervals of a change of accuracy, points, that have no width, as :func:`bound_accuracy_interval` does.
+    """Widen intervals of no width of a change of accuracy, by Wilson's bound for each change.
 
-    Where two models agree on every pair, so they do in every draw. changes: the number of changes that a value is the
-    sum of; 0 of a model that is compared with itself.
+    If two models agree on every pair, they agree in every bootstrap draw. See also :func:`bound_accuracy_interval`.
+
+    Args:
+        low: Lower ends, points.
+        high: Upper ends, points.
+        units: Number of units.
+        changes: Number of changes that each value is the sum of; 0 for a model compared with itself.
+
+    Returns:
+        Lower and upper ends, points.
     """
     reach = np.where(high - low < 1e-9, changes * wilson_zero_bound(units), 0)
     return low - reach, high + reach
 
 
 def wilson_zero_bound(units: int) -> float:
-    """The largest share, percent, of which `units` units may well show nothing: Wilson's bound for 0 of them."""
+    """Return the upper end, percent, of Wilson's 95 % interval of a share when it is 0 of `units` observations."""
     z = scipy.stats.norm.ppf(HIGH_PERCENTILE / 100) ** 2
     return 100 * z / (units + z)
 
@@ -120,12 +159,22 @@ def widen_flat_sides(
     sides: Sequence[str],
     reach: ReachFunction,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How far the ends of an interval are from the value, with what unseen pairs may add to sides that do not vary.
+    """Widen an interval for the sides of a sum, such as classes of pairs, whose draws are all equal.
 
-    ends: distances below and above, of the draws. parts, units, weights: as of :func:`sum_interval`, the sum being over
-    sides (classes of pairs). sides: of each part. reach: (the first part of a side whose draws are all the same, its
-    units) -> how far this side may be below and above. Errors of sides are independent: distances add up as squares
-    (Newcombe 1998).
+    Unseen pairs may still differ. Errors of different sides are independent, so distances from the value are added in
+    quadrature (Newcombe 1998).
+
+    Args:
+        ends: Distances of the lower and of the upper end from the value, as obtained from the draws.
+        parts: Draws of each part, [count, ...], as for :func:`sum_interval`.
+        units: Number of units of each part.
+        weights: Weight of each part.
+        sides: Side of each part.
+        reach: Function of the index of a side's first part and of the side's number of units. Returns how far the side
+            may lie below and above its value if its draws are all equal.
+
+    Returns:
+        Distances of the lower and of the upper end from the value.
     """
     below, above = (end**2 for end in ends)
     for side in dict.fromkeys(sides):
@@ -137,15 +186,29 @@ def widen_flat_sides(
 
 
 def bonferroni_interval(value: pd.Series, low: pd.Series, high: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """95 % intervals of several values that hold for all of them, from the interval of each (Bonferroni, normal)."""
+    """Compute simultaneous 95 % intervals of several values from the interval of each (Bonferroni, normal).
+
+    Args:
+        value: Values.
+        low: Lower ends of the values' 95 % intervals.
+        high: Upper ends.
+
+    Returns:
+        Lower and upper ends. All intervals together hold with 95 % confidence.
+    """
     factor = scipy.stats.norm.ppf(1 - LOW_PERCENTILE / 100 / len(value)) / scipy.stats.norm.ppf(HIGH_PERCENTILE / 100)
     return value - factor * (value - low), value + factor * (high - value)
 
 
 def difference_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
-    """95 % interval of b - a from the independent intervals of both, which need not be symmetric (Zou 2007).
+    """Compute the 95 % interval of b - a from independent, possibly asymmetric intervals of a and b (Zou 2007).
 
-    a, b: value, and the ends of its interval.
+    Args:
+        a: Value, and the lower and upper end of its 95 % interval.
+        b: The same of the other value.
+
+    Returns:
+        Lower and upper end.
     """
     (value_a, low_a, high_a), (value_b, low_b, high_b) = a, b
     below, above = np.hypot(value_b - low_b, high_a - value_a), np.hypot(high_b - value_b, value_a - low_a)
@@ -153,6 +216,6 @@ def difference_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, 
 
 
 def percentiles(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The 2.5th and 97.5th percentile over the first axis of `draws`."""
+    """Compute the 2.5th and 97.5th percentiles of `draws`, [count, ...], over the first axis."""
     low, high = np.percentile(draws, [LOW_PERCENTILE, HIGH_PERCENTILE], axis=0)
     return low, high

@@ -1,21 +1,21 @@
-"""The median difference of two draws: a measure of spread that a few outliers do not move."""
+"""The median absolute difference of two random draws: a measure of spread that is robust to outliers."""
 
 import numpy as np
-import scipy  # loads scipy.stats where it is used: Snakemake reads this module at every start
+import scipy  # loads scipy.stats on first use: Snakemake imports this module at every start
 
 
 def median_difference_interval(values: np.ndarray, errors: np.ndarray) -> tuple[float, float, float]:
     """Compute the median absolute difference of two values drawn at random, and its 95 % interval.
 
-    For a normal distribution it is 0.954 standard deviations. The interval holds the differences than which half of all
-    differences may be smaller. The share of smaller differences is a U-statistic with the jackknife's error, as it is
-    where the share is one half. Student's t has ``n // 2 - 1`` degrees of freedom, as `n` values have ``n // 2``
-    independent differences. Errors of measurement make differences larger: the lower end is of squared differences less
-    the variance of these errors.
+    The median is 0.954 standard deviations for a normal distribution. The interval inverts a test: it contains each
+    difference for which the share of smaller differences is compatible with one half. This share is a U-statistic; its
+    jackknife standard error is rescaled to a share of one half. Student's t has ``n // 2 - 1`` degrees of freedom,
+    since `n` values have ``n // 2`` independent differences. Measurement errors make differences larger, so for the
+    lower end their variance is subtracted from the squared differences.
 
     Args:
-        values: At least eight values.
-        errors: Standard error of each value.
+        values: At least eight values, [n].
+        errors: Standard error of each value, [n], in the unit of the values.
 
     Returns:
         Median, lower end, upper end.
@@ -35,7 +35,7 @@ def _invert(matrix: np.ndarray, n: int) -> tuple[float, float]:
     share = smaller.mean(axis=1)
     variance = 4 * (n - 1) / (n * (n - 2) ** 2) * ((smaller - share[:, np.newaxis]) ** 2).sum(axis=1)
     at_half = variance / np.maximum(4 * share * (1 - share), 1 / n**2)
-    error = np.sqrt(np.maximum(at_half, 1 / (2 * n * (n - 1))))  # no less than of independent differences
+    error = np.sqrt(np.maximum(at_half, 1 / (2 * n * (n - 1))))  # at least that of independent differences
     limit = scipy.stats.t.ppf(0.975, n // 2 - 1)
     t = (share - 0.5) / error
     return float(candidates[np.argmax(t > -limit)]), float(candidates[np.argmax(t > limit)])

@@ -1,4 +1,4 @@
-"""Statistics: functions from the evidence of a run to an estimate, by the names that claims.yaml gives them."""
+"""The registry of statistics: functions from the evidence of a run to an `Estimate`, by their name in claims.yaml."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,40 +10,57 @@ NOT_RUN, TOO_FEW, FAILED_RUNS, DOES_NOT_APPLY = "not run", "too few", "failed ru
 
 
 class NotComputable(Exception):
-    """A statistic cannot be computed. The message says what is missing; `verdict` is the resulting verdict."""
+    """Raised if a statistic cannot be computed.
+
+    The message says what is missing.
+
+    Attributes:
+        verdict: Resulting verdict.
+    """
 
     verdict = NOT_RUN
 
 
 class TooFewUnits(NotComputable):
-    """There are too few seeds, sets, heads or checkpoints."""
+    """Raised if there are too few seeds, sets, heads or checkpoints."""
 
     verdict = TOO_FEW
 
 
 class FailedRuns(NotComputable):
-    """Runs failed, collapsed or missed their target, or the model is at chance."""
+    """Raised if runs failed, collapsed or missed their target, or if the model is at chance."""
 
     verdict = FAILED_RUNS
 
 
 class DoesNotApply(NotComputable):
-    """What the claim is about does not exist here."""
+    """Raised if the subject of the claim does not exist in this study."""
 
     verdict = DOES_NOT_APPLY
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The value of a statistic.
+    """The value of a statistic and its 95 % interval.
 
-    low, high: the ends of its 95 % interval, null without an interval. n, unit: what the interval is over.
-    exact: the value is a count or the p of a test, which has no interval and needs none. opposite: the p of the other
-    tail of a test; None of a two-sided test. min_attainable_p: the smallest p of either tail that the test could give.
-    minimum, maximum: what values are possible; the interval is cut there. An interval without width is none.
-    shared_half_widths: below and above the value, what the interval has of errors that other seeds share, as of the
-    same evaluation pairs or templates; a mean over seeds does not reduce it. bounds: of a value that is only known to
-    lie between two; the value is then NaN. measures: of a claim on several measures, the estimate of each.
+    An interval of no width is discarded, unless the estimate is exact.
+
+    Attributes:
+        value: Estimate, or the p-value of a test; NaN if only `bounds` are known.
+        low: Lower end of the 95 % interval, null if there is no interval.
+        high: Upper end, likewise.
+        n: Number of units that the interval is over.
+        unit: Name of these units.
+        detail: Text to report with the estimate.
+        exact: Whether the value is a count or the p-value of a test, which needs no interval.
+        opposite: p-value of a test in the opposite tail; None for a two-sided test.
+        min_attainable_p: Smallest p-value of either tail that the test can give.
+        minimum: Smallest possible value; the interval is clipped to it.
+        maximum: Largest possible value; the interval is clipped to it.
+        shared_half_widths: Widths of the interval below and above the value that are due to errors shared by all seeds,
+            such as errors from using the same evaluation pairs or templates. A mean over seeds does not reduce them.
+        bounds: Lower and upper bound of a value that is not known exactly.
+        measures: For a claim on several measures, the estimate of each by name.
     """
 
     value: float
@@ -65,7 +82,7 @@ class Estimate:
         for name in ("low", "high"):
             if not pd.isna(end := getattr(self, name)):
                 object.__setattr__(self, name, float(np.clip(end, self.minimum, self.maximum)))
-        if not self.exact and self.low == self.high:  # identical values may be so by chance
+        if not self.exact and self.low == self.high:  # values may be equal by chance
             object.__setattr__(self, "low", None)
             object.__setattr__(self, "high", None)
 
@@ -73,25 +90,37 @@ class Estimate:
     def over_pairs(
         cls, value: float, low: float, high: float, n: int | None, unit: str | None, detail: str, **possible: float
     ) -> "Estimate":
-        """A value with its interval over evaluation pairs alone, which all seeds share; its ends may be null.
+        """Create an estimate whose interval is over evaluation pairs only, which all seeds share.
 
-        possible: minimum and maximum.
+        Args:
+            value: Estimate.
+            low: Lower end of the 95 % interval; may be null.
+            high: Upper end; may be null.
+            n: Number of units that the interval is over.
+            unit: Name of these units.
+            detail: Text to report with the estimate.
+            **possible: `minimum` and `maximum` of the value.
         """
         reach = (0.0, 0.0) if pd.isna([low, high]).any() else (float(value - low), float(high - value))
         return cls(value, low, high, n, unit, detail, shared_half_widths=reach, **possible)
 
     @classmethod
     def hull(cls, measures: Mapping[str, "Estimate"], detail: str = "") -> "Estimate":
-        """Several measures of one claim, by name: the value of the first, and an interval that spans those of all.
+        """Combine the estimates of several measures of one claim.
 
-        It is on one side of a threshold where all are.
+        The value is that of the first measure. The interval spans the intervals of all measures, so it is on one side
+        of a threshold exactly if all of them are. It is NaN if any measure has no interval.
+
+        Args:
+            measures: Estimates by name of the measure.
+            detail: Text to append to the values of the measures.
         """
         first, *_ = estimates = list(measures.values())
         ends = np.array([[estimate.low, estimate.high] for estimate in estimates], dtype=float)
         phrases = [f"{name} {_format(estimate)}" for name, estimate in measures.items()]
         if ends[:, 0].max() > ends[:, 1].min():
             phrases.append("the measures disagree")
-        low, high = ends[:, 0].min(), ends[:, 1].max()  # NaN if any is
+        low, high = ends[:, 0].min(), ends[:, 1].max()  # NaN if any end is
         n = min(estimate.n for estimate in estimates)
         detail = "; ".join([*phrases, *([detail] if detail else [])])
         return cls(first.value, low, high, n, first.unit, detail, measures=measures)
@@ -100,7 +129,16 @@ class Estimate:
     def test(
         cls, p: float, opposite: float | None, n: int, unit: str, detail: str, min_attainable_p: float = 0.0
     ) -> "Estimate":
-        """The p of a test of `n` units, and the p of its other tail. attainable: the smallest p that it could give."""
+        """Create an estimate from the p-value of a test.
+
+        Args:
+            p: p-value in the stated direction, or of a two-sided test.
+            opposite: p-value in the opposite tail; None for a two-sided test.
+            n: Number of units that the test is over.
+            unit: Name of these units.
+            detail: Text to report with the estimate.
+            min_attainable_p: Smallest p-value of either tail that the test can give.
+        """
         return cls(p, None, None, n, unit, detail, exact=True, opposite=opposite, min_attainable_p=min_attainable_p)
 
 
@@ -114,9 +152,16 @@ STATISTICS: dict[str, Callable[..., Estimate]] = {}
 
 
 def statistic(function: Callable[..., Estimate]) -> Callable[..., Estimate]:
-    """Register a function of `Evidence` and of options as the statistic of its name.
+    """Register a function as the statistic of its name.
 
-    Raises ValueError where another function has this name.
+    Args:
+        function: Function of `Evidence` and of options.
+
+    Returns:
+        The same function.
+
+    Raises:
+        ValueError: If another function is registered under this name.
     """
     if (other := STATISTICS.setdefault(function.__name__, function)) is not function:
         raise ValueError(f"statistic {function.__name__} is in {other.__module__} and in {function.__module__}")

@@ -1,26 +1,31 @@
-"""When a subnetwork is faithful to its full model: four criteria.
+"""Four criteria of whether a subnetwork is faithful to its full model.
 
-accuracy    its accuracy is above the full model's minus a margin: strict, one-sided (the paper's);
-recovery    its accuracy is at least a share of the full model's;
-agreement   it gives the full model's class on at least a share of pairs;
-kl          its KL(full || subnetwork) is at most the threshold.
+accuracy    accuracy is above the full model's minus a margin: strict, one-sided (the paper's criterion);
+recovery    accuracy is at least a share of the full model's;
+agreement   the predicted class is the full model's on at least a share of pairs;
+kl          KL(full || subnetwork) is at most the threshold.
 
-The last two compare what models say, not how often they are right, so that a subnetwork that is right on other pairs
-than the full model does not pass for it.
+The last two compare predictions instead of accuracies: a subnetwork that is as accurate as the full model, but right on
+other pairs, does not pass them.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-# Accuracies are ratios and their means are sums of floats: equality holds up to rounding only.
+# Accuracies are means of floats, so thresholds are compared up to rounding.
 ROUNDING = 1e-9
 
 
 class Criterion(NamedTuple):
-    """name: of the four. threshold: percent or points, or nats of kl. column: that it judges, such as "accuracy".
+    """A criterion of faithfulness.
 
-    least: the full model's accuracy, percent, at or below which there is nothing to be faithful to; None: never.
+    Attributes:
+        name: "accuracy", "recovery", "agreement" or "kl".
+        threshold: Points for "accuracy", percent for "recovery" and "agreement", nats for "kl".
+        column: Column that the criterion is applied to, such as "accuracy".
+        min_full_accuracy: Accuracy of the full model, percent, at or below which no subnetwork can be faithful; None if
+            there is no such limit.
     """
 
     name: str
@@ -29,9 +34,17 @@ class Criterion(NamedTuple):
     min_full_accuracy: float | None = None
 
     def slack(self, values: np.ndarray | float, full: float) -> np.ndarray | float:
-        """How far subnetworks with these values are within the criterion, in its unit; NaN where a value is.
+        """Compute how far subnetworks are within the criterion.
 
-        full: the full model's accuracy, percent.
+        Args:
+            values: Value of `column` for each subnetwork.
+            full: Accuracy of the full model, percent.
+
+        Returns:
+            Distance to the threshold in the unit of the values, positive within it. NaN where the value is NaN.
+
+        Raises:
+            ValueError: If `name` is not that of a criterion.
         """
         match self.name:
             case "accuracy":
@@ -45,17 +58,20 @@ class Criterion(NamedTuple):
         raise ValueError(f"no criterion {self.name!r}")
 
     def full_model_slack(self, full: float) -> float:
-        """The same of the full model itself, which agrees with itself on every pair."""
+        """Compute the slack of the full model, which agrees with itself on every pair, from its accuracy in percent."""
         return self.slack({"accuracy": full, "agreement": 100.0, "kl": 0.0}[self.column], full)
 
     def is_met(self, slack: np.ndarray) -> np.ndarray:
-        """Whether subnetworks with this slack are faithful; never where it is NaN."""
+        """Return whether subnetworks with this slack are faithful; False where the slack is NaN."""
         return slack > ROUNDING if self.name == "accuracy" else slack >= -ROUNDING
 
     def undefined_reason(self, full: float, low: float = np.nan, unit: str = "%") -> str | None:
-        """Why nothing can be faithful to a full model of this accuracy (or J); None if something can.
+        """Return why no subnetwork can be faithful to a full model, or None if one can.
 
-        low: the lower end of its interval, NaN where unknown.
+        Args:
+            full: Accuracy or J of the full model, percent or points.
+            low: Lower end of its interval, which is compared instead of `full`; NaN if unknown.
+            unit: Unit of `full` in the message.
         """
         if self.min_full_accuracy is None or (full if np.isnan(low) else low) > self.min_full_accuracy + ROUNDING:
             return None

@@ -1,4 +1,4 @@
-"""What every analysis shares: frames in the shape of a table's schema."""
+"""Data frames with the columns and types of a table's schema."""
 
 import pandas as pd
 import pyarrow as pa
@@ -8,9 +8,11 @@ from heuristic_core.tables.schemas import get_schema
 
 
 def make_frame(name: str, rows: pd.DataFrame | list[dict]) -> pd.DataFrame:
-    """`rows` with exactly the columns and types that `read_table` gives for table `name`.
+    """Return `rows` with exactly the columns and types that `read_table` gives for a table.
 
-    Columns that no row has are null; further columns of `rows` are left out.
+    Args:
+        name: Name of the table.
+        rows: Rows. Columns that are missing become null; columns that are not in the schema are dropped.
     """
     wanted = get_schema(name)
     rows = pd.DataFrame(rows, columns=wanted.names)

@@ -1,4 +1,4 @@
-"""Stated claims judged on evidence: a verdict, its estimate and its p for each."""
+"""Judge claims on evidence: compute the verdict, estimate and p-value of each."""
 
 import inspect
 from collections.abc import Sequence
@@ -31,14 +31,24 @@ from heuristic_core.stats.verdicts import (
 
 
 class Tables(Protocol):
-    """The least that evidence must have; statistics may ask for more."""
+    """The interface that all evidence must have; statistics may need more."""
 
     def table(self, name: str) -> pd.DataFrame:
-        """The rows of a table. Raises NotComputable where it has none."""
+        """Return the rows of a table.
+
+        Raises:
+            NotComputable: If the evidence lacks the table or it has no rows.
+        """
 
 
 class Judgement(NamedTuple):
-    """A verdict, the estimate that it is of, if there is one, and details."""
+    """The verdict on a claim.
+
+    Attributes:
+        verdict: One of `VERDICTS`.
+        estimate: Estimate that the verdict is based on; None if there is none.
+        detail: Text to report with the verdict.
+    """
 
     verdict: str
     estimate: Estimate | None
@@ -46,7 +56,14 @@ class Judgement(NamedTuple):
 
 
 def check_claims(stated: Sequence[Claim]) -> None:
-    """Raises InputError on an unknown statistic, and on options that a statistic does not have."""
+    """Check that the statistics of all claims exist and accept the stated options.
+
+    Args:
+        stated: Claims, whose preconditions are checked as well.
+
+    Raises:
+        InputError: If a statistic is unknown or does not have a stated option.
+    """
     for claim in stated:
         for stated_statistic in claim.statistics:
             _check(claim, stated_statistic)
@@ -55,11 +72,14 @@ def check_claims(stated: Sequence[Claim]) -> None:
 def judge(
     claims: Sequence[Claim], evidence: Sequence[Tables], overall: dict, seeds: Sequence[dict], unit: str
 ) -> pd.DataFrame:
-    """Table "claims": for each claim a row for all evidence together, and one for each seed's evidence.
+    """Compute table "claims": for each claim, one row for all evidence together and one row per seed.
 
-    claims: as :func:`check_claims` wants them. evidence: of each seed. whole, seeds: identity columns of the rows of
-    all together, and of each seed; without `seeds` there is only the row of all. unit: what seeds are, such as
-    "fine-tuning seeds".
+    Args:
+        claims: Claims that pass :func:`check_claims`.
+        evidence: Evidence of each seed.
+        overall: Identity columns of the rows for all evidence together.
+        seeds: Identity columns of each seed's rows; if empty, there are only the rows for all evidence together.
+        unit: What the seeds are, such as "fine-tuning seeds".
     """
     scopes = [overall, *seeds]
     rows: list[list[dict]] = [[] for _ in scopes]
@@ -74,7 +94,7 @@ def judge(
 
 
 def _adjust(rows: list[dict]) -> None:
-    """Add to the rows of one scope p adjusted for the claims of the same family (Holm 1979); checks have no family."""
+    """Add p-values adjusted within each family (Holm 1979) to the rows of one scope; checks have no family."""
     for family in {row["family"] for row in rows} - {None}:
         members = [row for row in rows if row["family"] == family]
         for row, p in zip(members, adjust_holm([row.get("p") for row in members]), strict=True):
@@ -92,7 +112,7 @@ def _check(claim: Claim, stated_statistic: Claim | Precondition) -> None:
 
 
 def _judge_seed(claim: Claim, evidence: Tables) -> Judgement:
-    """What the evidence of one seed says of a claim."""
+    """Judge a claim on the evidence of one seed."""
     unsure: dict[str, str] = {}  # detail -> verdict
     for need in claim.needs:
         try:
@@ -128,7 +148,7 @@ def _row(claim: Claim, verdict_name: str, estimate: Estimate | None, detail: str
 
 
 def _combine(claim: Claim, by_seed: list[Judgement], unit: str) -> Judgement:
-    """What all evidence says. A single seed speaks for itself; several are judged as one, over the known values."""
+    """Judge a claim over seeds, from the known values; a single seed's judgement is returned unchanged."""
     if len(by_seed) == 1:
         return by_seed[0]
     if not by_seed:
@@ -141,7 +161,7 @@ def _combine(claim: Claim, by_seed: list[Judgement], unit: str) -> Judgement:
         detail += f"; does not apply to {len(by_seed) - applies} more"
     if not applies:
         return Judgement(DOES_NOT_APPLY, None, detail)
-    # A seed whose own test cannot decide would keep the others from deciding.
+    # Tests with too few units are left out: their large p-values would raise the mean p-value over seeds.
     estimates = [
         judgement.estimate
         for judgement in by_seed

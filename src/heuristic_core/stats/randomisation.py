@@ -1,4 +1,4 @@
-"""Tests by draws of what chance gives: permutations, random sets of heads, surrogates."""
+"""Randomisation tests: permutations, random sets of heads, surrogates."""
 
 import math
 
@@ -6,13 +6,21 @@ import numpy as np
 import pandas as pd
 
 PERMUTATIONS = 10_000
-TIE_TOLERANCE = 1e-9  # draws that differ by less from what is observed are equal to it
+TIE_TOLERANCE = 1e-9  # draws that differ by less from the observed value count as equal to it
 
 
 def tail_p_values(drawn: np.ndarray, observed: float) -> tuple[float, float]:
-    """The p of both tails: the shares of draws that are at least, and at most, as large as what is observed.
+    """Compute the p-values of both tails from draws of the null distribution.
 
-    drawn: [draws]. The observed value counts as a draw, too: (1 + count) / (1 + draws).
+    A p-value is the share of draws that are at least (or at most) as large as the observed value. The observed value
+    counts as a draw: (1 + count) / (1 + draws).
+
+    Args:
+        drawn: Draws, [draws].
+        observed: Observed value.
+
+    Returns:
+        p-values of the upper and of the lower tail.
     """
     counts = (drawn >= observed - TIE_TOLERANCE).sum(), (drawn <= observed + TIE_TOLERANCE).sum()
     more, fewer = ((1 + int(count)) / (1 + len(drawn)) for count in counts)
@@ -20,9 +28,14 @@ def tail_p_values(drawn: np.ndarray, observed: float) -> tuple[float, float]:
 
 
 def draw_random_heads(heads: pd.DataFrame, rng: np.random.Generator) -> np.ndarray:
-    """Sums of `value` over random heads, with as many heads in each layer as the core has: [PERMUTATIONS].
+    """Draw sums of `value` over random sets of heads, with as many heads in each layer as the core has.
 
-    heads: columns layer, in_core (bool) and value, a row for each head. Heads of the core are drawn, too.
+    Args:
+        heads: One row per head, with columns layer, in_core (bool) and value. Heads of the core may be drawn.
+        rng: Source of the draws.
+
+    Returns:
+        Sums, [PERMUTATIONS].
     """
     sums = np.zeros(PERMUTATIONS)
     for _, layer in heads.groupby("layer"):
@@ -32,9 +45,16 @@ def draw_random_heads(heads: pd.DataFrame, rng: np.random.Generator) -> np.ndarr
 
 
 def layer_randomisation_test(heads: pd.DataFrame, rng: np.random.Generator) -> tuple[float, float, float]:
-    """The p of both tails of the core's sum of `value` among random heads of its layers, and the smallest p possible.
+    """Test the core's sum of `value` against random sets with as many heads in each layer.
 
-    heads: as of :func:`draw_random_heads`. No p is below one in the number of sets that there are.
+    No p-value is smaller than 1 / number of such sets.
+
+    Args:
+        heads: One row per head, as for :func:`draw_random_heads`.
+        rng: Source of the draws.
+
+    Returns:
+        p-values of the upper and of the lower tail, and 1 / number of such sets.
     """
     sets = np.prod([math.comb(len(layer), int(layer["in_core"].sum())) for _, layer in heads.groupby("layer")])
     attainable = 1 / float(sets)
@@ -44,13 +64,19 @@ def layer_randomisation_test(heads: pd.DataFrame, rng: np.random.Generator) -> t
 
 
 def draw_shared_counts(masks: np.ndarray, permutations: int, rng: np.random.Generator) -> np.ndarray:
-    """How many heads all masks share once heads are permuted within layers: int, one for each permutation.
+    """Draw the number of heads shared by all masks when heads are permuted within layers.
 
-    masks: bool, subnetworks x layers x heads.
+    Args:
+        masks: bool, [subnetworks, layers, heads].
+        permutations: Number of draws.
+        rng: Source of the draws.
+
+    Returns:
+        Number of shared heads, int, [permutations].
     """
-    # A permuted layer is a uniformly random set of its k heads. Of the heads shared so far it hits a
-    # hypergeometric number, and which ones does not matter, as the next mask is uniform again. So the counts
-    # alone are drawn: the distribution of permuting every mask, without building a single one.
+    # A permuted layer is a uniformly random set of its k heads, so the number of heads shared so far that it contains
+    # is hypergeometric. Which heads they are does not matter, since the next mask is uniform, too. It is therefore
+    # enough to draw the counts, which have the same distribution as with permuted masks.
     heads = masks.shape[2]
     shared = np.full((permutations, masks.shape[1]), heads)
     for kept_per_layer in masks.sum(axis=2):
@@ -59,9 +85,10 @@ def draw_shared_counts(masks: np.ndarray, permutations: int, rng: np.random.Gene
 
 
 def compute_overlap(masks: np.ndarray) -> float:
-    """How many heads two masks share, mean over pairs of masks; 0 for a single mask.
+    """Compute the number of heads that two masks share, averaged over pairs of masks; 0 for a single mask.
 
-    masks: bool, subnetworks x layers x heads.
+    Args:
+        masks: bool, [subnetworks, layers, heads].
     """
     pairs = len(masks) * (len(masks) - 1) / 2
     counts = masks.sum(axis=0)
@@ -69,5 +96,14 @@ def compute_overlap(masks: np.ndarray) -> float:
 
 
 def draw_overlaps(masks: np.ndarray, permutations: int, rng: np.random.Generator) -> np.ndarray:
-    """The overlap of masks (:func:`compute_overlap`) once heads are permuted within layers: [permutations]."""
+    """Draw the overlap of masks (:func:`compute_overlap`) when heads are permuted within layers.
+
+    Args:
+        masks: bool, [subnetworks, layers, heads].
+        permutations: Number of draws.
+        rng: Source of the draws.
+
+    Returns:
+        Overlaps, [permutations].
+    """
     return np.array([compute_overlap(rng.permuted(masks, axis=2)) for _ in range(permutations)])

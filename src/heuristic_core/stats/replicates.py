@@ -1,9 +1,9 @@
-"""On how many training seeds a claim holds, over studies that differ in their pre-trained model alone."""
+"""Count the training seeds on which a claim holds, over studies that differ only in their pre-trained model."""
 
 from collections.abc import Sequence
 
 import pandas as pd
-import scipy  # loads scipy.stats where it is used, as in `seeds`
+import scipy  # loads scipy.stats on first use, as in `seeds`
 
 from heuristic_core.stats.estimates import DOES_NOT_APPLY, NOT_RUN, TOO_FEW
 from heuristic_core.stats.frames import make_frame
@@ -11,22 +11,33 @@ from heuristic_core.stats.verdicts import CONTRADICTED, SUPPORTED, is_test
 
 
 def compute_share_interval(holding: int, of: int) -> tuple[float, float]:
-    """The 95 % interval of the share of seeds on which a claim holds, 0-1 (Clopper and Pearson 1934).
+    """Compute the 95 % interval of the share of seeds on which a claim holds (Clopper and Pearson 1934).
 
-    Seeds of one pre-trained model may be more alike than those of two. Of the mean share of these models the interval
-    holds in any case: a sum of Bernoulli variables with different probabilities spreads less than one with their mean
-    (Hoeffding 1956). It says nothing of other models.
+    Seeds of the same pre-trained model may be more alike than seeds of different models. The interval is nevertheless
+    valid for the mean share of these models: a sum of Bernoulli variables with different probabilities varies less than
+    one whose probabilities all equal their mean (Hoeffding 1956). It does not generalise to other models.
+
+    Args:
+        holding: Number of seeds on which the claim holds.
+        of: Number of seeds.
+
+    Returns:
+        Lower and upper end, 0-1.
     """
     ends = scipy.stats.binomtest(holding, of).proportion_ci(0.95, method="exact")
     return float(ends.low), float(ends.high)
 
 
 def count_replicates(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Table "replicates" from table "claims" of each study, which has another pre-trained model and the same claims.
+    """Compute table "replicates" from table "claims" of each study.
 
-    Seeds to which a claim does not apply, that did not run what it needs or that have too few runs, sets or heads to
-    decide it are not counted among `seeds`; seeds that are not clear or have failed runs are. Claims on a value also
-    have the mean over models of their means over seeds, and the lowest and highest mean of a model.
+    `seeds` excludes seeds to which a claim does not apply, that did not run what it needs, or that have too few runs,
+    sets or heads to decide it. It includes seeds whose verdict is "not clear" or "failed runs". Claims that are not
+    tests also get the mean over models of each model's mean over seeds, and the lowest and highest of these model
+    means.
+
+    Args:
+        tables: Table "claims" of each study. Studies have different pre-trained models and the same claims.
     """
     rows = []
     for claim, claim_rows in pd.concat(tables, keys=range(len(tables)), names=["model"]).groupby("claim", sort=False):
@@ -52,6 +63,6 @@ def count_replicates(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _seed_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of one study's seeds to which the claim applies; a study of one seed has the row of the whole alone."""
+    """Return the rows of seeds that the claim applies to and that ran; a study of one seed has only its overall row."""
     seeds = rows[rows["ft_seed"].notna()] if rows["ft_seed"].notna().any() else rows
     return seeds[~seeds["verdict"].isin([DOES_NOT_APPLY, NOT_RUN])]

@@ -1,4 +1,4 @@
-"""Estimates over training seeds: the mean of a value, and the condition that has least or most of it."""
+"""Estimates over training seeds: the mean of a value, and the lowest or highest mean of several conditions."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,23 +13,44 @@ LOWEST, HIGHEST = "lowest", "highest"
 
 
 def mean_over_seeds(values: Sequence[float], detail: str, percent: bool = False) -> Estimate:
-    """The mean over seeds with its t interval, as the only group of :func:`extreme_mean`."""
+    """Estimate the mean over seeds with its t interval.
+
+    Args:
+        values: Value of each seed, [seeds]; NaN if a seed has none.
+        detail: Text to report with the estimate.
+        percent: Whether values are limited to 0-100, as for :func:`extreme_mean`.
+
+    Raises:
+        NotComputable: If no seed has a value.
+    """
     return extreme_mean({"": values}, LOWEST, detail, percent)
 
 
 def extreme_mean(
     groups: Mapping[str, Sequence[float]], which: str, detail: str, percent: bool = False, units: int = 1
 ) -> Estimate:
-    """The lowest (or highest) mean over seeds of several groups, such as conditions, with t intervals.
+    """Estimate the lowest (or highest) of several groups' means over seeds, with its t interval.
 
-    Seeds that agree exactly have no interval, as they may agree by chance. percent: no value is possible beyond 0 and
-    100; where all seeds are at 0 or 100, the interval reaches to Wilson's bound of a share that `units` observations
-    for each seed may not show. units: independent observations behind a seed's value; 1: the seed itself.
-    Raises NotComputable without a value, and TooFewUnits where some group has none: it might be the lowest.
+    The lowest mean is above a threshold if all means are, so the lower end is the lowest of the groups' lower ends. It
+    is below a threshold if any mean is, so the upper end is the lowest of the groups' upper ends, corrected for the
+    number of groups (Bonferroni). For the highest mean, both are reversed. The `n` of the estimate is the number of
+    seeds of the smallest group.
 
-    The lowest mean is above a threshold where all means are, so that the lower end is the lowest of the groups' own.
-    It is below a threshold where any mean is: the upper end allows for as many chances as there are groups
-    (Bonferroni). The other way round for the highest. n: seeds of the group with fewest.
+    A group has no interval if it has fewer than two seeds, or if its seeds agree exactly, since they may agree by
+    chance. With `percent`, if all of its seeds are at 0 or all are at 100, its interval extends to Wilson's bound
+    instead.
+
+    Args:
+        groups: Value of each seed by group, such as a condition; NaN if a seed has none.
+        which: `LOWEST` or `HIGHEST`.
+        detail: Text to report with the estimate.
+        percent: Whether values are limited to 0-100. The interval is clipped to this range.
+        units: Number of independent observations behind each seed's value, for Wilson's bound; 1 for the seed itself.
+
+    Raises:
+        ValueError: If `which` is neither `LOWEST` nor `HIGHEST`.
+        NotComputable: If no group has a value.
+        TooFewUnits: If some groups have no value, since theirs could be the lowest (or highest) mean.
     """
     if which not in (LOWEST, HIGHEST):
         raise ValueError(f"{which!r} is not possible; give {LOWEST} or {HIGHEST}")
@@ -45,8 +66,8 @@ def extreme_mean(
     selected = min(means, key=means.get)
     tail = (1 - CONFIDENCE_LEVEL) / 2
     units = units if percent else 0
-    low = min(_end(values, tail, units) for values in samples.values())
-    high = min(_end(values, 1 - tail / len(samples), units) for values in samples.values())
+    low = np.min([_end(values, tail, units) for values in samples.values()])  # NaN if any is
+    high = np.min([_end(values, 1 - tail / len(samples), units) for values in samples.values()])
     if np.isnan([low, high]).any():
         low = high = np.nan
     low, high = sorted((sign * low, sign * high))
@@ -64,7 +85,7 @@ def extreme_mean(
 
 
 def _end(values: np.ndarray, quantile: float, units: int) -> float:
-    """One end of the t interval of a mean; NaN where there is none. units: of Wilson's bound, 0 for no such bound."""
+    """Return one end of the t interval of a mean, NaN if there is none; `units` is for Wilson's bound, 0 for none."""
     if len(values) < 2:
         return np.nan
     if np.ptp(values) == 0:

@@ -1,11 +1,11 @@
-"""The rule of verdicts: of one seed, of a study over its seeds, and of several claims together."""
+"""Decide verdicts on claims, combine estimates over seeds, and adjust p-values for the number of claims."""
 
 import operator
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import scipy  # loads scipy.stats where it is used: Snakemake reads this module at every start
+import scipy  # loads scipy.stats on first use: Snakemake imports this module at every start
 
 from heuristic_core.stats.bounds import MIN_SD, largest_sd
 from heuristic_core.stats.estimates import DOES_NOT_APPLY, FAILED_RUNS, NOT_RUN, TOO_FEW, Estimate
@@ -26,12 +26,24 @@ OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operat
 
 
 def is_test(threshold: str) -> bool:
-    """Whether the estimate is a p, as in "p < 0.05"."""
+    """Return whether the threshold is on a p-value, as in "p < 0.05"."""
     return threshold.startswith("p ")
 
 
 def decide_verdict(estimate: Estimate, threshold: str) -> str:
-    """Whether an estimate supports a claim: one of `VERDICTS`. threshold: such as "> 20 %" or "p < 0.05"."""
+    """Decide whether an estimate supports a claim.
+
+    A test is `TOO_FEW` if it has no p-value, or if neither its p-value nor the smallest attainable one (both two-sided)
+    is below the threshold. Any other estimate is `TOO_FEW` without a value or, unless it is exact, without an interval.
+    `VERDICT_MEANINGS` defines the other verdicts.
+
+    Args:
+        estimate: Estimate of the claim's statistic.
+        threshold: Threshold of the claim, such as "> 20 %" or "p < 0.05".
+
+    Returns:
+        `SUPPORTED`, `CONTRADICTED`, `NOT_CLEAR` or `TOO_FEW`.
+    """
     holds, level = _bound(threshold)
     if is_test(threshold):
         if pd.isna(p := compute_p_value(estimate, threshold)) or (
@@ -49,10 +61,18 @@ def decide_verdict(estimate: Estimate, threshold: str) -> str:
 
 
 def compute_p_value(estimate: Estimate, threshold: str) -> float | None:
-    """The two-sided p of an estimate; None of a count, and of a value without an interval.
+    """Compute the two-sided p-value of an estimate.
 
-    A test with two tails has twice the smaller one. Of an interval it is the p of Student's t with n - 1 degrees of
-    freedom whose 95 % interval has this end: below 0.05 exactly where the interval is on one side of the threshold.
+    For a test with two tails it is twice the smaller p-value. For an interval it is that of Student's t with n - 1
+    degrees of freedom, scaled to have the end of the 95 % interval on the threshold's side. It is below 0.05 exactly if
+    the interval is on one side of the threshold.
+
+    Args:
+        estimate: Estimate of the claim's statistic.
+        threshold: Threshold of the claim, such as "> 20 %" or "p < 0.05".
+
+    Returns:
+        p-value; None for a count, for a value without an interval and for a test without a p-value.
     """
     if is_test(threshold):
         p = estimate.value if estimate.opposite is None else min(estimate.value, estimate.opposite)
@@ -68,7 +88,14 @@ def compute_p_value(estimate: Estimate, threshold: str) -> float | None:
 
 
 def adjust_holm(p: Sequence[float | None]) -> list[float | None]:
-    """Adjust p-values for their number (Holm 1979); None stays None and does not count."""
+    """Adjust p-values for multiple testing (Holm 1979).
+
+    Args:
+        p: p-values. None is not counted as a test.
+
+    Returns:
+        Adjusted p-values; None stays None.
+    """
     ordered = sorted((value, k) for k, value in enumerate(p) if value is not None)
     adjusted, largest = [None] * len(p), 0.0
     for rank, (value, k) in enumerate(ordered):
@@ -78,13 +105,22 @@ def adjust_holm(p: Sequence[float | None]) -> list[float | None]:
 
 
 def combine_seeds(estimates: Sequence[Estimate], threshold: str, unit: str) -> Estimate:
-    """The estimates of at least two seeds as one. unit: what the seeds are, such as "fine-tuning seeds".
+    """Combine the estimates of at least two seeds.
 
-    Values give their mean with its t interval. It is no narrower than the seeds' own intervals tell, and errors that
-    seeds share, as of evaluation pairs, are added as squares: they do not average out. Of several measures each is
-    combined by itself. The seeds start from one pre-trained model, so that their tests are not independent: the p of
-    either tail is twice the mean, which holds under any dependence (Rüschendorf 1982; Vovk and Wang 2020). Seeds that
-    contradict each other decide nothing.
+    Values: the estimate is the mean over seeds with its t interval. Its half width is at least that of a mean of
+    independent values with the seeds' intervals. Errors that seeds share, such as those over evaluation pairs, do not
+    average out and are added in quadrature. If values are known only as bounds, the interval holds for all values that
+    the bounds allow. If the values of all seeds are equal, it spans the seeds' intervals. If there are several
+    measures, each is combined separately.
+
+    Tests: the p-value of each tail is twice the mean over seeds. All seeds start from one pre-trained model, so their
+    tests are not independent, and twice the mean is valid under any dependence (Rüschendorf 1982; Vovk and Wang 2020).
+    If seeds point in opposite directions, neither tail is significant.
+
+    Args:
+        estimates: Estimate of each seed.
+        threshold: Threshold of the claim, such as "> 20 %" or "p < 0.05".
+        unit: What the seeds are, such as "fine-tuning seeds".
     """
     if is_test(threshold):
         opposites = [estimate.opposite for estimate in estimates]
@@ -99,29 +135,29 @@ def combine_seeds(estimates: Sequence[Estimate], threshold: str, unit: str) -> E
     ends = np.array([[estimate.low, estimate.high] for estimate in estimates], dtype=float)
     exact = np.array([estimate.exact for estimate in estimates])
     ends, sd = np.where(exact[:, None], bounds, ends), largest_sd(*bounds.T)
-    if sd < MIN_SD:  # counts, or seeds at one floor: a t interval would have no width
+    if sd < MIN_SD:  # equal counts or values at a limit: a t interval would have no width
         low, high = ends[:, 0].min(), ends[:, 1].max()
-    else:  # two seeds can agree by chance; no mean is known better than the seeds' own intervals tell
+    else:  # seeds can agree by chance, so the seeds' intervals give a minimum width
         shared = np.array([estimate.shared_half_widths for estimate in estimates])
-        apart = np.maximum(((ends - bounds) ** 2) - shared**2, 0)  # squared, of errors that average out
+        apart = np.maximum(((ends - bounds) ** 2) - shared**2, 0)  # squared half widths of errors that average out
         half = np.fmax(t_half_width(sd, len(estimates)), np.sqrt(apart.sum(axis=0)) / len(estimates))
         low, high = bounds.mean(axis=0) + np.array([-1, 1]) * np.hypot(half, shared.mean(axis=0))
     possible = {
         "minimum": min(estimate.minimum for estimate in estimates),
         "maximum": max(estimate.maximum for estimate in estimates),
     }
-    value = np.mean([estimate.value for estimate in estimates])  # NaN if any is only bounded
+    value = np.mean([estimate.value for estimate in estimates])  # NaN if any value is known only as bounds
     return Estimate(value, low, high, len(estimates), unit, exact=bool(exact.all()) and sd < MIN_SD, **possible)
 
 
 def _bound(threshold: str) -> tuple:
-    """The operator of a threshold, and its number."""
+    """Return the operator and the number of a threshold."""
     sign, level, *_ = threshold.removeprefix("p ").split()
     return OPERATORS[sign], float(level)
 
 
 def _two_sided(estimate: Estimate, p: float) -> float:
-    """The two-sided p of one tail's."""
+    """Convert the p-value of one tail to a two-sided p-value; that of a two-sided test is unchanged."""
     return float(p if estimate.opposite is None else min(1.0, 2 * p))
 
 
