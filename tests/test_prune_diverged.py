@@ -68,7 +68,9 @@ def test_runs_that_all_diverge_end_there(inputs, monkeypatch):
     """For real: a step of the controller overflows, and the sparsity's gradient with it."""
     steps = []
     compute_gradients = Objective.compute_gradients
-    monkeypatch.setattr(Objective, "compute_gradients", lambda *given: steps.append(given[2].step) or compute_gradients(*given))
+    monkeypatch.setattr(
+        Objective, "compute_gradients", lambda *given: steps.append(given[2].step) or compute_gradients(*given)
+    )
     wild = SHORT.model_copy(update={"controller_learning_rate": 3e37, "warmup_steps": 0, "hold": 200, "save_every": 20})
     result = prune(inputs, [PruningRun(0.4, 1), PruningRun(0.4, 2)], wild)
     assert all(one.failure.startswith("diverged by step ") for one in result)

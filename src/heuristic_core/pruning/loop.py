@@ -39,7 +39,7 @@ def fit(
 
     Args:
         learner: The runs.
-        compute_gradients: Returns the trace of a step whose gradients it computes; see :meth:`Learner.compute_gradients`.
+        compute_gradients: Computes the gradients of a step and returns its trace; see :class:`Learner`.
         pairs: Number of examples from which batches are drawn.
         save_every: Steps between saved states. Draws are made, and failures checked, at the same interval.
         state: See :func:`heuristic_core.pruning.prune.prune`.

@@ -4,7 +4,7 @@ Intervals of differences treat both sides as independent. Models that share eval
 pruning seed are positively correlated, so their intervals are conservative.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -88,9 +88,8 @@ def compare(a: Tables, b: Tables, context_a: Context, context_b: Context) -> pd.
     pruning seeds; a study with several runs contributes means over runs, with Student's t intervals.
 
     Subsets of only one study are left out. If the tasks differ, all subsets are: equal names may mean different pairs.
-    Other results that a study lacks are null, with a reason. Differences between results at different sparsities are
-    null too (as when "mid" is 20 % in one study and 10 % in the other), as are intervals that cover all possible
-    values.
+    Other results that a study lacks are null, with a reason, as are differences between results at different sparsities
+    (if "mid" is 20 % in one study and 10 % in the other) and intervals that cover all possible values.
 
     Args:
         a: Tables of study a by name.
@@ -103,12 +102,9 @@ def compare(a: Tables, b: Tables, context_a: Context, context_b: Context) -> pd.
         {*find_unshared_subsets(a, b), *find_unshared_subsets(b, a)} if same_task(a, b) else _subsets(a) | _subsets(b)
     )
     labels = set(map(subset_label, unshared))
-    keys = [key for key in values_a | values_b if not _is_accuracy_of(key, labels)]
+    of_subset = (FULL_ACCURACY, SUBNETWORK_ACCURACY)
+    keys = [key for key in values_a | values_b if not (key.quantity in of_subset and key.label in labels)]
     return make_frame("differences", [_difference_row(key, values_a, values_b) for key in keys])
-
-
-def _is_accuracy_of(key: Key, labels: Collection[str]) -> bool:
-    return key.quantity in (FULL_ACCURACY, SUBNETWORK_ACCURACY) and key.label in labels
 
 
 def same_task(a: Tables, b: Tables) -> bool:
@@ -283,7 +279,6 @@ def _difference_row(key: Key, values_a: Mapping[Key, StudyValue], values_b: Mapp
 
 
 def _covers_range(low: float, high: float, least: float, most: float) -> bool:
-    """Return whether an interval covers all values between the smallest and the largest possible."""
     return bool(low < least and high > most)
 
 
@@ -301,5 +296,5 @@ def _single_sparsity(sparsities: tuple[float, ...]) -> float:
 
 
 def _missing_interval_reason(a: StudyValue, b: StudyValue) -> str:
-    without = [side for side, estimate in (("a", a), ("b", b)) if np.isnan(estimate.se)]
-    return f"{' and '.join(without)} without one" if without else "no spread on either side"
+    without = " and ".join(side for side, estimate in (("a", a), ("b", b)) if np.isnan(estimate.se))
+    return f"{without} without one" if without else "no spread on either side"

@@ -207,11 +207,9 @@ def _sizes(
     """Yield a row for each order, and for each seed in the orders that treat seeds separately.
 
     curves: Values of the criterion, [sparsities, seeds], sparsities ascending; null where a subnetwork is missing.
-        reach, collapsed: Half width of a value's interval over pairs (null where unknown), and whether the run
-        collapsed, in
-    the same form. A mean over seeds is not faithful where most of them collapsed. reason: Why there is no size, or
-    None.
-    interpolate: Whether to interpolate between sparsities.
+    reach: Half width of each value's interval over pairs, null where unknown, in the same form.
+    collapsed: Whether each run collapsed, in the same form. A mean over seeds is not faithful if most runs collapsed.
+    reason: Why there is no size, or None. interpolate: Whether to interpolate between sparsities.
     """
     values, sparsities = curves.to_numpy(), curves.index.to_numpy()
     reach = reach.to_numpy() if criterion.column == "accuracy" else np.full(curves.shape, np.nan)
