@@ -35,7 +35,7 @@ def draw(tables, settings, context):
     for ax, (ft_seed, measure) in zip(axes, panel_keys, strict=True):
         _draw_panel(ax, marks[(marks["ft_seed"] == ft_seed) & (marks["measure"] == measure)], looks)
         ax.set_title(f"{format_seed(ft_seed)}: {LABELS[measure]}", loc="left")
-        ax.set(xlabel="fine-tuning step", ylabel="percent of components")
+        ax.set(xlabel="fine-tuning step", ylabel="CPR, CMD (%)")
         ax.label_outer()
         # An interval over two or three seeds may reach far beyond all values.
         ax.set_ylim(min(-3, marks["value"].min() - 5), max(103, marks["value"].max() + 5))

@@ -54,7 +54,7 @@ def draw(tables, settings, context):
         )
         ax.label_outer()
     looks = {group: look for group, look in LOOKS.items() if (heads["group"] == group).any()}
-    title = f"thin: single heads, bold: means; grey line: {MIN_SHARE:g} %, from which a head has entered"
+    title = f"thin: single heads, bold: means; horizontal line: {MIN_SHARE:g} %, from which a head has entered"
     figure.legend(
         handles=legend_handles(looks | MODEL_LOOK), loc="outside upper center", ncols=len(looks) + 1, title=title
     )

@@ -1,9 +1,11 @@
 """How much of the ablated core's effect sets of later heads restore, and how much of the ablation they transmit."""
 
+import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.markers import MarkerStyle
 from matplotlib.patches import Patch
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import J
@@ -84,14 +86,20 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame, groups: list[str]) -> None:
 
 def _look(role: str, name: str) -> Role:
     """Return the look of a set; the mark of a layer is its number."""
-    return LAYER_LOOK._replace(marker=f"${name.split()[-1]}$", label="") if role == LAYER else LOOKS[role]
+    return LAYER_LOOK._replace(marker=_number_marker(name.split()[-1]), label="") if role == LAYER else LOOKS[role]
+
+
+def _number_marker(number: str) -> MarkerStyle:
+    """Return a mark that shows a number. Texts of figures are not parsed as formulas, but this mark is one."""
+    with matplotlib.rc_context({"text.parse_math": True}):
+        return MarkerStyle(f"${number}$")
 
 
 def _legend_handles(rows: pd.DataFrame) -> list:
     """Return the legend entries of what is drawn."""
     handles = [Patch(color=COST_LOOK.colour, label=COST_LOOK.label)]
     if (rows["role"] == LAYER).any():
-        mark = {"marker": "$1$", "label": "later heads of layer 1, 2, ...", "markersize": 5.5}
+        mark = {"marker": _number_marker("1"), "label": "later heads of layer 1, 2, ...", "markersize": 5.5}
         handles.append(Line2D([], [], linestyle="", color=LAYER_LOOK.colour, **mark))
     for role, look in LOOKS.items():
         if (rows["role"] == role).any():

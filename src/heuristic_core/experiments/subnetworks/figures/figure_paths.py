@@ -87,7 +87,7 @@ def _describe_total(group: str, edges: pd.DataFrame) -> str:
     if edges.empty:
         return "no core head"
     total = f"{ROLES[group].label}, the core's total {format_signed(edges['total'].iloc[0], 2)} nats"
-    return total if edges["share"].notna().any() else f"{total}, not clear of 0"
+    return total if edges["share"].notna().any() else f"{total},\nnot clear of 0"
 
 
 def _draw_panel(ax: Axes, edges: pd.DataFrame, core_table: pd.DataFrame) -> None:

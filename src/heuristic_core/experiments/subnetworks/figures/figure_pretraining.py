@@ -11,7 +11,7 @@ from heuristic_core.figures.panels import make_panels, set_percent_axis, spread_
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.style import SMALL_FONT_SIZE
 
-NAMED_HEADS = 8  # heads with a label: the largest shares at the end of pre-training
+NAMED_HEADS = 9  # heads with a label: the largest shares at the end of pre-training
 RESTORED = {
     "copied": Role("in the other sentence, too", "black"),
     "other": Role("in one sentence alone", "black", line="--"),
