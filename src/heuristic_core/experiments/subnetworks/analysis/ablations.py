@@ -1,8 +1,8 @@
 """Estimate the cost of ablating sets of heads, and the cost beyond the sum of single heads (paper, section 5).
 
-All estimates are linear in the means by ablation: an accuracy is one of them, a change is a difference of two, an
-interaction a sum of several. All ablations of a subset are therefore measured on the same bootstrap draws, and the
-intervals of changes and interactions are paired.
+All estimates are linear in the means by ablation: an accuracy is a mean, a change is a difference of two means, and an
+interaction is a sum of several. All ablations of a subset use the same bootstrap draws, so the intervals of changes and
+interactions are paired.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -25,16 +25,16 @@ from heuristic_core.stats.frames import make_frame
 
 SET_KEYS = ["kind", "ablation"]
 SINGLE_ROLES = ("core", "non-core")
-MAX_LOG_ODDS = 30.0  # nats; log odds of a pair, which may be infinite, are clipped to this range
+MAX_LOG_ODDS = 30.0  # nats; log odds of a pair can be infinite and are clipped to +-MAX_LOG_ODDS
 
 
 class AblationMeans(NamedTuple):
-    """Means of all ablations of one model on one subset, or averaged over a group of subsets.
+    """Means of all ablations of a model, on a subset or averaged over a group of subsets.
 
     Attributes:
         identity: Columns subset, group, family and n.
         means: Accuracy in percent and log odds in nats, [2, ablations].
-        draws: Bootstrap draws of the means of each subset, [draws, 2, ablations].
+        draws: Bootstrap draws of the means of each subset, each [draws, 2, ablations].
         resamples: Bootstrap draws of the pairs of each subset.
     """
 
@@ -45,18 +45,18 @@ class AblationMeans(NamedTuple):
 
 
 class Effects:
-    """Linear effects of ablations on means, [..., ablations], of one model and one kind.
+    """Effects of the ablations of a model and kind, as linear functions of means, [..., ablations].
 
     Attributes:
-        n_changes: Number of changes that a change is a sum of: 0 for "none", 1 for other sets, [ablations].
-        n_terms: Number of changes that an interaction is a sum of, [ablations].
+        n_changes: Number of changes summed in a change: 0 for "none", 1 for other sets, [ablations].
+        n_terms: Number of changes summed in an interaction, [ablations].
     """
 
     def __init__(self, sets: pd.DataFrame):
         """Prepare the effects.
 
         Args:
-            sets: Rows of table "ablation_sets" in the order of the ablations of the means.
+            sets: Rows of table "ablation_sets", in the order of the ablations in the means.
 
         Raises:
             ValueError: If `sets` lacks the set "none".
@@ -76,7 +76,7 @@ class Effects:
         self.n_terms = 1 + self._singles.sum(axis=0)
 
     def changes(self, means: np.ndarray) -> np.ndarray:
-        """Return the ablated minus the full model's means."""
+        """Return the ablated model's means minus the full model's means."""
         return means - means[..., [self._none]]
 
     def interactions(self, means: np.ndarray) -> np.ndarray:
@@ -98,18 +98,19 @@ def compute_ablations(
 ) -> pd.DataFrame:
     """Compute table "ablations".
 
-    Each ablation has one row per subset and one per group (subset null): the unweighted mean over the group's subsets,
-    with n the total number of pairs. Where OOD and entailment subsets both exist, it also has rows for J and AUC.
-    Changes are against "none" of the same kind, on the pairs of this kind: in counterfactual ablation a subset may have
-    fewer pairs than in others, or none. Log odds are of the true label, clipped to +-30 nats for each pair.
+    Each ablation has a row per subset and a row per group (subset null). A row of a group is the unweighted mean over
+    the group's subsets; its n is the total number of pairs. If OOD and entailment subsets both exist, J and AUC also
+    have rows. Changes are relative to "none" of the same kind, on the pairs of that kind: in counterfactual ablation, a
+    subset may have fewer pairs than in other kinds, or none. Log odds are of the true label, clipped to +-30 nats for
+    each pair.
 
     Args:
         predictions: Table "ablation_predictions" as a frame, or split by model.
         sets: Table "ablation_sets".
         subsets: Subsets that enter group means; None for all.
         rule: ``analysis.class_rule``.
-        bootstrap: Number of draws of a subset's templates or pairs, shared by its ablations. A group's draw is the mean
-            over its subsets.
+        bootstrap: Number of draws of a subset's templates or pairs, shared by its ablations. A draw of a group is the
+            mean over its subsets.
         seed: Seed of the draws.
 
     Raises:
@@ -135,18 +136,21 @@ def compute_ablations(
 def compute_single_ood_drops(
     predictions: pd.DataFrame, sets: pd.DataFrame, subsets: Collection[str] | None = None
 ) -> dict[int, float]:
-    """Compute the drop in out-of-domain accuracy, points, of each head's single ablation, by component index.
+    """Compute the drop in OOD accuracy, in points, from ablating each head by itself.
 
-    The class is chosen first, then merged (class rule "argmax-first").
+    The class is chosen before labels are merged (class rule "argmax-first").
 
     Args:
-        predictions: Table "ablation_predictions" of one model and one kind.
-        sets: Table "ablation_sets" of the same.
+        predictions: Table "ablation_predictions" of one model and kind.
+        sets: Table "ablation_sets" of the same model and kind.
         subsets: Subsets that enter the mean; None for all.
+
+    Returns:
+        Drops by component index.
     """
     ood = select_subsets(predictions, subsets)
     ood = ood[ood["group"] == "ood"].groupby(["ablation", "subset"], observed=True)["correct"].mean().reset_index()
-    ood = ood.astype({"ablation": object, "subset": object}).sort_values("subset", kind="stable")  # sums in one order
+    ood = ood.astype({"ablation": object, "subset": object}).sort_values("subset", kind="stable")  # fixed order of sums
     accuracy = 100 * ood.groupby("ablation")["correct"].mean()
     return {
         int(row.heads[0]): float(accuracy["none"] - accuracy[row.ablation])
@@ -155,7 +159,7 @@ def compute_single_ood_drops(
 
 
 def _with_role(sets: pd.DataFrame, *roles: str) -> pd.DataFrame:
-    """Select the rows of `sets` with one of `roles`."""
+    """Select the rows of `sets` whose role is in `roles`."""
     return sets[sets["role"].isin(roles)]
 
 
@@ -187,7 +191,7 @@ def _estimate(cells, kinds, subsets, rule, bootstrap, seed) -> Iterator[tuple[st
 
 
 def _cells_by_kind(cells, kinds, rule) -> Iterator[tuple[tuple, dict[str, tuple[np.ndarray, np.ndarray]]]]:
-    """Yield the identity of each subset and its :func:`_values` by kind."""
+    """Yield the identity of each subset and the result of :func:`_values` by kind."""
     for (subset, group, family), cell in cells:
         cell = _average_draws(cell, subset)
         values = {}
@@ -202,7 +206,7 @@ def _cells_by_kind(cells, kinds, rule) -> Iterator[tuple[tuple, dict[str, tuple[
 def _values(cell: pd.DataFrame, sets: pd.DataFrame, rule: str, subset: str) -> tuple[np.ndarray, np.ndarray]:
     """Return accuracy and log odds of each pair, [pairs, 2, ablations] in the order of `sets`, and its template.
 
-    cell, sets: Predictions on one subset and rows of table "ablation_sets", both of one kind.
+    cell, sets: Predictions on a subset and rows of table "ablation_sets", both of the same kind.
     Raises ValueError if the ablations of `sets` differ in their pairs.
     """
     if cell.empty:
@@ -238,7 +242,7 @@ def _set_index(cell: pd.DataFrame, keys: pd.MultiIndex) -> np.ndarray:
 
 
 def _measure_columns(effects: Effects, measure: Measure) -> dict:
-    """Return the columns of J or AUC by ablation; these have no log odds."""
+    """Return the columns of J or AUC by ablation; neither has log odds."""
     identity = {"subset": None, "group": measure.group, "family": None} | measure.columns()
     change = measure.effect(effects.changes, effects.n_changes)
     interaction = measure.effect(effects.interactions, effects.n_terms)
@@ -246,7 +250,7 @@ def _measure_columns(effects: Effects, measure: Measure) -> dict:
 
 
 def _average_draws(cell: pd.DataFrame, subset: str) -> pd.DataFrame:
-    """Average correctness and clipped log odds over draws, so that `cell` has one row per ablation and pair.
+    """Average correctness and clipped log odds over draws, to get a single row per ablation and pair.
 
     Pairs thus remain the units of intervals, whatever the number of draws.
     Raises ValueError if a pair has fewer draws than others.
@@ -273,7 +277,7 @@ def _mean_columns(effects: Effects, estimate: AblationMeans) -> dict:
         np.array(sum_interval(map(effect, estimate.draws), units, effect(means)))  # [2 ends, 2, ablations]
         for effect in (effects.changes, effects.interactions)
     )
-    # Only accuracies need this: log odds are never all equal.
+    # Only accuracies can have intervals of zero width: log odds are never all equal.
     changes[:, 0] = widen_change_interval(*changes[:, 0], sum(units), effects.n_changes)
     interactions[:, 0] = widen_change_interval(*interactions[:, 0], sum(units), effects.n_terms)
     return (

@@ -1,19 +1,17 @@
 """Compute CPR and CMD: how much of a model its subnetworks retain over all sizes, without a threshold.
 
-The measures are those of MIB (Mueller et al. 2025). With m an accuracy or J, and f(C) = (m(C) - m(empty)) / (m(full) -
-m(empty)) of a subnetwork C,
+The measures are those of MIB (Mueller et al. 2025). Let m be an accuracy or J, and let f(C) = (m(C) - m(empty)) /
+(m(full) - m(empty)) for a subnetwork C. The circuit performance ratio CPR is the integral of f over the share of
+components kept. The circuit-model distance CMD is the integral of |1 - f| over the same share.
 
-CPR  the circuit performance ratio, is the integral of f over the share of components kept;
-CMD  the circuit-model distance, is the integral of |1 - f| over the same.
+The integrals use the trapezoidal rule over the grid of sparsities, from the empty circuit, f = 0, to the full model,
+f = 1. They are in percent and comparable with effective size: if f is 0 below a size and 1 from there on, CMD is this
+size and CPR is 100 minus this size. If no subnetwork exceeds the full model, CPR is 100 - CMD. A subnetwork that
+rejects every overlap pair exceeds the full model on OOD, which raises both CPR and CMD. Claims therefore compare CMD.
 
-The integrals are trapezoids over the grid of sparsities, from the empty circuit, f = 0, to the full model, f = 1. They
-are in percent, comparable with effective size: where f is 0 below a size and 1 from there on, CMD is this size and CPR
-is 100 minus this size. Where no subnetwork does better than the full model, CPR is 100 - CMD. A subnetwork that rejects
-every overlap pair does better than the full model on OOD, which raises both CPR and CMD. Claims therefore compare CMD.
-
-The empty circuit is the model with all components ablated. Where a classifier reads one fixed token, as BERT's does,
-the empty circuit gives all pairs the same class, and training does not decide which: its accuracy on OOD is 0 or 100,
-its J is 0.
+The empty circuit is the model with all components ablated. If a classifier reads one fixed token, as BERT's does, the
+empty circuit predicts the same class for all pairs, and which class is not determined by training: its OOD accuracy is
+0 or 100, and its J is 0.
 """
 
 from collections.abc import Iterator
@@ -38,19 +36,22 @@ def compute_circuit_performance(
 ) -> pd.DataFrame:
     """Compute table "circuit_performance".
 
-    The interval of a seed is over evaluation pairs. It combines the change of each subnetwork from the full model,
-    whose errors are taken as fully dependent over sparsities, and the full model's own interval. The interval of the
-    mean is over seeds (Student's t) and pairs, and null where all seeds are equal.
+    The interval of a seed is over evaluation pairs. It combines the changes of the subnetworks from the full model,
+    whose errors are taken as fully dependent over sparsities, with the full model's interval. The interval of the mean
+    is over seeds (Student's t) and pairs, and null if all seeds are equal.
 
-    Both measures are undefined where m(full) - m(empty) does not exceed the margin at the lower end of the full model's
-    interval, and missing where a sparsity of the run is missing.
+    Both measures are undefined unless m(full) - m(empty) exceeds the margin at the lower end of the full model's
+    interval. They are missing if a sparsity of the run is missing.
 
     Args:
         groups: Table "group_accuracy".
         empty: Table "empty_circuit".
-        runs: Table "runs", which has the actual sparsities.
+        runs: Table "runs", with the actual sparsities.
         analysis: Settings `margin` and `subsets` (those that enter group means).
         context: Seeds and repeat of the curve, and the checkpoints.
+
+    Returns:
+        Table "circuit_performance".
     """
     on_curve = groups["seed"].isin(context.curve_seeds) & (groups["repeat"] == context.curve_repeat)
     models = groups[groups["step"].isin(context.checkpoints) & (groups["seed"].isna() | on_curve)]
@@ -69,7 +70,7 @@ def compute_circuit_performance(
 def _group_rows(
     cells: pd.DataFrame, empty_value: float, sparsities: list[float], margin: float, context: Context
 ) -> Iterator[dict]:
-    """Yield a row for each seed, and one over seeds, of one checkpoint and group."""
+    """Yield a row for each seed, and a row for the mean over seeds, of a checkpoint and group."""
     full = cells[cells["seed"].isna()]
     full_value = float(full["accuracy"].iloc[0]) if len(full) else np.nan
     reach = float(_half_widths(full, "").iloc[0]) if len(full) else 0.0
@@ -109,14 +110,14 @@ def _reason(full_value: float, reach: float, empty_value: float, margin: float) 
 
 
 def _half_widths(rows: pd.DataFrame, prefix: str) -> pd.Series:
-    """Return half widths of intervals over pairs, 0 where unknown; `prefix` is "" or "change_"."""
+    """Return half-widths of intervals over pairs, 0 if unknown; `prefix` is "" or "change_"."""
     return ((rows[f"{prefix}high"] - rows[f"{prefix}low"]) / 2).fillna(0)
 
 
 def _integrate(subnetworks: pd.DataFrame, empty_value: float, span: float, reach: float) -> dict:
-    """Compute CPR and CMD of one seed, percent, and half the width of their interval over pairs.
+    """Compute CPR and CMD of a seed, percent, and the half-width of their interval over pairs.
 
-    subnetworks: Rows by ascending share kept. span: m(full) - m(empty). reach: Half width of the full model's interval.
+    subnetworks: Rows by ascending share kept. span: m(full) - m(empty). reach: Half-width of the full model's interval.
     """
     kept = np.array([0.0, *(1 - subnetworks["actual_sparsity"]), 1.0])
     f = np.array([0.0, *((subnetworks["accuracy"] - empty_value) / span), 1.0])
@@ -138,5 +139,5 @@ def _average_seeds(seeds: pd.DataFrame) -> dict:
 
 
 def _interval_columns(name: str, low: float, high: float) -> dict:
-    """Return the columns of an interval; a distance cannot be negative."""
+    """Return the columns of an interval, with the lower end of CMD at least 0."""
     return {f"{name}_low": np.maximum(low, 0) if name == "cmd" else low, f"{name}_high": high}

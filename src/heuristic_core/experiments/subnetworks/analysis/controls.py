@@ -1,4 +1,4 @@
-"""Compare learned subnetworks with controls: random subnetworks, and subnetworks chosen by gradient importance."""
+"""Compare learned subnetworks with random subnetworks and with subnetworks chosen by gradient importance."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,16 @@ SUBNETWORK = [*CELL_OF_SEEDS, "seed", "control"]
 
 
 def permute_heads(kept: Sequence[int], grid: ComponentGrid, rng: np.random.Generator) -> list[int]:
-    """Draw a random subnetwork with the MLPs of `kept` and as many heads in each layer; ascending component indices."""
+    """Draw a random subnetwork with the same MLPs and as many heads in each layer.
+
+    Args:
+        kept: Component indices of the learned subnetwork.
+        grid: Components of the model.
+        rng: Generator of the draws.
+
+    Returns:
+        Component indices, ascending.
+    """
     components, permuted_indices = list(grid), [index for index in kept if index >= grid.layers * grid.heads]
     for layer in range(grid.layers):
         count = sum(components[index].kind == "head" and components[index].layer == layer for index in kept)
@@ -33,20 +42,20 @@ def permute_heads(kept: Sequence[int], grid: ComponentGrid, rng: np.random.Gener
 def draw_pairs(
     predictions: pd.DataFrame, pairs: int | None = None, seed: int = 0, rule: str = "argmax-first"
 ) -> pd.DataFrame:
-    """Draw pairs of each subset, the same for each subnetwork.
+    """Draw the same evaluation pairs of each subset for every subnetwork.
 
-    Controls and learned subnetworks are evaluated on the same pairs: :func:`sample_subset` draws both.
+    Controls and learned subnetworks are evaluated on the same pairs, because :func:`sample_subset` draws both.
 
     Args:
-        predictions: Table "control_predictions", or "predictions" of learned subnetworks, with pairs in the order of
-            their set.
-        pairs: Number of pairs of each subset; None for all.
+        predictions: Table "control_predictions", or table "predictions" of learned subnetworks, with pairs in the order
+            of their set.
+        pairs: Number of pairs per subset; None for all.
         seed: ``analysis.seed``.
         rule: ``analysis.class_rule``.
 
     Returns:
-        The columns `SUBNETWORK`, repeat and those of a subset, template, pair (position among the subset's drawn pairs)
-        and accuracy, 0 or 100.
+        Columns `SUBNETWORK`, repeat, `SUBSET`, template, pair (position among the drawn pairs of the subset) and
+        accuracy (0 or 100).
     """
     rows = predictions if "control" in predictions else predictions.assign(control="learned")
     rows = rows.assign(accuracy=100.0 * rows[RULES[rule]].astype(float), pair=0)
@@ -58,30 +67,39 @@ def draw_pairs(
 
 
 def select_sound_runs(drawn: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Leave out pruning runs that failed, collapsed or missed their target, and the random subnetworks of their shape.
+    """Leave out pruning runs that failed, collapsed or missed their target, and the random subnetworks drawn from them.
+
+    Subnetworks chosen by importance are kept, because their seed is not a pruning seed.
 
     Args:
         drawn: From :func:`draw_pairs`.
         runs: Table "runs".
+
+    Returns:
+        Remaining rows of `drawn`.
     """
-    chosen = drawn["control"] == "importance"  # its seed is no pruning seed
+    chosen = drawn["control"] == "importance"  # its seed is not a pruning seed
     return pd.concat([select_sound(drawn[~chosen], runs), drawn[chosen]])
 
 
 def compute_controls(
     drawn: pd.DataFrame, analysis: Analysis, runs: pd.DataFrame | None = None, context: Context | None = None
 ) -> pd.DataFrame:
-    """Compute table "controls" by subset and by group (subset null), an unweighted mean over the group's subsets.
+    """Compute table "controls" by subset and by group.
 
-    A random subnetwork is compared with the learned subnetwork whose heads it permutes, the subnetwork chosen by
-    importance with all learned subnetworks. Errors over pruning seeds and over pairs, which seeds share, add as
-    squares.
+    Rows of groups have a null subset and are unweighted means over the group's subsets. A random subnetwork is compared
+    with the learned subnetwork whose heads it permutes. The subnetwork chosen by importance is compared with all
+    learned subnetworks. The half-widths of the intervals over pruning seeds and over pairs are combined as the root of
+    the sum of their squares, because all seeds share the same pairs.
 
     Args:
         drawn: Pairs of learned subnetworks and controls from :func:`draw_pairs`.
         analysis: Settings `bootstrap`, `seed`, and `subsets` (those that enter group means).
-        runs: Table "runs", to leave out faulty runs and to count them; None if unknown.
-        context: The pruning seeds, checkpoint and sparsities of the spread, if there are `runs`.
+        runs: Table "runs", used to leave out and to count faulty runs; None if unknown.
+        context: Pruning seeds, checkpoint and sparsities of the spread; required with `runs`.
+
+    Returns:
+        Table "controls".
     """
     drawn = drawn if runs is None else select_sound_runs(drawn, runs)
     accuracy = drawn.groupby([*SUBNETWORK, *SUBSET], dropna=False)["accuracy"].mean().reset_index()
@@ -102,7 +120,7 @@ def compute_controls(
 
 
 def _count_faulty(runs: pd.DataFrame | None, context: Context | None) -> dict[tuple, int]:
-    """Count the faulty runs of the spread, by the columns of `CELL_OF_SEEDS`."""
+    """Count the faulty runs of the spread by the columns of `CELL_OF_SEEDS`."""
     if runs is None:
         return {}
     spread = runs[(runs["repeat"] == 0) & runs["seed"].isin(list(context.seeds))]
@@ -111,10 +129,10 @@ def _count_faulty(runs: pd.DataFrame | None, context: Context | None) -> dict[tu
 
 
 def _pair_half_widths(drawn: pd.DataFrame, analysis: Analysis) -> dict[tuple, float]:
-    """Compute half widths of the intervals over pairs of mean differences, paired, points.
+    """Compute half-widths, in points, of the intervals over pairs of paired mean differences.
 
     Returns:
-        Half widths by the columns of `CELL_OF_SEEDS`, control, group and subset (None for a group).
+        Half-widths by the columns of `CELL_OF_SEEDS`, control, group and subset (None for a group).
     """
     pair = ["subset", "group", "family", "template", "pair"]
     accuracy = drawn.assign(**{name: drawn[name].astype(object).fillna("") for name in pair[:4]})
@@ -146,7 +164,7 @@ def _pair_half_widths(drawn: pd.DataFrame, analysis: Analysis) -> dict[tuple, fl
 
 
 def _widen(row: dict, half_width: float) -> dict:
-    """Add the error of pairs to the interval of a row's difference over seeds."""
+    """Add the half-width over pairs to the interval of a row's difference over seeds."""
     if "difference" not in row:
         return row
     half = np.hypot((row["difference_high"] - row["difference_low"]) / 2, np.nan_to_num(half_width))
@@ -155,7 +173,7 @@ def _widen(row: dict, half_width: float) -> dict:
 
 
 def _control_rows(accuracy: dict[str, pd.Series]) -> list[dict]:
-    """Return the rows of one subset or group; `accuracy` is by control, then by pruning seed."""
+    """Return the rows of a subset or group; `accuracy` is by control, then by pruning seed."""
     rows = []
     for name in CONTROLS:
         if name not in accuracy:

@@ -1,7 +1,7 @@
 """Find the heads that subnetworks share: frequencies, the heuristic core, and tests against chance (paper, section 4).
 
 The paper's expectation under chance is a product of shares over all heads (:func:`expected_over_all_heads`). The null
-hypothesis here also accounts for layers, which differ greatly in their numbers of kept heads.
+hypothesis used here also accounts for layers, which differ greatly in their numbers of kept heads.
 """
 
 import math
@@ -34,7 +34,14 @@ Masks = dict[
 
 
 def list_cells(context: Context) -> dict[str, tuple[int, float, tuple[int, ...]]]:
-    """Return step, sparsity and pruning seeds of the cells with many seeds: mid, high and, if it exists, early."""
+    """Return the cells with many seeds: mid, high and, if the study has it, early.
+
+    Args:
+        context: Cells of the study.
+
+    Returns:
+        Step, sparsity and pruning seeds by name of the cell.
+    """
     spread = {name: (context.last, getattr(context, name), context.seeds) for name in ("mid", "high")}
     if context.early is not None:
         spread["early"] = (context.early, context.high, context.early_seeds)
@@ -42,12 +49,16 @@ def list_cells(context: Context) -> dict[str, tuple[int, float, tuple[int, ...]]
 
 
 def compute_head_frequency(components: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """Compute table "head_frequency" from table "components": how many subnetworks of each cell keep a component.
+    """Compute table "head_frequency": how many subnetworks of each cell keep a component.
 
-    A cell is a step and a sparsity. Its subnetworks have the spread's seeds at the last step's mid and high sparsity,
-    the early seeds at the early checkpoint and high sparsity, and the curve's seeds elsewhere.
+    A cell is a step and a sparsity. Its subnetworks are those of the spread's seeds at mid and high sparsity of the
+    last step, of the early seeds at high sparsity of the early checkpoint, and of the curve's seeds elsewhere.
+
+    Args:
+        components: Table "components".
+        context: Cells of the study.
     """
-    # Reversed, so that mid and high take precedence if the early checkpoint is the last one.
+    # Reversed, so that mid and high take precedence if the early checkpoint is also the last.
     seeds = {(step, sparsity): cell_seeds for step, sparsity, cell_seeds in reversed(list_cells(context).values())}
     counts = []
     first = components[components["repeat"] == 0]
@@ -60,7 +71,7 @@ def compute_head_frequency(components: pd.DataFrame, context: Context) -> pd.Dat
 
 
 def _cell_masks(components: pd.DataFrame, step: int, sparsity: float, seeds: tuple[int, ...]) -> pd.DataFrame:
-    """Return the masks of one cell of one run, bool [seeds, component indices]; failed runs have no row.
+    """Return the masks of a cell of a run, bool [seeds, component indices]; failed runs have no row.
 
     Raises InputError if the cell has no subnetworks.
     """
@@ -77,7 +88,11 @@ def _cell_masks(components: pd.DataFrame, step: int, sparsity: float, seeds: tup
 
 
 def collect_run_masks(components: pd.DataFrame, context: Context) -> Masks:
-    """Return the heads that one run's subnetworks keep.
+    """Return the heads that the subnetworks of a fine-tuning run keep.
+
+    Args:
+        components: Table "components" of one fine-tuning run.
+        context: Cells of the study.
 
     Raises:
         InputError: If a cell has no subnetworks.
@@ -92,27 +107,43 @@ def collect_run_masks(components: pd.DataFrame, context: Context) -> Masks:
 
 
 def iter_run_masks(components: pd.DataFrame, context: Context) -> Iterator[tuple[dict, Masks]]:
-    """Yield the identity columns of each fine-tuning run in table "components", and its :func:`collect_run_masks`."""
+    """Yield the identity columns and the masks (:func:`collect_run_masks`) of each fine-tuning run.
+
+    Args:
+        components: Table "components".
+        context: Cells of the study.
+    """
     for run, run_rows in components.groupby([*RUN]):
         yield dict(zip(RUN, run, strict=True)), collect_run_masks(run_rows, context)
 
 
 def stack_masks(masks: Masks) -> np.ndarray:
-    """Stack the mid- and high-sparsity masks of the pruning seeds that have both: bool [2, seeds, layers, heads]."""
+    """Stack the mid- and high-sparsity masks of the pruning seeds that have both.
+
+    Args:
+        masks: Masks by cell and pruning seed.
+
+    Returns:
+        bool, [2, seeds, layers, heads], mid before high, seeds ascending.
+    """
     shape = next(iter(masks["mid"].values())).shape
     seeds = sorted(masks["mid"].keys() & masks["high"].keys())
     return np.array([masks[cell][seed] for cell in ("mid", "high") for seed in seeds], bool).reshape(2, -1, *shape)
 
 
 def compute_core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """Compute table "core" from table "components": how many subnetworks keep each component, and the core heads.
+    """Compute table "core": how many subnetworks keep each component, and which heads are in the core.
 
     A head is in the core if all mid- and high-sparsity subnetworks of the last checkpoint keep it. Failed runs have no
-    subnetwork; columns n_* count the existing ones. The stable core has the heads that enough pruning seeds keep at
-    both sparsities, see :mod:`.stability`.
+    subnetwork; columns n_* count the existing subnetworks. The stable core consists of the heads that sufficiently many
+    pruning seeds keep at both sparsities, see :mod:`.stability`.
+
+    Args:
+        components: Table "components".
+        context: Cells of the study.
 
     Raises:
-        InputError: If there are no mid, no high, or (where the study has this cell) no early subnetworks.
+        InputError: If there are no mid, no high, or (in a study with an early cell) no early subnetworks.
     """
     if components.empty:
         raise InputError("no subnetworks to find shared heads in: all pruning runs of the spread failed")
@@ -133,7 +164,7 @@ def _stability(kept_by_seed: pd.DataFrame, components: pd.DataFrame) -> dict[str
 
     Args:
         kept_by_seed: Whether both subnetworks of a pruning seed keep a component, bool [seeds, component indices].
-        components: Kind and layer by component index; a model's layers have equally many heads.
+        components: Kind and layer by component index; all layers have equally many heads.
     """
     heads = components.index[components["kind"] == "head"]
     masks = kept_by_seed[heads].to_numpy().reshape(len(kept_by_seed), components.loc[heads, "layer"].nunique(), -1)
@@ -148,8 +179,8 @@ def _stability(kept_by_seed: pd.DataFrame, components: pd.DataFrame) -> dict[str
 def intersect_by_seed(masks: Masks, names: tuple[str, ...]) -> np.ndarray:
     """Return the heads that all subnetworks of a pruning seed share.
 
-    Runs of one seed at two sparsities share their random draws, so the sparser mask is nearly a subset of the other:
-    together they are one observation of what a seed keeps, not two.
+    Runs of the same seed at two sparsities share their random draws, so the sparser mask is nearly a subset of the
+    other. They are a single observation of what a seed keeps, not two.
 
     Args:
         masks: Masks by cell and pruning seed.
@@ -166,10 +197,11 @@ def intersect_by_seed(masks: Masks, names: tuple[str, ...]) -> np.ndarray:
 
 
 def expected_over_all_heads(heads: int, sparsities: Iterable[float]) -> float:
-    """Compute the paper's expected number of heads shared by chance by subnetworks of these sparsities (section 4).
+    """Compute the paper's expected number of heads shared by chance (section 4).
 
-    144 heads and twelve subnetworks of 70 % give 144 * 0.3^12 = 7.7e-5. All heads are kept independently with equal
-    probability. This ignores layers, that sparsity counts MLPs too, and that runs of one seed are alike.
+    For 144 heads and twelve subnetworks of 70 % sparsity it is 144 * 0.3^12 = 7.7e-5. The paper assumes that all heads
+    are kept independently with equal probability. This ignores layers, that sparsity also counts MLPs, and that runs of
+    the same seed are alike.
 
     Args:
         heads: Number of heads of the model.
@@ -179,15 +211,15 @@ def expected_over_all_heads(heads: int, sparsities: Iterable[float]) -> float:
 
 
 def compute_core_null(components: pd.DataFrame, context: Context, permutations: int, seed: int) -> pd.DataFrame:
-    """Compute table "core_null": do subnetworks share more heads than expected by chance?
+    """Compute table "core_null": whether subnetworks share more heads than expected by chance.
 
-    The null hypothesis permutes the heads of each layer within what each pruning seed keeps, which preserves its number
-    of heads per layer. Permuting each mask separately would count the nesting of a seed's mid and high masks as sharing
-    between seeds, so their intersection is permuted (:func:`intersect_by_seed`). The paper's expectation from the
-    target sparsities is given for comparison.
+    Under the null hypothesis, heads are permuted within each layer, separately for each pruning seed, which preserves
+    the seed's number of heads per layer. Permuting each mask separately would count the nesting of a seed's mid and
+    high masks as sharing between seeds, so their intersection is permuted (:func:`intersect_by_seed`). The paper's
+    expectation from the target sparsities is given for comparison.
 
-    Chance leaves next to no head to many seeds, so that fewer heads in all of them cannot be shown. The other tail is
-    therefore of the overlap of two seeds (:func:`.compute_overlap`).
+    The number of heads that many seeds share is near 0 by chance, so it cannot be shown to be smaller. The p-value of
+    the other tail is therefore for the overlap of two seeds (:func:`.compute_overlap`).
 
     Args:
         components: Table "components".
@@ -230,9 +262,9 @@ def compute_core_null(components: pd.DataFrame, context: Context, permutations: 
 
 
 class CommonHeads(NamedTuple):
-    """Number of heads in both of two sets, compared with chance.
+    """Number of heads in the intersection of two sets, compared with chance.
 
-    Chance draws the heads of one set at random within each layer (hypergeometric, convolved over layers).
+    Under chance, the heads of one set are drawn at random within each layer (hypergeometric, convolved over layers).
 
     Attributes:
         observed: Number of heads in both sets.
@@ -248,7 +280,7 @@ class CommonHeads(NamedTuple):
 
 
 def count_common_heads(layers: pd.Series, a: pd.Series, b: pd.Series) -> CommonHeads:
-    """Count the heads that two sets have in common, and compare the count with chance.
+    """Count the heads in both of two sets, and compare the count with chance.
 
     Args:
         layers: Layer of each head.

@@ -1,14 +1,15 @@
-"""Estimate what subnetworks lose without the core: pruning with the core closed, against random sets closed instead.
+"""Estimate what subnetworks lose without the core: pruning with the core closed against random sets of heads closed.
 
-If subnetworks competed, another one would do as well in-domain when the core cannot be kept. If all of them depend on
-the core, none does (paper, section 4).
+If subnetworks competed, another subnetwork would do as well in-domain when the core cannot be kept. If all subnetworks
+depend on the core, no other does (paper, section 4).
 
-The difference D is the mean over pruning runs with the core closed minus the mean over random sets, each closing as
-many heads of the same layers in one run; these may include core heads. Both are independent samples of runs, so D has
-Welch's interval. Runs of one closed set are not a sample of sets, so p is from a permutation test over sets: the core
-against all random sets, each by the mean over its runs. With 40 random sets p is at least 2 / 41, so p < 0.05 requires
-the core to be the most extreme set; with fewer sound sets p of one fine-tuning seed is never below 0.05. A mean over
-many runs varies less than one run of a random set, which makes the test conservative.
+The difference D is the mean over pruning runs with the core closed, minus the mean over random sets. Each random set
+has as many heads in the same layers, may include core heads, and is closed in one run. Both are independent samples of
+runs, so the interval of D is Welch's. Runs of the same closed set are not a sample of sets, so the p-value is from a
+permutation test over sets: the core against all random sets, each represented by the mean over its runs. With 40 random
+sets the p-value is at least 2 / 41, so p < 0.05 requires the core to be the most extreme set. With fewer sound sets,
+the p-value of one fine-tuning seed is never below 0.05. A mean over many runs varies less than one run of a random set,
+which makes the test conservative.
 
 Runs that failed, collapsed or missed their target are left out and counted. Leaving out a collapsed run with the core
 closed underestimates the cost of closing the core.
@@ -46,10 +47,13 @@ def compute_core_free_runs(
 
     Args:
         design: Columns number, role, set, seed and closed, one row per run.
-        outcomes: Table "runs" of these runs, whose pruning seed is the number.
-        groups: Table "group_accuracy" of these runs, likewise.
+        outcomes: Table "runs" of these runs; its pruning seed is the number in `design`.
+        groups: Table "group_accuracy" of these runs; its pruning seed is the number in `design`.
         mid: Mean ID accuracy of the sound mid-sparsity subnetworks, percent; None if there are none.
         margin: Largest drop in ID accuracy of a faithful subnetwork, points.
+
+    Returns:
+        Table "core_free_runs".
     """
     levels = groups.pivot(index="seed", columns="group", values="accuracy").reindex(columns=[ID, OOD, ENTAILMENT, J])
     levels.columns = ["id_accuracy", "ood_accuracy", "entailment_accuracy", "j"]
@@ -68,7 +72,10 @@ def compute_core_free(runs: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         runs: Table "core_free_runs" of one fine-tuning run.
-        levels: Values of all runs that did not fail, as :func:`collect_values` returns them.
+        levels: Values of all runs that did not fail, from :func:`collect_values`.
+
+    Returns:
+        Table "core_free".
     """
     identity = runs[RUNS].iloc[0].to_dict() if len(runs) else {}
     sound = runs.loc[runs["sound"], ["role", "set", "seed"]]
@@ -86,7 +93,7 @@ def compute_core_free(runs: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compare(values: pd.DataFrame) -> dict:
-    """Return the columns of means, difference and tests; `values` has the columns role, set and value of sound runs."""
+    """Return the columns of means, difference and tests, from columns role, set and value of sound runs."""
     core_runs, control_runs = (values[values["role"] == role] for role in (CORE_FREE, CONTROL))
     sets = control_runs.groupby("set")["value"].mean().to_numpy()
     row = {"n": len(core_runs), "n_control": len(sets)}
@@ -101,7 +108,7 @@ def _compare(values: pd.DataFrame) -> dict:
         return row | {"reason": "one run alone has no interval"}
     if max(core_runs["value"].std(), sets.std()) < TIE_TOLERANCE:
         return row | {"reason": "runs do not differ, so that there is no interval"}
-    with warnings.catch_warnings():  # one side may be constant, at a floor
+    with warnings.catch_warnings():  # one sample may be constant, at a floor
         warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
         interval = stats.ttest_ind(core_runs["value"], sets, equal_var=False).confidence_interval(0.95)
     return row | {"low": interval.low, "high": interval.high}
@@ -113,14 +120,14 @@ def collect_values(
     """Collect the values of all runs by subset, group and family: accuracy, J, AUC, and KL from the full model.
 
     Args:
-        accuracy: Table "accuracy", whose pruning seed is the number of a run in `design`.
-        groups: Table "group_accuracy", likewise.
-        families: Table "family_scores", likewise.
+        accuracy: Table "accuracy"; its pruning seed is the number of a run in `design`.
+        groups: Table "group_accuracy"; its pruning seed is the number of a run in `design`.
+        families: Table "family_scores"; its pruning seed is the number of a run in `design`.
         design: Columns number, role, set, seed and closed, one row per run.
         subsets: Subsets that enter means; None for all.
 
     Returns:
-        Columns role, set, seed, closed, measure, value and those of a subset.
+        Columns role, set, seed, closed, measure, value and `SUBSET`.
     """
     selected = select_subsets(accuracy, subsets)
     family_means = aggregate(selected[selected["family"].notna()], ["seed", "group", "family"], [*MEASURES.values()])

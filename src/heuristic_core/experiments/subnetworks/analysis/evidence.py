@@ -1,4 +1,4 @@
-"""Provide the statistics of claims with the tables of a run, facts about its study, and checks of its cells."""
+"""Tables of a fine-tuning run, facts about its study, and checks of its cells, for the statistics of claims."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from heuristic_core.tables.columns import RUN
 
 @dataclass(frozen=True)
 class Evidence:
-    """Results of one fine-tuning run.
+    """Results of a fine-tuning run.
 
     Attributes:
         context: Facts about the study.
@@ -28,29 +28,36 @@ class Evidence:
     def table(self, name: str) -> pd.DataFrame:
         """Return a table.
 
+        Args:
+            name: Schema name of the table.
+
         Raises:
-            NotComputable: If the study lacks the table, or it has no rows for this run.
+            NotComputable: If the study lacks the table, or the table has no rows for this run.
         """
         if name not in self.tables or self.tables[name].empty:
             raise NotComputable(f"the study has no table {name}")
         return self.tables[name]
 
     def sparsity(self, name: str) -> float:
-        """Return the sparsity named "mid" or "high", a share."""
+        """Return the target sparsity, a share.
+
+        Args:
+            name: "mid" or "high".
+        """
         return getattr(self.context, name)
 
     def require_sound(self, *cells: str) -> None:
-        """Check that the pruning runs of the cells can be analysed and that the full model is above chance in-domain.
+        """Check that the pruning runs of cells can be analysed and that the full model is above chance in-domain.
 
-        A study without table "runs", such as published results, passes: nothing is known about its runs.
+        A study without table "runs", such as published results, passes, because nothing is known about its runs.
 
         Args:
             cells: Names of :func:`.degenerate.list_cells`.
 
         Raises:
-            FailedRuns: If half of the runs of a cell or more failed, collapsed or missed their target, or the full
+            FailedRuns: If at least half of the runs of a cell failed, collapsed or missed their target, or if the full
                 model is at chance.
-            TooFewUnits: If all subnetworks of a cell are identical, so that there is one mask, not several.
+            TooFewUnits: If all subnetworks of a cell are identical, so that there is only a single mask.
         """
         runs = self.tables.get("runs")
         if runs is None or runs.empty:
@@ -66,13 +73,17 @@ class Evidence:
     def chance(self) -> float | None:
         """Return the in-domain accuracy, percent, of always predicting the most frequent label after merging.
 
-        None if it is not recorded, as for published results.
+        Returns:
+            Accuracy, or None if it is not recorded, as in published results.
         """
         values = self.tables["runs"]["chance"].dropna() if "runs" in self.tables else ()
         return float(values.max()) if len(values) else None
 
     def above_chance(self, accuracy: float) -> float:
-        """Return in-domain accuracy above chance, points.
+        """Return in-domain accuracy above chance, in points.
+
+        Args:
+            accuracy: In-domain accuracy, percent.
 
         Raises:
             NotComputable: If chance is not recorded.
@@ -82,11 +93,15 @@ class Evidence:
         return accuracy - chance
 
     def share_of_best(self, accuracies: pd.Series, share: float) -> float:
-        """Return in-domain chance plus `share` of what the best in-domain accuracy exceeds it by, percent.
+        """Return in-domain chance plus `share` of the best in-domain accuracy above chance, in percent.
+
+        Args:
+            accuracies: In-domain accuracies, percent.
+            share: Share of the best accuracy above chance, 0 to 1.
 
         Raises:
             NotComputable: If chance is not recorded.
-            DoesNotApply: If the best is no higher than chance.
+            DoesNotApply: If the best accuracy is not above chance.
         """
         above = self.above_chance(best := accuracies.max())
         if above <= 0:
@@ -97,14 +112,14 @@ class Evidence:
         """Check that the full model is above chance in-domain, if chance is recorded.
 
         Raises:
-            FailedRuns: If the full model is at chance.
+            FailedRuns: If the lower end of the full model's interval is not above chance.
         """
         chance = self.chance()
         if chance is not None and not (full := self.full(ID))["low"] > chance:
             raise FailedRuns(f"the full model is at chance in-domain: {full['accuracy']:.1f} %, chance {chance:.1f} %")
 
     def cell(self, table: str, sparsity: str) -> pd.DataFrame:
-        """Return the rows of a table about the spread: first runs of its pruning seeds at the last checkpoint.
+        """Return the rows of a table about the first runs of the spread's pruning seeds at the last checkpoint.
 
         Runs that failed, collapsed or missed their target are left out.
 
@@ -114,7 +129,7 @@ class Evidence:
 
         Raises:
             NotComputable: If the table is missing.
-            FailedRuns: If the cell is not sound, see :meth:`sound`.
+            FailedRuns: If the cell is not sound, see :meth:`require_sound`.
         """
         self.require_sound(sparsity)
         rows = self.table(table)
@@ -127,11 +142,11 @@ class Evidence:
         """Return `group`, or OOD instead of J for published results without J, such as the paper's.
 
         Other studies have no substitute for J: a model that rejects every pair has 100 % OOD accuracy, and with merged
-        labels half of all guesses are right.
+        labels half of all guesses are correct.
 
         Args:
             group: A group, or J.
-            rows: Rows of table "group_accuracy" to check for J; default all.
+            rows: Rows of table "group_accuracy" to check for J; None for all.
 
         Raises:
             NotComputable: If the group is J and the study has no entailment subsets.
@@ -145,11 +160,16 @@ class Evidence:
         return OOD
 
     def spread(self, table: str, group: str, sparsity: str) -> pd.DataFrame:
-        """Return the rows of a :meth:`cell` of table "accuracy" or "group_accuracy" with accuracies on a group.
+        """Return the rows of a :meth:`cell` with known accuracy on a group.
+
+        Args:
+            table: "accuracy" or "group_accuracy".
+            group: A group, or J.
+            sparsity: "mid" or "high".
 
         Raises:
-            NotComputable: If there are none.
-            FailedRuns: If the cell is not sound, see :meth:`sound`.
+            NotComputable: If there are no such rows.
+            FailedRuns: If the cell is not sound, see :meth:`require_sound`.
         """
         rows, group = self.cell(table, sparsity), self.resolve_group(group)
         rows = self.select_analysed(rows[rows["group"] == group]).dropna(subset="accuracy")
@@ -158,26 +178,48 @@ class Evidence:
     def full(self, group: str) -> pd.Series:
         """Return the full model's row of table "group_accuracy" at the last checkpoint.
 
+        Args:
+            group: A group, or J.
+
         Raises:
-            NotComputable: If it is missing.
+            NotComputable: If the row is missing.
         """
         rows, group = self.table("group_accuracy"), self.resolve_group(group)
         is_full = (rows["step"] == self.context.last) & rows["seed"].isna() & (rows["group"] == group)
         return require_rows(rows[is_full].dropna(subset="accuracy"), f"{group} accuracy of the full model").iloc[0]
 
     def select_analysed(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Select the rows of the subsets that enter group means."""
+        """Select the rows of groups and of the subsets that enter group means.
+
+        Args:
+            rows: Rows of a table, with or without column subset.
+        """
         if self.context.subsets is None or "subset" not in rows:
             return rows
         return rows[rows["subset"].isna() | rows["subset"].isin(list(self.context.subsets))]
 
     def average_by_step(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return mean accuracy, percent, by step of fine-tuning and group, [steps, groups]."""
+        """Return mean accuracy, percent, by step of fine-tuning and group.
+
+        Args:
+            rows: Rows of a table of accuracies over fine-tuning.
+
+        Returns:
+            Means, [steps, groups].
+        """
         return compute_group_means(self.select_analysed(rows)).pivot(index="step", columns="group", values="accuracy")
 
 
 def select_run(tables: dict[str, pd.DataFrame], run: dict) -> dict[str, pd.DataFrame]:
-    """Select the rows of one fine-tuning run in all tables."""
+    """Select the rows of a fine-tuning run in all tables.
+
+    Args:
+        tables: Tables by schema name.
+        run: Identity columns of the run, by name.
+
+    Returns:
+        Selected rows by schema name.
+    """
     selected = {}
     for name, table in tables.items():
         in_run = np.logical_and.reduce([(table[column] == value).fillna(False) for column, value in run.items()])
@@ -186,13 +228,16 @@ def select_run(tables: dict[str, pd.DataFrame], run: dict) -> dict[str, pd.DataF
 
 
 def reason_without_p(tables: dict[str, pd.DataFrame], context: Context, run: dict, *cells: str) -> str | None:
-    """Return why masks of the cells have no p (model at chance, unsound or identical subnetworks), or None.
+    """Return why masks of cells have no p-value.
 
     Args:
-        tables: All rows, by table.
-        context: What the study compares.
-        run: The identity columns of a fine-tuning run.
+        tables: Tables with all rows, by schema name.
+        context: Facts about the study.
+        run: Identity columns of a fine-tuning run, by name.
         cells: Names of :func:`.degenerate.list_cells`.
+
+    Returns:
+        Reason (model at chance, unsound or identical subnetworks), or None if there is none.
     """
     try:
         Evidence(context, select_run(tables, {name: run[name] for name in RUN})).require_sound(*cells)
@@ -202,7 +247,11 @@ def reason_without_p(tables: dict[str, pd.DataFrame], context: Context, run: dic
 
 
 def list_runs(tables: dict[str, pd.DataFrame]) -> list[dict]:
-    """Return the identity columns of all fine-tuning runs in the tables, ascending."""
+    """Return the identity columns of all fine-tuning runs in the tables, in ascending order.
+
+    Args:
+        tables: Tables by schema name.
+    """
     identities = pd.concat([t[[*RUN]] for t in tables.values() if len(t)]).dropna().drop_duplicates()
     return identities.sort_values([*RUN]).to_dict("records")
 
@@ -210,8 +259,12 @@ def list_runs(tables: dict[str, pd.DataFrame]) -> list[dict]:
 def require_rows(rows: pd.DataFrame, what: str) -> pd.DataFrame:
     """Return `rows` if there are any.
 
+    Args:
+        rows: Rows of a table.
+        what: Name of the rows, for the message.
+
     Raises:
-        NotComputable: If there are no rows; the message says that `what` is missing.
+        NotComputable: If there are no rows.
     """
     if rows.empty:
         raise NotComputable(f"no {what}")

@@ -1,10 +1,10 @@
-"""Effects of heads on the accuracy of random masks: coefficients, their tests, and permutations.
+"""Estimate effects of heads on the accuracy of random masks: coefficients and their tests.
 
-beta is the mean of masks with a head minus the mean of masks without it. Since heads are drawn independently, beta is
-also the head's coefficient in the regression on all heads, whether effects are additive or not. Least squares removes
-the noise from the other heads: in the miniature study, its error is half the error of a difference of two means.
-Standard errors are consistent under heteroscedasticity (HC3: MacKinnon and White 1985), as the linear model need not
-hold.
+The effect beta of a head is the mean over masks with the head minus the mean over masks without it. Since heads are
+drawn independently, beta is also the head's coefficient in the regression on all heads, whether or not effects are
+additive. Least squares removes the noise from the other heads: in the miniature study, its error is half the error of a
+difference of two means. Standard errors are consistent under heteroscedasticity (HC3: MacKinnon and White 1985),
+because the linear model need not hold.
 
 `inside` is [masks, heads], 1 where a mask keeps the head. `values` is [..., masks, values]: accuracies in percent, or J
 in points, with optional leading axes such as permutations.
@@ -16,10 +16,10 @@ import numpy as np
 from scipy.special import stdtr
 from scipy.stats import false_discovery_control
 
-MIN_MASKS = 3  # masks with a head, and masks without it, that an estimate of its effect needs
-ALPHA = 0.05  # of the false discovery rate, and of tests
-ID_MARGIN = 1.0  # points: a head whose effect on ID accuracy is within it does not serve the task
-ROUNDING_TOLERANCE = 1e-9  # points, or points squared: equal values differ by less, from rounding alone
+MIN_MASKS = 3  # minimum number of masks with a head, and without it, to estimate its effect
+ALPHA = 0.05  # false discovery rate, and significance level of tests
+ID_MARGIN = 1.0  # points; equivalence margin: a head with a smaller effect on ID accuracy does not serve the task
+ROUNDING_TOLERANCE = 1e-9  # points, or points squared; smaller differences are rounding errors
 BATCH = 100  # resamples in memory at once
 
 
@@ -29,8 +29,8 @@ class Effects(NamedTuple):
     Attributes:
         beta: Effects in points, [..., heads, values]. NaN for a head that fewer than `MIN_MASKS` masks keep or fewer
             than `MIN_MASKS` lack, and for all heads if there are fewer than two masks per coefficient.
-        p: Two-sided p, same shape. NaN where beta is, and where there is no residual error.
-        error: Standard errors of beta in points, same shape. NaN where p is.
+        p: Two-sided p-values, same shape. NaN where beta is NaN, and where there is no residual error.
+        error: Standard errors of beta in points, same shape. NaN where p is NaN.
         df: Degrees of freedom of the errors.
     """
 
@@ -40,17 +40,28 @@ class Effects(NamedTuple):
     df: int
 
     def p_raised(self) -> np.ndarray:
-        """Return the two-sided p where beta is positive, and 1 elsewhere."""
+        """Return the two-sided p-value where beta is positive, and 1 elsewhere."""
         return np.where(self.beta > 0, self.p, np.where(np.isnan(self.p), np.nan, 1))
 
     def p_equivalent(self, margin: float) -> np.ndarray:
-        """Return the p of two one-sided tests that beta is within `margin`, points."""
+        """Return the p-value of two one-sided tests that beta is within the margin.
+
+        Args:
+            margin: Equivalence margin, points.
+        """
         with np.errstate(invalid="ignore"):
             return 1 - stdtr(self.df, (margin - np.abs(self.beta)) / self.error)
 
 
 def find_estimable(inside: np.ndarray) -> np.ndarray:
-    """Find the heads whose effect can be estimated from the masks, bool [heads]."""
+    """Find the heads whose effect can be estimated from the masks.
+
+    Args:
+        inside: Heads that masks keep, [masks, heads].
+
+    Returns:
+        bool, [heads].
+    """
     included = inside.sum(axis=0)
     estimable = (included >= MIN_MASKS) & (len(inside) - included >= MIN_MASKS)
     return estimable & (len(inside) >= 2 * (estimable.sum() + 1))
@@ -73,7 +84,7 @@ def estimate_effects(inside: np.ndarray, values: np.ndarray) -> Effects:
         return Effects(beta, p, error, 0)
     design = build_design(inside[:, estimable])
     inverse = np.linalg.pinv(design)
-    values = values - values.mean(axis=-2, keepdims=True)  # equal values become exact zeros, without an error
+    values = values - values.mean(axis=-2, keepdims=True)  # equal values become exact zeros
     coefficients = inverse @ values
     leverage = (design * inverse.T).sum(axis=1)
     errors = (values - design @ coefficients) / np.maximum(1 - leverage, ROUNDING_TOLERANCE)[:, None]
@@ -88,7 +99,7 @@ def estimate_effects(inside: np.ndarray, values: np.ndarray) -> Effects:
 
 
 def bootstrap_effects(inside: np.ndarray, values: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Estimate beta in bootstrap draws of the masks, the same draws for all heads and values.
+    """Estimate beta in bootstrap draws of the masks, with the same draws for all heads and values.
 
     Args:
         inside: Heads that masks keep, [masks, heads].
@@ -97,8 +108,8 @@ def bootstrap_effects(inside: np.ndarray, values: np.ndarray, count: int, rng: n
         rng: Generator of the draws.
 
     Returns:
-        beta in points, [count, heads, values]. NaN for a head whose effect cannot be estimated, and in a draw in which
-        all masks or no masks keep the head.
+        beta in points, [count, heads, values]. NaN for a head whose effect cannot be estimated, and in draws where all
+        masks or no masks keep the head.
     """
     mask_count, estimable = len(values), find_estimable(inside)
     betas = np.full((count, inside.shape[1], values.shape[1]), np.nan)
@@ -118,18 +129,25 @@ def bootstrap_effects(inside: np.ndarray, values: np.ndarray, count: int, rng: n
 
 
 def build_design(inside: np.ndarray) -> np.ndarray:
-    """Build the design matrix, an intercept followed by the heads: [masks, 1 + heads]."""
+    """Build the design matrix: an intercept followed by the heads.
+
+    Args:
+        inside: Heads that masks keep, [masks, heads].
+
+    Returns:
+        Design matrix, [masks, 1 + heads].
+    """
     return np.column_stack([np.ones(len(inside)), inside])
 
 
 def adjust_p(p: np.ndarray) -> np.ndarray:
-    """Adjust p for the false discovery rate over the last two axes, heads and values.
+    """Adjust p-values for the false discovery rate over the last two axes, heads and values (Benjamini and Hochberg).
 
     Args:
         p: p-values, [..., heads, values]. NaN counts as 1 and stays NaN.
 
     Returns:
-        q of Benjamini and Hochberg, same shape.
+        Adjusted p-values, same shape.
     """
     flat = np.where(np.isnan(p), 1, p).reshape(*p.shape[:-2], -1)
     if not flat.size:
@@ -140,10 +158,14 @@ def adjust_p(p: np.ndarray) -> np.ndarray:
 def find_counter_heuristic(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Find the heads that are counter-heuristic on an OOD subset.
 
-    Such a head meets three conditions. It raises accuracy on the subset. Its effect on ID accuracy is within
-    `ID_MARGIN`, by two one-sided tests of equivalence (Schuirmann 1987). Its effect on J is above 0: a head that only
-    makes masks reject more pairs raises OOD accuracy, too. The p of a head and subset is the largest of the three
-    (Berger 1982), and it is adjusted over heads and subsets.
+    Such a head meets three conditions:
+
+    - It raises accuracy on the subset.
+    - Its effect on ID accuracy is within `ID_MARGIN`, by two one-sided tests of equivalence (Schuirmann 1987).
+    - Its effect on J is above 0, because a head that only makes masks reject more pairs also raises OOD accuracy.
+
+    The p-value of a head and subset is the largest of the three (Berger 1982), adjusted over heads and subsets for the
+    false discovery rate.
 
     Args:
         inside: Heads that masks keep, [masks, heads].
@@ -163,7 +185,8 @@ def find_counter_heuristic(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray,
 def profile_variance(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:
     """Compute the variance of beta over OOD subsets, averaged over heads.
 
-    Heads are weighted by the precision of beta: n m / (n + m), where n masks keep the head and m lack it.
+    The variance is of effects relative to a mask's mean over subsets. Heads are weighted by the precision of beta,
+    n m / (n + m), where n masks keep the head and m lack it.
 
     Args:
         inside: Heads that masks keep, [masks, heads].
@@ -181,18 +204,18 @@ def profile_variance(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:
 
 
 def compute_opposite_p(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:
-    """Test for each head whether it raises one OOD subset and lowers another.
+    """Test for each head whether it raises accuracy on one OOD subset and lowers it on another.
 
-    Under the null hypothesis a head raises no subset, or lowers none. The smallest p over subsets tests each half, so
-    the larger of the two tests both (intersection-union test: Berger 1982). A floor or a ceiling can hide an effect but
-    cannot reverse its sign.
+    Under the null hypothesis, a head raises accuracy on no subset, or lowers it on none. Each half of this hypothesis
+    is tested by the smallest p-value over subsets, and both together by the larger of the two (intersection-union test:
+    Berger 1982). A floor or a ceiling can hide an effect but cannot reverse its sign.
 
     Args:
         inside: Heads that masks keep, [masks, heads].
         ood: Accuracies on OOD subsets, percent, [masks, subsets].
 
     Returns:
-        p of each head, Bonferroni-adjusted for subsets and heads, [heads].
+        p-value of each head, Bonferroni-adjusted for subsets and heads, [heads].
     """
     estimates = estimate_effects(inside, ood)
     test_count = int((~np.isnan(estimates.p)).any(axis=1).sum())

@@ -1,4 +1,4 @@
-"""Spread of subnetworks over pruning seeds, over fine-tuning seeds, and over two runs of the same pruning seed."""
+"""Compute the spread of subnetworks over pruning seeds, fine-tuning seeds, and repeated runs of a pruning seed."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ STUDY_KEYS = [name for name in RUN if name != "ft_seed"]
 
 
 def select_spread(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """Select accuracies of the full model and of the first runs of subnetworks that make up the spread.
+    """Select the accuracies of the full model and of the first run of each subnetwork in the spread.
 
     Args:
         accuracy: Table "accuracy".
@@ -35,10 +35,11 @@ def select_spread(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context:
 def summary(
     accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context, runs: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Make table "summary" of the last checkpoint's subnetworks at mid and high sparsity.
+    """Compute table "summary" of the last checkpoint's subnetworks at mid and high sparsity.
 
-    Rows over pruning seeds are by fine-tuning seed. Rows over fine-tuning seeds, the unit of claims about a way of
-    training, are for the full model, mid and high. Runs that failed, collapsed or missed their target are left out.
+    Rows over pruning seeds are by fine-tuning seed. Rows over fine-tuning seeds, which are the unit of claims about a
+    way of training, are for the full model, mid and high sparsity. Runs that failed, collapsed or missed their target
+    are left out.
 
     Args:
         accuracy: Table "accuracy".
@@ -65,7 +66,8 @@ def summary(
 def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
     """Summarise accuracy over the seeds `over`, by `keys`.
 
-    Seeds share their evaluation pairs: errors of pairs do not average out over them, and are added as squares.
+    Seeds share evaluation pairs, so errors over pairs do not average out over seeds. Their half-width is added to that
+    over seeds as the root of the sum of squares.
     """
     rows = rows.assign(pair_half_width=rows["pair_half_width"].where(rows["accuracy"].notna()))
     cells = rows.groupby(keys, dropna=False, sort=False)
@@ -79,15 +81,15 @@ def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
     lower_bound = table["group"].map(MIN_VALUES).fillna(0)
     bounded = {
         end: table[end].clip(lower_bound, 100) for end in ("low", "high")
-    }  # with few seeds, ends can exceed the possible range
+    }  # with few seeds, the ends can be outside of the possible range
     return table.assign(over=over, **bounded)
 
 
 def variance(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context, components=None) -> pd.DataFrame:
-    """Make table "variance": the variation between pruning seeds, and between two runs of one seed.
+    """Compute table "variance": the variation between pruning seeds, and between two runs of the same seed.
 
-    Two runs with the same configuration and seed differ only by what the seed does not determine: the order of
-    floating-point sums (on a GPU, or if seeds share a pass), or, in published results, another rule for the mask. For
+    Two runs with the same configuration and seed differ only in what the seed does not determine: the order of
+    floating-point sums (on a GPU, or if seeds share a pass) or, in published results, the rule for the mask. For
     differences d_i of n repeated seeds, within_sd = sqrt(sum d_i^2 / 2n) is the standard deviation of a single run.
 
     Args:
@@ -122,7 +124,7 @@ def variance(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Cont
 
 
 def _count_equal_masks(components: pd.DataFrame, context: Context) -> dict[tuple, int]:
-    """Count the repeated seeds that kept the same components both times, by fine-tuning seed and sparsity."""
+    """Count the seeds whose two runs kept the same components, by fine-tuning seed and sparsity."""
     selected = (components["step"] == context.last) & components["seed"].isin(list(context.repeats))
     return {
         key: sum(_compare_repeats(cell))
@@ -137,7 +139,7 @@ def _is_repeated(cell: pd.DataFrame) -> bool:
 
 
 def _compare_repeats(cell: pd.DataFrame) -> Iterator[bool]:
-    """Yield for each seed whether both its runs kept the same components."""
+    """Yield, for each seed, whether both runs kept the same components."""
     for _, runs in cell.groupby("seed"):
         kept = runs.pivot(index="component", columns="repeat", values="kept")
         yield kept.shape[1] == 2 and bool((kept[0] == kept[1]).all())

@@ -1,4 +1,4 @@
-"""Statistics of claims about accuracy: of the full model, against sparsity, and against control subnetworks."""
+"""Statistics for claims about the accuracy of the full model and of subnetworks, learned or control."""
 
 import numpy as np
 import pandas as pd
@@ -11,18 +11,30 @@ from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable
 from heuristic_core.stats.randomisation import PERMUTATIONS, tail_p_values
 from heuristic_core.stats.seeds import PRUNING_SEEDS
 
-MIN_PLATEAU = 3  # evaluations from saturation on; with fewer, a model that is still learning looks saturated
+MIN_PLATEAU = 3  # evaluations required from saturation on; with fewer, a model still learning would look saturated
 
 
-MIN_SUBNETWORKS = 9  # for an interval of a mean over pruning seeds
+MIN_SUBNETWORKS = 9  # required for an interval of a mean over pruning seeds
 
 
 @statistic
 def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
-    """Estimate OOD accuracy, percent, once ID accuracy is saturated; bootstrap interval.
+    """Estimate OOD accuracy, in percent, at the step where ID accuracy saturates.
 
-    Saturation begins at the first evaluation from which ID accuracy above chance stays at least at `share` of its best.
-    If a model is still learning, its last evaluation is its best, so `MIN_PLATEAU` evaluations must qualify.
+    ID accuracy is saturated from the first evaluation after which ID accuracy above chance never falls below `share`
+    of its best value. The best value of a model that is still learning is its last, so at least `MIN_PLATEAU`
+    evaluations must remain from saturation on.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        share: Share of the best ID accuracy above chance, 0 to 1.
+
+    Returns:
+        OOD accuracy at saturation with a bootstrap interval.
+
+    Raises:
+        NotComputable: If no ID or no OOD subset was evaluated during fine-tuning.
+        DoesNotApply: If fewer than `MIN_PLATEAU` evaluations remain from saturation on.
     """
     evidence.require_learned()
     rows = evidence.select_analysed(evidence.table("finetune_accuracy"))
@@ -46,7 +58,15 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
 
 @statistic
 def full_accuracy(evidence: Evidence, group: str) -> Estimate:
-    """Estimate the full model's accuracy on a group at the last checkpoint, percent (J: points); bootstrap interval."""
+    """Estimate the full model's accuracy on a group at the last checkpoint.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets, or J.
+
+    Returns:
+        Accuracy in percent (J: points) with a bootstrap interval.
+    """
     evidence.require_learned()
     row = evidence.full(group)
     n, unit = list_interval_units(row.to_frame().T)
@@ -59,9 +79,21 @@ def full_accuracy(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Test Spearman's rho of actual sparsity and a group's accuracy over pruning seeds.
+    """Test whether actual sparsity and accuracy on a group are correlated over pruning seeds.
 
-    The test is a two-sided permutation test.
+    The test is a two-sided permutation test of Spearman's rho.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets, or J.
+        sparsity: Target sparsity of the subnetworks, "mid" or "high".
+
+    Returns:
+        p-value.
+
+    Raises:
+        TooFewUnits: If there are fewer than two subnetworks.
+        DoesNotApply: If all subnetworks have the same actual sparsity or the same accuracy.
     """
     source = "actual_sparsity" if "actual_sparsity" in evidence.tables else "components"
     actual = evidence.cell(source, sparsity)[["seed", "actual_sparsity"]].drop_duplicates()
@@ -89,7 +121,20 @@ def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estim
 
 @statistic
 def over_control(evidence: Evidence, control: str, group: str, sparsity: str) -> Estimate:
-    """Estimate learned minus control subnetworks' accuracy on a group, points; over pruning seeds and pairs."""
+    """Estimate the accuracy of learned minus control subnetworks on a group, in points.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        control: Kind of control subnetworks, "random" or "importance".
+        group: Group of subsets, or J.
+        sparsity: Target sparsity of the subnetworks, "mid" or "high".
+
+    Returns:
+        Mean difference with an interval over pruning seeds and evaluation pairs.
+
+    Raises:
+        TooFewUnits: If there are fewer than `MIN_SUBNETWORKS` sound subnetworks.
+    """
     if (n := len(evidence.spread("group_accuracy", group, sparsity))) < MIN_SUBNETWORKS:
         raise TooFewUnits(f"{n} sound subnetworks, and an interval over them needs {MIN_SUBNETWORKS}")
     rows = evidence.table("controls")
@@ -102,7 +147,14 @@ def over_control(evidence: Evidence, control: str, group: str, sparsity: str) ->
 
 
 def list_interval_units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
-    """Return the number and the name of the units of bootstrap intervals of `rows`; nulls without intervals."""
+    """Return the number and the name of the units that bootstrap intervals resample.
+
+    Args:
+        rows: Rows with columns units and unit.
+
+    Returns:
+        Total number of units and their name in the plural; both None if any row has no interval.
+    """
     if rows["units"].isna().any():
         return None, None
     plurals = {"pair": "pairs", "pair of one template": "pairs of one template", "template": "templates"}
@@ -111,7 +163,7 @@ def list_interval_units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
 
 
 def _count_values(values) -> int:
-    """Count values. Raises TooFewUnits if there are too few for a spread."""
+    """Return the number of values; raise TooFewUnits if there are fewer than two."""
     if len(values) < 2:
         raise TooFewUnits(f"only {len(values)} subnetworks")
     return len(values)

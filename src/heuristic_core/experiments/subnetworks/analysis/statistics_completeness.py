@@ -1,4 +1,4 @@
-"""Statistics of claims about the stable core, and about the core without other heads."""
+"""Statistics for claims about the stable core, and about the model with only core heads."""
 
 import pandas as pd
 
@@ -18,7 +18,14 @@ from heuristic_core.stats.randomisation import tail_p_values
 
 @statistic
 def stable_head_count(evidence: Evidence) -> Estimate:
-    """Test whether more heads are stable than if heads are permuted within layers; opposite: fewer."""
+    """Test whether more heads are stable than under permutation of heads within layers.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Returns:
+        p-value; the opposite p-value is for fewer stable heads.
+    """
     row = _stable_core_row(evidence)
     detail = (
         f"{row['observed']} heads are kept by {row['least']} or more of {row['seeds']} seeds, {row['expected']:.2g} "
@@ -31,11 +38,17 @@ def stable_head_count(evidence: Evidence) -> Estimate:
 
 @statistic
 def stable_core_against_controls(evidence: Evidence, group: str) -> Estimate:
-    """Test whether the stable core costs more than random sets of the same layers; opposite: less.
+    """Test whether ablating the stable core costs more than ablating random sets of heads in the same layers.
 
     Args:
-        evidence: Tables of one run.
+        evidence: Tables of one fine-tuning run.
         group: "j" or "auc".
+
+    Returns:
+        p-value; the opposite p-value is for a smaller cost.
+
+    Raises:
+        DoesNotApply: If the stable core is empty, equals the core, or holds all heads.
     """
     if _stable_core_row(evidence)["observed"] == 0:
         raise DoesNotApply("no head is in the stable core")
@@ -56,14 +69,21 @@ def stable_core_against_controls(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def core_alone(evidence: Evidence, group: str) -> Estimate:
-    """Test whether the core alone is more accurate than random heads of the same layers alone; opposite: less.
+    """Test whether the model with only core heads is more accurate than with only random heads of the same layers.
 
-    All other heads are ablated, MLPs are not. Accuracies below chance count as chance: which constant class is right
-    more often is irrelevant.
+    All other heads are ablated; MLPs are kept. Accuracies below chance are set to chance, because it is irrelevant
+    which constant class is correct more often.
 
     Args:
-        evidence: Tables of one run.
-        group: "id", or "j" in points, whose chance is 0.
+        evidence: Tables of one fine-tuning run.
+        group: "id" (percent), or "j" (points; chance is 0).
+
+    Returns:
+        p-value; the opposite p-value is for lower accuracy.
+
+    Raises:
+        DoesNotApply: If no head or all heads are in the core.
+        NotComputable: If in-domain chance is not recorded.
     """
     in_core = _head_flags(evidence, "in_core")
     if in_core.all() or not in_core.any():
@@ -84,7 +104,7 @@ def core_alone(evidence: Evidence, group: str) -> Estimate:
 
 
 def _stable_core_row(evidence: Evidence) -> pd.Series:
-    """Return the row of table "stable_core". Raises TooFewUnits if no share of the pruning seeds is beyond chance."""
+    """Return the row of table "stable_core"; raise TooFewUnits if no share of seeds can exceed chance."""
     evidence.require_sound("mid", "high")
     row = evidence.table("stable_core").iloc[0]
     if pd.isna(row["least"]):
@@ -93,7 +113,7 @@ def _stable_core_row(evidence: Evidence) -> pd.Series:
 
 
 def _head_flags(evidence: Evidence, column: str) -> pd.Series:
-    """Return whether each head is in the core or the stable core, bool by component index."""
+    """Return column "in_core" or "in_stable_core" of table "core" for heads, bool by component index."""
     core = evidence.table("core")
     if column not in core or core[column].isna().all():  # archives of older versions
         raise NotComputable(f"table core has no column {column}")
@@ -102,7 +122,7 @@ def _head_flags(evidence: Evidence, column: str) -> pd.Series:
 
 
 def _select_role(evidence: Evidence, role: str) -> pd.DataFrame:
-    """Select the ablations with one role, of the first kind of ablation. Raises NotComputable without any."""
+    """Select the ablations with a role, of the first kind of ablation; raise NotComputable if there are none."""
     evidence.require_sound("mid", "high")
     table = evidence.table("ablations")
     rows = table[(table["kind"] == table["kind"].iloc[0]) & (table["role"] == role)]
@@ -112,7 +132,7 @@ def _select_role(evidence: Evidence, role: str) -> pd.DataFrame:
 
 
 def _with_controls(evidence: Evidence, role: str, group: str) -> tuple[pd.Series, pd.DataFrame]:
-    """Return the row of the set with this role on a group, and the rows of its random sets."""
+    """Return the row of the set with a role on a group, and the rows of its random sets."""
     row, table = select_group_row(_select_role(evidence, role), group), evidence.table("ablations")
     random = table[(table["kind"] == row["kind"]) & (table["role"] == control_role(role))]
     controls = random[random["subset"].isna() & (random["group"] == group)]

@@ -1,4 +1,4 @@
-"""Statistics of claims about further pruning runs: subnetworks without the core, and steps at which heads enter."""
+"""Statistics for claims from further pruning runs: pruning without the core, and the steps at which heads enter."""
 
 import numpy as np
 import pandas as pd
@@ -12,12 +12,16 @@ from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, r
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, FailedRuns, NotComputable, statistic
 from heuristic_core.stats.randomisation import layer_randomisation_test
 
-MIN_VALUES = 6  # fewest values whose median has a 95 % interval
+MIN_VALUES = 6  # smallest sample whose median has a 95 % interval from order statistics
 
 
 @statistic
 def core_size(evidence: Evidence) -> Estimate:
-    """Return the number of heads in the core."""
+    """Return the number of heads in the core.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+    """
     evidence.require_sound("mid", "high")
     core = evidence.table("core")
     names = [f"{head.layer}.{head.head}" for head in core[core["in_core"]].itertuples()]
@@ -26,11 +30,21 @@ def core_size(evidence: Evidence) -> Estimate:
 
 @statistic
 def controls_faithful(evidence: Evidence) -> Estimate:
-    """Estimate median ID accuracy with a random set closed, minus the faithful accuracy, points.
+    """Estimate median ID accuracy of runs with a random set closed, minus the faithful accuracy, in points.
 
-    The faithful accuracy is the mean ID accuracy of mid-sparsity subnetworks minus the margin. If pruning failed
-    whichever heads are closed, a cost without the core would be no evidence. The interval of the median is from order
-    statistics.
+    The faithful accuracy is the mean ID accuracy of mid-sparsity subnetworks minus the margin. This statistic checks
+    the controls: if pruning failed whichever heads are closed, a cost of closing the core would not be evidence about
+    the core.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Returns:
+        Median difference over random sets; the interval is from order statistics, and absent with fewer than
+        `MIN_VALUES` sets.
+
+    Raises:
+        NotComputable: If the study has no margin, no sound mid-sparsity subnetwork, or no sound run of a random set.
     """
     rows = evidence.table("core_free_runs")
     if evidence.context.margin is None:
@@ -52,7 +66,19 @@ def controls_faithful(evidence: Evidence) -> Estimate:
 
 @statistic
 def without_core(evidence: Evidence, group: str) -> Estimate:
-    """Test whether closing the core costs more accuracy (or J) on a group than closing a random set; opposite: less."""
+    """Test whether closing the core costs more accuracy (or J) on a group than closing a random set.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets, or J.
+
+    Returns:
+        p-value; the opposite p-value is for a smaller cost.
+
+    Raises:
+        NotComputable: If there is no p-value.
+        FailedRuns: If more runs were left out than used, with the core closed or with random sets closed.
+    """
     evidence.require_sound("mid")
     rows = evidence.table("core_free")
     selected = (
@@ -81,16 +107,27 @@ def without_core(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def early_core_heads(evidence: Evidence) -> Estimate:
-    """Test whether core heads enter before OOD accuracy reaches half of its last value; opposite: after.
+    """Test whether core heads enter before OOD accuracy reaches half of its last value.
 
-    Heads are permuted within layers, each with whether it enters before. The core is the heads that all subnetworks of
-    other seeds keep at the last checkpoint, and heads that are kept often may be kept often at any step: the test shows
-    that core heads are early compared with other heads, not that entering early puts a head into the core.
+    The test permutes heads within layers, together with whether each enters before that step. The core holds the heads
+    that all subnetworks of other seeds keep at the last checkpoint. Heads that are kept often may be kept often at any
+    step. The test therefore shows that core heads enter early compared with other heads, not that entering early puts a
+    head into the core.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Returns:
+        p-value; the opposite p-value is for entering after that step.
+
+    Raises:
+        NotComputable: If OOD accuracy reaches half outside of the steps with subnetworks, or if it is undecided for a
+            head whether it enters before that step.
     """
     rows = _entry_rows(evidence)
     core, steps = require_rows(rows[rows["group"] == CORE], "core head"), evidence.context.entry
     half = rows["half_step"].iloc[0]
-    if not steps[0] < half <= steps[-1]:  # entries before the first or after the last step are not observed
+    if not steps[0] < half <= steps[-1]:  # entries outside of these steps are not observed
         evaluated = f"steps {steps[0]} to {steps[-1]} of mechanism.entry.checkpoints"
         raise NotComputable(f"OOD accuracy reaches half at step {half:.0f}, outside of {evaluated}")
     if (undecided := rows["before_half"].isna()).any():
@@ -109,7 +146,7 @@ def early_core_heads(evidence: Evidence) -> Estimate:
 
 
 def _entry_rows(evidence: Evidence) -> pd.DataFrame:
-    """Return table "entry" of sound runs. Raises DoesNotApply if the full model generalises at no step."""
+    """Return table "entry" of sound runs; raise DoesNotApply if OOD accuracy has no half step."""
     evidence.require_sound("entry")
     rows = evidence.table("entry")
     if rows["half_step"].isna().all():
@@ -118,7 +155,7 @@ def _entry_rows(evidence: Evidence) -> pd.DataFrame:
 
 
 def _describe(head) -> str:
-    """Describe when a head enters."""
+    """Return a phrase saying when a head enters."""
     if pd.isna(head.entry_step):
         return f"{head.name} never enters"
     return f"{head.name} enters at {head.entry_step}" + (" or before" if head.censored else "")

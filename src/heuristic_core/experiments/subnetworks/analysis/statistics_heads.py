@@ -1,4 +1,4 @@
-"""Statistics of claims about ablating the whole core: its cost, its specificity, and its interaction."""
+"""Statistics for claims about ablating the whole core: its cost, its specificity, and its interaction."""
 
 import numpy as np
 import pandas as pd
@@ -22,12 +22,22 @@ CHANGE_COLUMNS = ["change", "change_low", "change_high"]
 
 @statistic
 def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
-    """Estimate how much more J than ID accuracy above chance ablating the whole core costs, percentage points.
+    """Estimate the share of J minus the share of ID accuracy above chance lost by ablating the core, percentage points.
 
-    Both costs are shares of the full model's value, which is treated as known; plain points would not be comparable, as
-    J can lose 200. J and ID accuracy above chance are both 0 for a constant class. Their pairs are independent.
+    Each loss is a share of the full model's value, which is treated as known. Losses in points would not be comparable,
+    because J can lose 200 points. J and ID accuracy above chance are both 0 for a constant class. The two use
+    independent evaluation pairs.
 
-    Random sets of heads mostly lose more of J, too: :func:`share_lost_against_controls` compares the core with them.
+    Most random sets of heads also lose more of J; :func:`share_lost_against_controls` compares the core with them.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Returns:
+        Difference of the two losses with an interval over evaluation pairs.
+
+    Raises:
+        DoesNotApply: If the full model's J or ID accuracy above chance is not above 0.
     """
     rows = select_joint_ablation(evidence)
     j, id_ = (select_group_row(rows, group) for group in (J, ID))
@@ -45,9 +55,18 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
 
 @statistic
 def share_lost_against_controls(evidence: Evidence) -> Estimate:
-    """Test whether the core loses more of J beyond its loss of ID accuracy than random sets; opposite: less.
+    """Test whether the core loses more of J, relative to its loss of ID accuracy, than random sets of heads.
 
     Losses are the shares of :func:`share_lost_beyond_the_task`. Random sets are those of :func:`against_controls`.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Returns:
+        p-value; the opposite p-value is for a smaller difference.
+
+    Raises:
+        DoesNotApply: If the full model's J or ID accuracy above chance is not above 0.
     """
     rows = select_joint_ablation(evidence)
     joint, table = select_group_row(rows, J), evidence.table("ablations")
@@ -69,9 +88,17 @@ def share_lost_against_controls(evidence: Evidence) -> Estimate:
 
 @statistic
 def remaining_accuracy(evidence: Evidence, group: str) -> Estimate:
-    """Estimate the accuracy on a group with the whole core ablated, percent (J: points).
+    """Estimate accuracy on a group with the whole core ablated.
 
-    The interval is that of the ablated model, over the templates or pairs of its subsets.
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets, or J.
+
+    Returns:
+        Accuracy in percent (J: points), with the ablated model's interval over the templates or pairs of its subsets.
+
+    Raises:
+        NotComputable: If table "ablations" has no intervals of accuracy, as in archives of older versions.
     """
     row = select_group_row(select_joint_ablation(evidence), group)
     if "units" not in row:  # archives of older versions
@@ -84,7 +111,18 @@ def remaining_accuracy(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def against_controls(evidence: Evidence, group: str) -> Estimate:
-    """Test whether the whole core costs more J (or AUC) than random sets of the same layers; opposite: less."""
+    """Test whether ablating the whole core costs more J (or AUC) than ablating random sets of heads in the same layers.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: "j" or "auc".
+
+    Returns:
+        p-value; the opposite p-value is for a smaller cost.
+
+    Raises:
+        NotComputable: If no random sets were ablated.
+    """
     joint = select_group_row(select_joint_ablation(evidence), group)
     table = evidence.table("ablations")
     matching = select_controls(table, joint)
@@ -102,9 +140,17 @@ def against_controls(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def least_cost(evidence: Evidence, group: str) -> Estimate:
-    """Estimate the cost of ablating the whole core on a group, points, in the kind of ablation with the smallest cost.
+    """Estimate the cost of ablating the whole core on a group, in points, in the kind where it is smallest.
 
-    The core costs something in any kind if it does in each kind, so the lower end is the lowest of all kinds.
+    The core has a cost in every kind of ablation if the smallest is above 0. The lower end of the interval is
+    therefore the lowest over all kinds.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets or measure.
+
+    Raises:
+        DoesNotApply: If heads are ablated in only one kind.
     """
     rows = {kind: select_group_row(ablations, group) for kind, ablations in select_joint_ablations(evidence).items()}
     if len(rows) < 2:
@@ -119,12 +165,16 @@ def least_cost(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
-    """Estimate the drop of the whole core minus the sum of its heads' single drops on a group.
+    """Estimate the drop from ablating the whole core minus the sum of the drops from ablating each of its heads.
 
     Args:
-        evidence: Tables of one run.
+        evidence: Tables of one fine-tuning run.
         of: "accuracy" (points, also of J or AUC) or "log_odds" (nats).
         group: Group of subsets or measure.
+
+    Raises:
+        DoesNotApply: If the core has only one head.
+        NotComputable: If the interaction is missing.
     """
     row = select_group_row(select_joint_ablation(evidence), group)
     if row["size"] < 2:
@@ -138,11 +188,7 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
 
 
 def _full_above_chance(evidence: Evidence) -> tuple[float, float]:
-    """Return J of the full model and its ID accuracy above chance, points.
-
-    Raises:
-        DoesNotApply: If either is not above 0.
-    """
+    """Return the full model's J and ID accuracy above chance, points; raise DoesNotApply if either is not above 0."""
     full_j, full_id = evidence.full(J)["accuracy"], evidence.above_chance(evidence.full(ID)["accuracy"])
     if full_j <= 0 or full_id <= 0:
         raise DoesNotApply(

@@ -1,4 +1,4 @@
-"""Statistics of claims about masks: whether seeds, sparsities and checkpoints keep the same heads."""
+"""Statistics for claims about learned masks: whether seeds, sparsities and checkpoints keep the same heads."""
 
 import math
 
@@ -18,10 +18,15 @@ LATE_CELLS = ("mid", "high")
 
 @statistic
 def shared_heads(evidence: Evidence, set: str) -> Estimate:
-    """Test whether all subnetworks of a set share more heads than if heads are permuted within layers.
+    """Test whether all subnetworks of a set share more heads than under permutation of heads within layers.
 
-    Opposite: two pruning seeds share fewer. Chance leaves next to no head to many subnetworks, so that of heads in all
-    of them there can be no fewer.
+    Args:
+        evidence: Tables of one fine-tuning run.
+        set: Name of a set of cells in :data:`.core.SETS`, for instance "mid+high".
+
+    Returns:
+        p-value. The opposite p-value is for fewer heads shared by two pruning seeds: the number shared by many
+        subnetworks is near 0 by chance, so it cannot be shown to be smaller.
     """
     evidence.require_sound(*set.split("+"))
     rows = evidence.table("core_null")
@@ -34,10 +39,20 @@ def shared_heads(evidence: Evidence, set: str) -> Estimate:
 
 @statistic
 def early_core(evidence: Evidence) -> Estimate:
-    """Test whether early subnetworks keep core heads more often than heads of the same layers; opposite: less often.
+    """Test whether early subnetworks keep core heads more often than other heads of the same layers.
 
-    Runs of one seed share batches and noise, so a head that one seed keeps both early and late is no evidence. The core
-    is here the heads that all late subnetworks keep whose seeds have no early subnetwork.
+    The core is defined here as the heads kept by all late subnetworks of seeds without an early subnetwork. Runs of the
+    same seed share batches and noise, so a head kept both early and late by the same seed is not evidence.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Returns:
+        p-value; the opposite p-value is for keeping core heads less often.
+
+    Raises:
+        NotComputable: If there are no early subnetworks, or no seeds with only late subnetworks.
+        DoesNotApply: If the late subnetworks share no head.
     """
     evidence.require_sound("early")
     masks = _masks(evidence)
@@ -65,15 +80,24 @@ def early_core(evidence: Evidence) -> Estimate:
 
 @statistic
 def nested(evidence: Evidence) -> Estimate:
-    """Test whether high-sparsity masks lie within mid-sparsity masks more than if paired at random; opposite: less.
+    """Test whether high-sparsity masks lie within the mid-sparsity mask of the same seed more than of another seed.
 
-    Any ranking of heads that all seeds follow nests every mask in every other. The mid mask of the same seed is
-    therefore compared with the mid masks of other seeds.
+    If all seeds followed one ranking of heads, every high-sparsity mask would lie within every mid-sparsity mask.
+    The null distribution therefore pairs the masks of different seeds at random.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Returns:
+        p-value; the opposite p-value is for less overlap within seeds.
+
+    Raises:
+        TooFewUnits: If fewer than two pruning seeds have subnetworks at both sparsities.
     """
     mid, high = (masks.reshape(len(masks), -1).astype(int) for masks in stack_masks(_masks(evidence)))
     if (seeds := len(mid)) < 2:
         raise TooFewUnits(f"{seeds} pruning seeds have subnetworks at both sparsities")
-    overlap, order = high @ mid.T, np.arange(seeds)  # heads of each high mask in each mid mask
+    overlap, order = high @ mid.T, np.arange(seeds)  # [high, mid]: number of heads in both masks
     paired = numpy_generator("nested", seeds).permuted(np.tile(order, (PERMUTATIONS, 1)), axis=1)
     observed = int(np.trace(overlap))
     p, opposite = tail_p_values(overlap[order, paired].sum(axis=1), observed)
@@ -87,7 +111,17 @@ def nested(evidence: Evidence) -> Estimate:
 
 @statistic
 def frequency_within_layers(evidence: Evidence) -> Estimate:
-    """Test whether head frequencies at both sparsities agree within layers; opposite: disagree."""
+    """Test whether head frequencies at mid and high sparsity are positively correlated within layers.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Returns:
+        p-value; the opposite p-value is for a negative correlation.
+
+    Raises:
+        TooFewUnits: If no two halves of the pruning seeds give a correlation.
+    """
     evidence.require_sound(*LATE_CELLS)
     row = evidence.table("frequency_agreement").iloc[0]
     if pd.isna(row["rho"]):
@@ -101,7 +135,7 @@ def frequency_within_layers(evidence: Evidence) -> Estimate:
 
 
 def _masks(evidence: Evidence) -> Masks:
-    """Return the masks of a run, by cell and pruning seed. Raises NotComputable if a cell has none."""
+    """Return the masks of a run by cell and pruning seed; raise NotComputable if a cell has none."""
     evidence.require_sound(*LATE_CELLS)
     try:
         return collect_run_masks(evidence.table("components"), evidence.context)

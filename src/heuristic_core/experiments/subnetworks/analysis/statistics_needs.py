@@ -1,6 +1,6 @@
-"""Preconditions of claims: the full model generalises.
+"""Statistics for preconditions of claims, such as that the full model generalises.
 
-A value without an interval, as in published results, counts as exact: a precondition is not a claim.
+A value without an interval, as in published results, is treated as exact, because a precondition is not a claim.
 """
 
 import pandas as pd
@@ -12,9 +12,15 @@ from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
 
 @statistic
 def generalisation(evidence: Evidence) -> Estimate:
-    """Estimate the full model's J minus the margin, points.
+    """Estimate the full model's J minus the margin, in points.
 
-    OOD accuracy replaces J in a study without J.
+    In published results without J, OOD accuracy replaces J.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Raises:
+        NotComputable: If the study has no margin, or no J and no replacement.
     """
     margin = evidence.context.margin
     if margin is None:

@@ -1,4 +1,7 @@
-"""Statistics of claims about overlap heads, which exist before fine-tuning, and about fine-tuning without them."""
+"""Statistics for claims about overlap heads.
+
+Overlap heads attend to the repeated word before fine-tuning. Lesions fine-tune the model without them.
+"""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +22,19 @@ LESION_UNITS = "random lesions"
 
 @statistic
 def overlap_core(evidence: Evidence) -> Estimate:
-    """Test whether core heads are overlap heads more often than by chance (hypergeometric); opposite: less often."""
+    """Test whether core heads are overlap heads more often than by chance.
+
+    The test is hypergeometric within layers.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Returns:
+        p-value; the opposite p-value is for less often.
+
+    Raises:
+        DoesNotApply: If no head or every head is an overlap head.
+    """
     evidence.require_sound("mid", "high")
     overlap_table = evidence.table("overlap_heads").set_index("component")
     heads = evidence.table("core").set_index("component").loc[overlap_table.index]
@@ -38,11 +53,23 @@ def overlap_core(evidence: Evidence) -> Estimate:
 
 @statistic
 def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
-    """Estimate accuracy on a group after the last step without overlap heads minus without random heads, points.
+    """Estimate final accuracy on a group without overlap heads minus without random heads, in points.
 
-    OOD accuracy is compared only if all models learned the task, i.e. reached an ID accuracy of `share` times the
-    unlesioned model's best: a model that rejects every pair has all OOD pairs right. The interval is for one more
-    random lesion.
+    Accuracy is that of the last step. OOD accuracy and J are compared only if all models learned the task, that is, if
+    ID accuracy reached the threshold of :meth:`.Evidence.share_of_best` for the unlesioned model: a model that rejects
+    every pair is correct on all OOD pairs.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets, or J.
+        share: Share of the unlesioned model's best ID accuracy above chance, 0 to 1.
+
+    Returns:
+        Difference with a prediction interval for one more random lesion.
+
+    Raises:
+        NotComputable: If the group was not evaluated during fine-tuning.
+        FailedRuns: If a model did not learn the task and the group is not "id".
     """
     curves = _curves(evidence)
     last = {name: curve.iloc[-1] for name, curve in curves.items()}
@@ -71,12 +98,23 @@ def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
 
 @statistic
 def lesion_delay(evidence: Evidence, share: float) -> Estimate:
-    """Estimate the delay, steps, of OOD accuracy without overlap heads relative to models without random heads.
+    """Estimate how many steps later OOD accuracy rises without overlap heads than without random heads.
 
-    The delay is counted to half of the unlesioned model's last OOD accuracy. The search begins where ID accuracy is at
-    least `share` of the unlesioned model's best: a model that rejects every pair has all OOD pairs right. A model that
-    never reaches the half counts as reaching it at the last step, a lower bound of its delay. There is no interval if a
-    random lesion never reaches it.
+    The step compared is the first at which OOD accuracy reaches half of the unlesioned model's last OOD accuracy. The
+    search starts where ID accuracy reaches the threshold of :meth:`.Evidence.share_of_best` for the unlesioned model,
+    because a model that rejects every pair is correct on all OOD pairs. A model that never reaches half is counted at
+    the last step, which is a lower bound of its delay.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        share: Share of the unlesioned model's best ID accuracy above chance, 0 to 1.
+
+    Returns:
+        Delay in steps with a prediction interval for one more random lesion; no interval if a random lesion never
+        reaches half.
+
+    Raises:
+        DoesNotApply: If the unlesioned model ends at 0 % OOD accuracy, or no lesioned model reaches half.
     """
     curves = _curves(evidence)
     learning_steps, unlesioned = _learning_steps(evidence, curves, share), curves["none"]
@@ -102,7 +140,7 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
 def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
     """Return mean accuracy over fine-tuning, percent, [steps, groups], by model.
 
-    Models are "none" (no lesion), then without overlap heads, then without random heads.
+    The models are, in order, "none" (no lesion), without overlap heads, and without random heads.
     """
     if evidence.tables.get("lesions") is None:
         raise NotComputable("nothing was fine-tuned without heads; set lesion, as config/lesion/overlap.yaml does")
@@ -122,14 +160,14 @@ def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
 
 
 def _describe_lesion(evidence: Evidence, curves: dict[str, pd.DataFrame]) -> str:
-    """Describe the lesion, for instance "the 5 overlap heads", and the controls that lack fewer heads."""
+    """Return a description such as "the 5 overlap heads", listing the controls that lack fewer heads."""
     sizes = evidence.table("lesions").set_index("lesion")["size"]
     fewer = [f"{name} {sizes[name]}" for name in curves if name in sizes and sizes[name] < sizes[OVERLAP]]
     return f"the {sizes[OVERLAP]} overlap heads" + (f" (too few others: {', '.join(fewer)})" if fewer else "")
 
 
 def _learning_steps(evidence: Evidence, curves: dict[str, pd.DataFrame], share: float) -> dict[str, int | None]:
-    """Return the first step at which each model's ID accuracy is at least `share` of the unlesioned model's best."""
+    """Return the first step at which each model's ID accuracy reaches the threshold, or None."""
     if any("id" not in curve for curve in curves.values()):
         raise NotComputable("no in-domain subset was evaluated over fine-tuning")
     bound = evidence.share_of_best(curves["none"]["id"], share)
@@ -146,7 +184,7 @@ def _first_step(curve: pd.DataFrame, level: float, learned: int | None) -> int |
 
 
 def _compare_with_controls(value: float, controls: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """Return `value` minus the mean of `controls`, and the ends of the t interval for one more control."""
+    """Return `value` minus the mean of `controls`, and the ends of the t prediction interval for one more control."""
     difference, n = float(value - np.mean(controls)), len(controls)
     if n < 2:
         return difference, None, None

@@ -1,4 +1,4 @@
-"""Statistics of claims about single heads: the cost of ablating each, and where each attends."""
+"""Statistics for claims about single heads: the cost of ablating each head, and its attention."""
 
 import pandas as pd
 
@@ -11,7 +11,15 @@ from heuristic_core.stats.randomisation import layer_randomisation_test
 
 @statistic
 def single_core_cost(evidence: Evidence, group: str) -> Estimate:
-    """Test whether core heads cost more one by one than random heads of the same layers; opposite: less."""
+    """Test whether ablating core heads one by one costs more than ablating random heads of the same layers.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets or measure.
+
+    Returns:
+        p-value; the opposite p-value is for a smaller cost.
+    """
     evidence.require_sound("mid", "high")
     heads = _single_rows(evidence, group)
     heads = heads.assign(layer=heads["layers"], in_core=heads["role"] == "core", value=-heads["change"])
@@ -25,9 +33,14 @@ def single_core_cost(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
-    """Estimate the largest cost of a single head on a group, points.
+    """Estimate the largest cost of ablating a single head on a group, in points.
 
-    The interval holds for all heads together (Bonferroni, normal).
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets or measure.
+
+    Returns:
+        Largest cost with an interval that holds for all heads simultaneously (Bonferroni, normal).
     """
     evidence.require_learned()
     heads = _single_rows(evidence, group)
@@ -41,7 +54,14 @@ def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def repeated_word_attention(evidence: Evidence) -> Estimate:
-    """Test whether core heads attend more to the repeated word than random heads of the same layers; opposite: less."""
+    """Test whether core heads attend more to the repeated word than random heads of the same layers.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Returns:
+        p-value; the opposite p-value is for less attention.
+    """
     evidence.require_sound("mid", "high")
     rows = evidence.table("attention")
     shares = rows[rows["category"] == "repeated"].set_index("component")["share"]
@@ -57,7 +77,7 @@ def repeated_word_attention(evidence: Evidence) -> Estimate:
 
 
 def _single_rows(evidence: Evidence, group: str) -> pd.DataFrame:
-    """Return one row for each head on a group, of the first kind of ablation."""
+    """Return one row per head on a group, for the first kind of ablation."""
     rows = evidence.table("ablations")
     rows = rows[(rows["kind"] == rows["kind"].iloc[0]) & rows["role"].isin(("core", "non-core"))]
     if "non-core" not in set(rows["role"]):

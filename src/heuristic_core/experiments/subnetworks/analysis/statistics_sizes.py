@@ -1,9 +1,10 @@
-"""Statistics of claims about effective size: how many components generalisation takes, over fine-tuning.
+"""Statistics for claims about effective size over fine-tuning: how many components generalisation requires.
 
-Two measures are judged together: effective size at the study's margin, and CMD, which has no threshold and is on the
-same scale, percent of components (`circuit_performance`). The interval of a claim spans the intervals of both: it
-supports the claim if both do, contradicts it if both do, and is inconclusive if they disagree. A size that is only
-bounded enters as its bounds (`bounds`). Intervals are over pruning seeds and evaluation pairs.
+Each claim combines two measures: effective size at the study's margin, and CMD, which needs no threshold. Both are in
+percent of components (:mod:`.circuit_performance`). The interval of the combined estimate spans the intervals of
+both, so a claim is supported if both support it, contradicted if both contradict it, and inconclusive if they
+disagree. A size known only up to bounds enters as its bounds (:mod:`heuristic_core.stats.bounds`). Intervals are over
+pruning seeds and evaluation pairs.
 """
 
 from typing import NamedTuple
@@ -29,16 +30,16 @@ SIZE, CMD = "effective size", "CMD"
 
 
 class Curve(NamedTuple):
-    """A measure over fine-tuning, percent of components.
+    """Measure over fine-tuning, in percent of components.
 
-    Arrays are [steps, pruning seeds], NaN where the measure is undefined.
+    Arrays other than `steps` are [steps, pruning seeds], NaN where the measure is undefined.
 
     Attributes:
         steps: Steps of the checkpoints, [steps].
         lower_bound: Smallest possible value.
         upper_bound: Largest possible value.
-        reach: Half-width of the interval over pairs.
-        description: Description of the measure at all checkpoints.
+        reach: Half-width of the interval over evaluation pairs.
+        description: Values of the measure at all checkpoints, as text.
     """
 
     steps: np.ndarray
@@ -48,7 +49,11 @@ class Curve(NamedTuple):
     description: str
 
     def minus(self, other: "Curve") -> "Curve":
-        """Return the difference of two curves, row by row."""
+        """Return the difference of two curves, row by row.
+
+        Args:
+            other: Curve to subtract, with as many rows.
+        """
         least, most, reach = (
             self.lower_bound - other.upper_bound,
             self.upper_bound - other.lower_bound,
@@ -57,7 +62,11 @@ class Curve(NamedTuple):
         return Curve(self.steps, least, most, reach, f"{self.description}; {other.description}")
 
     def at(self, step: int) -> "Curve":
-        """Return the row of one step; NaN if there is no such step."""
+        """Return the row of a step; NaN if the curve lacks the step.
+
+        Args:
+            step: Step of fine-tuning.
+        """
         selected = self.steps == step
         rows = (rows[selected] if selected.any() else np.full_like(rows[:1], np.nan) for rows in self[1:4])
         return Curve(np.array([step]), *rows, self.description)
@@ -69,22 +78,39 @@ class Curve(NamedTuple):
 
 @statistic
 def flat_size(evidence: Evidence, group: str) -> Estimate:
-    """Estimate the range of size over the checkpoints where it is defined, points, from means over pruning seeds.
+    """Estimate the range of size over the checkpoints where it is defined, in points.
 
-    The upper end of the interval is the largest upper end of the difference of any two checkpoints, the lower end is
-    the smallest possible difference between the first and the last. CMD gives the value.
+    The range is of means over pruning seeds. The upper end of the interval is the largest upper end of the difference
+    of any two checkpoints. The lower end is the smallest absolute difference between the first and the last checkpoint
+    that is in the interval of their difference.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets, or J.
+
+    Returns:
+        Value of CMD, with an interval that spans those of effective size and CMD.
+
+    Raises:
+        TooFewUnits: If a measure is defined at fewer than two checkpoints.
     """
     return _combine(_range(_sizes(evidence, group)), _range(_cmd(evidence, group)))
 
 
 @statistic
 def rising_size(evidence: Evidence) -> Estimate:
-    """Estimate how many more components generalisation needs than the task alone, points.
+    """Estimate how many more components generalisation requires than the task alone, in points.
 
-    For effective size: growth on ID and OOD together (1:1) minus growth on ID, from the last checkpoint without an
-    effective size on OOD, where there is nothing to be faithful to, to the first with one. For CMD: on J minus on ID at
-    the first checkpoint where it is defined on J. ID and J together need more than ID only if J needs more than ID. CMD
-    gives the value.
+    For effective size, the estimate is the growth on ID and OOD together (1:1) minus the growth on ID. Growth is from
+    the last checkpoint where effective size on OOD is undefined, because the model does not generalise yet, to the
+    first where it is defined. For CMD, the estimate is CMD on J minus CMD on ID at the first checkpoint where CMD on J
+    is defined. ID and J together require more components than ID only if J does.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Returns:
+        Value of CMD, with an interval that spans those of effective size and CMD.
     """
     ood, mixed, id_ = (_sizes(evidence, group) for group in (OOD, ID_AND_OOD, ID))
     last_undefined, onset = _onset(evidence)
@@ -101,12 +127,12 @@ def rising_size(evidence: Evidence) -> Estimate:
 
 
 def _combine(size: Estimate, cmd: Estimate) -> Estimate:
-    """Combine effective size and CMD into one estimate, whose interval spans both."""
+    """Combine effective size and CMD into an estimate whose interval spans both intervals."""
     return Estimate.hull({CMD: cmd, SIZE: size}, f"{size.detail}; {cmd.detail}")
 
 
 def _range(curve: Curve) -> Estimate:
-    """Estimate the range of a curve over its defined steps."""
+    """Estimate the range of a curve over the steps where it is defined."""
     steps = curve.defined()
     if len(steps) < 2:
         raise TooFewUnits(f"defined at {len(steps)} checkpoints: {curve.description}")
@@ -117,7 +143,7 @@ def _range(curve: Curve) -> Estimate:
     least, most = (max(pair.bounds[end] for pair in pairs) for end in (0, 1))
     low, high = np.max([0.0, growth.low, -growth.high]), np.max([pair.high for pair in pairs])
     reach = max(pair.shared_half_widths[1] for pair in pairs)
-    # The range of means is too large on every seed, which further seeds do not mend.
+    # The range of means overestimates the range, and more seeds do not reduce this bias.
     shared = float(np.fmax(least - low, reach)), reach
     n, bounds = min(pair.n for pair in pairs), (least, most)
     return Estimate(
@@ -126,10 +152,7 @@ def _range(curve: Curve) -> Estimate:
 
 
 def _mean(curve: Curve) -> Estimate:
-    """Estimate the mean over seeds of a single-row curve; NaN if it is only bounded.
-
-    Raises TooFewUnits if no seed has a value.
-    """
+    """Estimate the mean over seeds of a single-row curve; NaN if only bounds are known, TooFewUnits without values."""
     known = ~np.isnan(curve.lower_bound[0])
     if not known.any():
         raise TooFewUnits(f"no pruning seed has a value: {curve.description}")
@@ -167,7 +190,7 @@ def _rows(evidence: Evidence, group: str) -> pd.DataFrame:
 
 
 def _cmd(evidence: Evidence, group: str) -> Curve:
-    """Return CMD on a group. Raises NotComputable if it is undefined at all steps."""
+    """Return CMD on a group; raise NotComputable if it is undefined at all steps."""
     evidence.require_sound("sizes")
     rows = evidence.table("circuit_performance")
     rows = require_rows(rows[rows["group"] == group], f"{CMD} on {group}").sort_values("step", kind="stable")
@@ -188,7 +211,7 @@ def _curve(rows: pd.DataFrame, least: str, most: str, words: str) -> Curve:
 
 
 def _onset(evidence: Evidence) -> tuple[int, int]:
-    """Return the last step at which effective size on OOD is undefined, and the first one where it is defined."""
+    """Return the last step where effective size on OOD is undefined, and the first step where it is defined."""
     means = _rows(evidence, OOD)
     means = means[means["seed"].isna()]
     step = int(require_rows(means[means["least"].notna()], "effective size on OOD at any checkpoint")["step"].iloc[0])

@@ -1,4 +1,4 @@
-"""Statistics of claims about accuracy against sparsity: whether accuracy declines, and where."""
+"""Statistics for claims about accuracy against sparsity."""
 
 import math
 
@@ -19,14 +19,27 @@ from heuristic_core.stats.seeds import PRUNING_SEEDS
 
 @statistic
 def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
-    """Test whether a group's accuracy falls with sparsity; opposite: rises.
+    """Test whether accuracy on a group falls with sparsity.
 
-    The trend of a pruning seed is Spearman's rho of accuracy and sparsity over all sparsities of the grid; seeds with a
-    missing sparsity are left out. Page's test (1963) permutes sparsities within seeds, with ties. It tests whether the
-    mean trend exceeds noise, but treats neighbouring sparsities of a seed, which share random draws, as independent:
-    three seeds over 14 sparsities reject in 14 to 22 % of curves that wander. A t test asks whether the trends of seeds
-    agree, but is imprecise with ties among few sparsities. p is twice the larger of both: the
-    larger itself rejects in up to 10 % of curves that wander.
+    The trend of a pruning seed is Spearman's rho of accuracy and sparsity over all sparsities of the grid. Seeds with a
+    missing sparsity are left out. The p-value is twice the larger p-value of two tests:
+
+    - Page's test (1963), which permutes sparsities within seeds and allows ties, tests whether the mean trend exceeds
+      noise. It treats neighbouring sparsities of a seed as independent although they share random draws: with three
+      seeds and 14 sparsities it rejects for 14 to 22 % of autocorrelated curves without a trend.
+    - A t test over seeds tests whether their trends agree. It is imprecise with ties among few sparsities.
+
+    The larger p-value is doubled because by itself it rejects for up to 10 % of such curves.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets, or J.
+
+    Returns:
+        p-value; the opposite p-value is for rising accuracy.
+
+    Raises:
+        TooFewUnits: If fewer than two seeds have all sparsities, or there are fewer than three sparsities.
     """
     curve = _by_seed(evidence, group).dropna()
     if len(curve) < 2 or curve.shape[1] < 3:
@@ -46,13 +59,12 @@ def compute_trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, 
     """Test for a monotonic trend, by permutations within rows and a t test over rows.
 
     Args:
-        values: [seeds, sparsities].
+        values: Accuracies, [seeds, sparsities], by ascending sparsity.
         rng: Generator of the permutations.
 
     Returns:
-        p of a falling trend, p of a rising trend, and the trend of each row, -1 to 1. A constant row has trend 0. If
-        all
-        rows are constant, both p are 1.
+        p-value of a falling trend, p-value of a rising trend, and the trend of each row, -1 to 1. A constant row has
+        trend 0. If all rows are constant, both p-values are 1.
     """
     ranks = rankdata(values, axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
@@ -72,9 +84,20 @@ def compute_trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, 
 def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     """Count the subnetworks sparser than `sparsity` that are as accurate as the full model, within the margin.
 
-    The subnetworks are those of the last checkpoint. Collapsed subnetworks do not count, as they may be right by
-    rejecting everything. The ends of the interval count the subnetworks that are certainly and possibly above, from
-    simultaneous bootstrap intervals of their changes (Bonferroni); a study without predictions has only the count.
+    The subnetworks are those of the last checkpoint. Collapsed subnetworks are not counted, because rejecting every
+    pair can be correct.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets, or J.
+        sparsity: Sparsity that subnetworks must exceed, a share.
+
+    Returns:
+        Count. The ends of the interval count the subnetworks that are certainly and possibly as accurate, by
+        simultaneous bootstrap intervals of their changes (Bonferroni). A study without predictions has no interval.
+
+    Raises:
+        DoesNotApply: If the study has no margin, or the full model's accuracy does not exceed the margin.
     """
     evidence.require_sound("curve")
     group = evidence.resolve_group(group)
@@ -103,7 +126,7 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
 
 
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
-    """Return a group's accuracy along the curve, percent, [pruning seeds, sparsities], ascending."""
+    """Return a group's accuracy along the curve, percent, [pruning seeds, sparsities], by ascending sparsity."""
     evidence.require_sound("curve")
     curve = _curve(evidence.table("group_accuracy"), evidence.context)
     group = evidence.resolve_group(group, curve)
@@ -111,6 +134,6 @@ def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
 
 
 def _curve(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """Select the known accuracies of the accuracy curves: the last checkpoint's subnetworks of the curve's seeds."""
+    """Select the known accuracies of the last checkpoint's subnetworks of the curve's seeds."""
     selected = (rows["step"] == context.last) & (rows["repeat"] == context.curve_repeat)
     return rows[selected & rows["seed"].isin(list(context.curve_seeds))].dropna(subset="accuracy")

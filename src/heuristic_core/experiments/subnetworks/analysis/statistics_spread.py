@@ -1,8 +1,8 @@
-"""Statistics of claims over pruning seeds: how many subnetworks reach a value, and how much two of them differ.
+"""Statistics for claims about the spread over pruning seeds: shares of subnetworks and differences between them.
 
-Accuracies of subnetworks gather at a floor or a ceiling, and single runs may be far off. The mean and the standard
-deviation then hang on runs that a dozen seeds may not show, and no interval of them is right. Shares of subnetworks and
-median differences have intervals that hold for any distribution.
+Accuracies of subnetworks cluster at a floor or a ceiling, with occasional outliers. The mean and the standard deviation
+then depend on rare runs that a sample of a dozen seeds may lack, and no interval for them is valid. Shares of
+subnetworks and median differences have intervals that are valid for any distribution.
 """
 
 import numpy as np
@@ -16,13 +16,22 @@ from heuristic_core.stats.estimates import DoesNotApply, Estimate, TooFewUnits, 
 from heuristic_core.stats.replicates import compute_share_interval
 from heuristic_core.stats.seeds import PRUNING_SEEDS
 
-MIN_FOR_SHARE = 6  # of five of five, the exact interval includes one half
-MIN_FOR_DIFFERENCE = 9  # coverage is simulated from nine on
+MIN_FOR_SHARE = 6  # the exact interval of five out of five includes 1/2
+MIN_FOR_DIFFERENCE = 9  # smallest sample for which coverage was simulated
 
 
 @statistic
 def seed_difference(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Estimate the median difference of two subnetworks' accuracy on a group, points."""
+    """Estimate the median difference between two subnetworks' accuracies on a group, in points.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets, or J.
+        sparsity: Target sparsity of the subnetworks, "mid" or "high".
+
+    Raises:
+        TooFewUnits: If there are fewer than `MIN_FOR_DIFFERENCE` sound subnetworks.
+    """
     rows = _require(evidence.spread("group_accuracy", group, sparsity), MIN_FOR_DIFFERENCE)
     values = rows["accuracy"].to_numpy(dtype=float)
     errors = (rows["high"] - rows["low"]).astype(float) / (2 * stats.norm.ppf(0.975))
@@ -34,7 +43,17 @@ def seed_difference(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 
 @statistic
 def share_below(evidence: Evidence, group: str, sparsity: str, points: float) -> Estimate:
-    """Estimate the share of subnetworks with less than `points` on a group, percent."""
+    """Estimate the share of subnetworks whose accuracy on a group is below a threshold, in percent.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets, or J.
+        sparsity: Target sparsity of the subnetworks, "mid" or "high".
+        points: Threshold, percent (J: points).
+
+    Raises:
+        TooFewUnits: If there are fewer than `MIN_FOR_SHARE` sound subnetworks.
+    """
     rows = _require(evidence.spread("group_accuracy", group, sparsity), MIN_FOR_SHARE)
     values, label = rows["accuracy"], LABELS[evidence.resolve_group(group)]
     low, high = _or_value(rows["low"], values), _or_value(rows["high"], values)
@@ -46,9 +65,20 @@ def share_below(evidence: Evidence, group: str, sparsity: str, points: float) ->
 def share_near_full(
     evidence: Evidence, group: str, sparsity: str, points: float = 0.0, percent: float = 100.0
 ) -> Estimate:
-    """Estimate the share of subnetworks whose accuracy on a group exceeds a part of the full model's, percent.
+    """Estimate the share of subnetworks whose accuracy on a group is near the full model's, in percent.
 
-    The part is `percent` of the full model's accuracy (ID: above chance) minus `points`.
+    Accuracy is near if it exceeds `percent` of the full model's accuracy (ID: above chance) minus `points`.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets, or J.
+        sparsity: Target sparsity of the subnetworks, "mid" or "high".
+        points: Tolerance in points.
+        percent: Percentage of the full model's accuracy.
+
+    Raises:
+        DoesNotApply: If the full model's accuracy is not above 0 (ID, with `percent` below 100: above chance).
+        TooFewUnits: If there are fewer than `MIN_FOR_SHARE` sound subnetworks.
     """
     full, accuracy = evidence.full(group), evidence.full(group)["accuracy"]
     chance = accuracy - evidence.above_chance(accuracy) if group == ID and percent < 100 else 0.0
@@ -66,7 +96,17 @@ def share_near_full(
 
 @statistic
 def share_keeping_mlps(evidence: Evidence, sparsity: str, percent: float) -> Estimate:
-    """Estimate the share of subnetworks that lack less than `percent` of the MLPs, percent."""
+    """Estimate the share of subnetworks that lack less than `percent` of the MLPs, in percent.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        sparsity: Target sparsity of the subnetworks, "mid" or "high".
+        percent: Threshold, percent of the MLPs.
+
+    Raises:
+        DoesNotApply: If MLPs are not components of the subnetworks.
+        TooFewUnits: If there are fewer than `MIN_FOR_SHARE` sound subnetworks.
+    """
     rows = require_rows(evidence.cell("components", sparsity), f"subnetworks at {sparsity} sparsity")
     removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
     if "mlp" not in removed:
@@ -78,16 +118,16 @@ def share_keeping_mlps(evidence: Evidence, sparsity: str, percent: float) -> Est
 
 
 def _share(known: pd.Series, certain: pd.Series, possible: pd.Series, detail: str) -> Estimate:
-    """Estimate a share, percent, with its exact interval (Clopper and Pearson 1934).
+    """Estimate a share, in percent, with its exact interval (Clopper and Pearson 1934).
 
-    Evaluation pairs are a sample: the lower end is of the subnetworks that certainly count, the upper end of those that
-    possibly do.
+    The lower end is computed from the subnetworks that certainly count given the sampling of evaluation pairs, the
+    upper end from those that possibly count.
 
     Args:
         known: Whether each subnetwork counts, by its value.
-        certain: Whether it counts wherever in its interval over pairs the value is.
-        possible: Whether it counts somewhere in this interval.
-        detail: The values.
+        certain: Whether it counts for all values in its interval over pairs.
+        possible: Whether it counts for some value in this interval.
+        detail: Text about the values.
     """
     n, counts = len(known), [int(part.sum()) for part in (known, certain, possible)]
     low, high = compute_share_interval(counts[1], n)[0], compute_share_interval(counts[2], n)[1]
@@ -98,16 +138,12 @@ def _share(known: pd.Series, certain: pd.Series, possible: pd.Series, detail: st
 
 
 def _or_value(ends: pd.Series, values: pd.Series) -> pd.Series:
-    """Return the ends of intervals; without intervals, the values."""
+    """Return the ends of intervals, replaced by the values where there is no interval."""
     return ends.astype(float).fillna(values)
 
 
 def _require(rows: pd.DataFrame | pd.Series, least: int):
-    """Return `rows`, one for each subnetwork.
-
-    Raises:
-        TooFewUnits: If there are fewer than `least`.
-    """
+    """Return `rows`, one per subnetwork; raise TooFewUnits if there are fewer than `least`."""
     if len(rows) < least:
         raise TooFewUnits(f"{len(rows)} sound subnetworks, and an interval over them needs {least}")
     return rows

@@ -1,4 +1,4 @@
-"""Statistics of claims about subcases: whether subnetworks generalise to different ones."""
+"""Statistics for claims about subcases: whether subnetworks generalise to different subcases."""
 
 from itertools import combinations
 
@@ -14,11 +14,24 @@ READ_COLUMNS = ("accuracy", "low", "high", "units")
 
 @statistic
 def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Test whether one subnetwork is better than another on one subset of a group and worse on another subset.
+    """Test whether two subnetworks cross: each is better than the other on a subset of a group.
 
-    Subnetworks that differ only in overall quality differ on every subset but do not cross. The test is over evaluation
-    pairs (templates) and uses the intervals of accuracies. It ignores that subnetworks share pairs, which makes
-    differences look less certain than they are. It has no other tail: the absence of crossings cannot be shown.
+    Subnetworks that differ only in overall quality do not cross. The test is over evaluation pairs (or templates) and
+    uses the intervals of accuracies. It ignores that subnetworks share pairs, which makes it conservative. It has no
+    opposite tail, because the absence of crossings cannot be shown.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets.
+        sparsity: Target sparsity of the subnetworks, "mid" or "high".
+
+    Returns:
+        Smallest p-value over pairs of subnetworks, Bonferroni-adjusted.
+
+    Raises:
+        TooFewUnits: If there are fewer than two subnetworks.
+        DoesNotApply: If the group has fewer than two subsets.
+        NotComputable: If an accuracy or its interval is missing.
     """
     rows = evidence.spread("accuracy", group, sparsity)
     table = rows.pivot(index="seed", columns="subset", values=[*READ_COLUMNS])
@@ -51,19 +64,20 @@ def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 def compute_crossing_p(
     values: np.ndarray, errors: np.ndarray, degrees: np.ndarray
 ) -> tuple[np.ndarray, list[tuple[int, int]]]:
-    """Test for each two subnetworks whether they cross.
+    """Test each pair of subnetworks for a crossing.
 
-    Under the null hypothesis one of the two is nowhere better, or nowhere worse. The smallest p over subsets
-    (Bonferroni) tests each half, so the larger of the two tests both (Berger 1982).
+    Under the null hypothesis, one of the two subnetworks is nowhere better or nowhere worse. Each half of this
+    hypothesis is tested by the smallest p-value over subsets (Bonferroni), and both together by the larger of the two
+    (Berger 1982).
 
     Args:
         values: Accuracies, percent, [subnetworks, subsets].
         errors: Standard errors of the accuracies, points, [subnetworks, subsets].
-        degrees: Degrees of freedom of the errors, [subsets]. They matter with few templates: at the small p of many
-            comparisons, t is far from normal.
+        degrees: Degrees of freedom of the errors, [subsets]. They matter with few templates: at the small p-values
+            needed for many comparisons, the t distribution is far from normal.
 
     Returns:
-        p of each couple of subnetworks, and the indices of the couples.
+        p-value of each pair of subnetworks, and the indices of the pairs.
     """
     pairs = list(combinations(range(len(values)), 2))
     a, b = np.array(pairs).T
