@@ -30,11 +30,11 @@ def test_a_claim_applies_where_its_preconditions_hold(ood, expected):
 
 def test_why_a_claim_does_not_apply_is_said():
     assert judged([GENERALISES], group_accuracy=full_rows(ood=60.0, j=-1.0)) == (
-        "does not apply", "the full model's J is -1.0 [-4.0, 2.0], and above 3.0 is presumed"
+        "does not apply", "the full model's J is -1.0 [-4.0, 2.0], and the claim requires more than 3.0"
     )  # fmt: skip
     assert judged([GENERALISES], group_accuracy=full_rows(ood=5.0)) == (
         "not clear",
-        "not clear whether it applies: the full model's OOD is 5.0 [2.0, 8.0], and above 3.0 is presumed",
+        "not clear whether it applies: the full model's OOD is 5.0 [2.0, 8.0], and the claim requires more than 3.0",
     )
     unknown = Precondition(statistic="core_size", threshold="> 0 heads")
     assert judged([unknown], group_accuracy=full_rows()) == (

@@ -123,7 +123,7 @@ def test_what_a_seed_keeps_early_and_late_is_no_early_core():
         result.append(masks.early_core(of_cells(mid=own, high=own, early={1: own[1], 2: own[2]})))
     assert np.mean([decide_verdict(item, "p < 0.05") in ("supported", "contradicted") for item in result]) <= 0.06
     same = {1: own[1], 2: own[2]}
-    with pytest.raises(NotComputable, match=r"give grid\.early seeds of its own"):
+    with pytest.raises(NotComputable, match=r"set other seeds in grid\.early"):
         masks.early_core(of_cells(mid=same, high=same, early=same))
 
 

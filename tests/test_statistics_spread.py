@@ -104,7 +104,7 @@ def test_mlps_that_subnetworks_keep(monkeypatch):
     result = spread.share_keeping_mlps(all_kept, sparsity="mid", percent=10)
     assert result.value == pytest.approx(200 / 3)
     assert result.detail == "2 of 3; lacking 8.3 % of MLPs on average, at most 25.0 %, and 96.9 % of heads"
-    with pytest.raises(DoesNotApply, match="MLPs are no components"):
+    with pytest.raises(DoesNotApply, match="MLPs are not components"):
         same = rows[rows["kind"] == "head"]
         spread.share_keeping_mlps(Evidence(all_kept.context, {"components": same}), sparsity="mid", percent=10)
 

@@ -93,7 +93,8 @@ def without_core(evidence: Evidence, group: str) -> Estimate:
     ):
         if row[excluded] > row[included]:
             raise FailedRuns(
-                f"of {row[excluded] + row[included]} pruning runs with {closed} closed, {row[excluded]} did not go well"
+                f"of {row[excluded] + row[included]} pruning runs with {closed} closed, "
+                f"{row[excluded]} failed, collapsed or missed their target"
             )
     interval = "" if pd.isna(row["low"]) else f" [{row['low']:.1f}, {row['high']:.1f}]"
     detail = (

@@ -61,7 +61,7 @@ def early_core(evidence: Evidence) -> Estimate:
     early = masks["early"]
     late_only = {seed for cell in LATE_CELLS for seed in masks[cell]} - early.keys()
     if not late_only:
-        raise NotComputable("early and late subnetworks have the same pruning seeds; give grid.early seeds of its own")
+        raise NotComputable("early and late subnetworks have the same pruning seeds; set other seeds in grid.early")
     in_core = np.all([mask for cell in LATE_CELLS for seed, mask in masks[cell].items() if seed in late_only], axis=0)
     if not in_core.any():
         raise DoesNotApply(f"the late subnetworks of {len(late_only)} pruning seeds share no head")

@@ -30,7 +30,7 @@ def generalisation(evidence: Evidence) -> Estimate:
     interval = f" [{row['low']:.1f}, {row['high']:.1f}]" if has_interval else ""
     detail = (
         f"the full model's {LABELS[row['group']]} is {row['accuracy']:.1f}{interval}, "
-        f"and above {margin:.1f} is presumed"
+        f"and the claim requires more than {margin:.1f}"
     )
     low, high = (row["low"] - margin, row["high"] - margin) if has_interval else (None, None)
     return Estimate(row["accuracy"] - margin, low, high, detail=detail, exact=not has_interval)

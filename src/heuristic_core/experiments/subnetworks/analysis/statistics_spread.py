@@ -110,7 +110,7 @@ def share_keeping_mlps(evidence: Evidence, sparsity: str, percent: float) -> Est
     rows = require_rows(evidence.cell("components", sparsity), f"subnetworks at {sparsity} sparsity")
     removed = (100 * (1 - rows["kept"].astype(float))).groupby([rows["kind"], rows["seed"]]).mean()
     if "mlp" not in removed:
-        raise DoesNotApply("MLPs are no components of these subnetworks")
+        raise DoesNotApply("MLPs are not components of these subnetworks")
     mlps = _require(removed["mlp"], MIN_FOR_SHARE)
     keep = mlps < percent
     detail = f"lacking {mlps.mean():.1f} % of MLPs on average, at most {mlps.max():.1f} %"
