@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from size_curves import GRID, ONE, TWO, cell, curves, sizes, summary
 
-from heuristic_core.experiments.subnetworks.analysis.effective_size import classify_sizes
+from heuristic_core.experiments.subnetworks.analysis.size_states import classify_sizes
 from heuristic_core.tables.parquet import write_table
 from heuristic_core.tables.schemas import get_schema
 

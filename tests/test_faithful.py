@@ -2,9 +2,11 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from size_curves import GRID, ONE, RUN, TWO, cell, curves, sizes, summary
 
-from heuristic_core.experiments.subnetworks.analysis.effective_size import classify_sizes, compute_effective_size
+from heuristic_core.experiments.subnetworks.analysis.effective_size import compute_effective_size
+from heuristic_core.experiments.subnetworks.analysis.size_states import classify_sizes
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.frames import make_frame
@@ -142,3 +144,22 @@ def test_a_collapsed_subnetwork_is_never_faithful():
     assert with_collapsed(1, 2) == [(70, 70)] * 3
     assert with_collapsed(2) == [(35, 60), (0, 50), (35, 60)]
     assert with_collapsed() == [(0, 50)] * 3
+
+
+def test_interpolated_sizes_are_of_actual_sparsities_and_those_of_the_grid_of_targets():
+    """Full model 90, margin 3: 88 at one sparsity, 84 at the next; seed 1 removed less than its targets."""
+    rows = list(curves(90.0, {1: {0.3: 88.0, 0.5: 84.0}, 2: {0.3: 88.0, 0.5: 84.0}}))
+    context = Context(mid=0.3, high=0.5, last=10, seeds=(1, 2), curve_seeds=(1, 2), checkpoints=(10,))
+    runs = [
+        RUN | {"step": 10, "sparsity": s, "seed": 1, "repeat": 0, "collapsed": False, "actual_sparsity": s - 0.2}
+        for s in (0.3, 0.5)
+    ]
+
+    def by_seed(analysis):
+        result = compute_effective_size(make_frame("accuracy", rows), analysis, context, make_frame("runs", runs))
+        seeds = result[(result["order"] == "per-seed") & result["seed"].notna()]
+        return [*seeds["effective_size"], summary(result, "mean-first")]
+
+    # The line between 88 and 84 is 3 points below 90 after a quarter of the way.
+    assert by_seed(ONE) == pytest.approx([85, 65, 75])
+    assert by_seed(ONE.model_copy(update={"effective_size": "grid"})) == pytest.approx([70, 70, 70])

@@ -10,7 +10,8 @@ from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import compute_group_accuracy
 from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
 from heuristic_core.experiments.subnetworks.analysis.core import expected_over_all_heads
-from heuristic_core.experiments.subnetworks.analysis.effective_size import classify_sizes, compute_effective_size
+from heuristic_core.experiments.subnetworks.analysis.effective_size import compute_effective_size
+from heuristic_core.experiments.subnetworks.analysis.size_states import classify_sizes
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.figures import build_sheets, draw
 

@@ -59,11 +59,19 @@ def test_ood_at_saturation_is_taken_at_the_first_saturated_evaluation():
 def test_a_model_that_still_learns_has_not_saturated():
     """Its last evaluation is its best; two evaluations near the best are no plateau, three are."""
     for by_step in (LEARNING, PLATEAU | {40: (110, 70, 80)}, PLATEAU | {40: (94, 70, 80)}):
-        with pytest.raises(DoesNotApply, match="stays at 95 % of its best for"):
+        with pytest.raises(DoesNotApply, match="is at 95 % of its best in the last"):
             saturated(by_step)
-    with pytest.raises(DoesNotApply, match="for 1 evaluations, not 3"):
-        saturated({step: (40 + 5 * step, 0, 0) for step in range(1, 12)} | {12: (120, 0, 0)})
     assert saturated({1: (90, 2, 2), 2: (91, 3, 3), 3: (90, 4, 4)}).value == 2  # saturated from the first one on
+
+
+@pytest.mark.parametrize("evaluations", [12, 18, 80, 123, 246])
+@pytest.mark.parametrize("power", [1, 1 / 4])  # 95 % of the best are reached after 95 and after 81 % of the steps
+def test_a_steady_rise_never_saturates_however_often_it_is_evaluated(evaluations, power):
+    rise = {100 * k: (100 * (k / evaluations) ** power, 0, 0) for k in range(1, evaluations + 1)}
+    with pytest.raises(DoesNotApply, match="a third of the steps"):
+        saturated(rise)
+    level = {step: (100 if step > 60 * evaluations else value[0], 0, 0) for step, value in rise.items()}
+    assert saturated(level).value == 0
 
 
 def test_saturation_is_of_what_exceeds_chance():

@@ -26,6 +26,10 @@ def test_subnetworks_beyond_a_sparsity_are_counted_certainly_and_possibly():
     assert result.detail == "the best: -1.0 points against the full model, at 40 % sparsity"
     published = sparsity.as_good_beyond(evidence(group_accuracy=[FULL, row(0.4, 77.5), row(0.5, 76)]), **options)
     assert (published.value, published.exact) == (1, True)
+    run = {"step": 30, "seed": 1, "repeat": 0, "collapsed": False, "missed": False, "chance": None}
+    runs = [run | {"sparsity": at, "actual_sparsity": 0.1 if at == 0.4 else at} for at in (0.3, 0.4, 0.5, 0.6)]
+    missed = sparsity.as_good_beyond(evidence(group_accuracy=[FULL, *known], runs=runs), **options)
+    assert (missed.value, missed.high, missed.n) == (0, 1, 2)  # the run at 0.4 has removed a tenth
     none = [row(0.4, 10, -75, -60), row(0.5, 8, -75, -60)]
     certain = sparsity.as_good_beyond(evidence(group_accuracy=[FULL, *none]), **options)
     assert (certain.value, certain.exact, decide_verdict(certain, "< 1 subnetwork")) == (0, True, "supported")

@@ -33,7 +33,7 @@ def few_permutations(monkeypatch):
 @pytest.mark.parametrize("correlation", [0.0, 0.8, 0.95])
 @pytest.mark.parametrize(("seeds", "sparsities"), [(3, 14), (3, 4), (2, 4), (2, 14), (5, 14)])
 def test_no_trend_is_rarely_taken_for_one(seeds, sparsities, correlation):
-    """Page's test alone rejects in up to 22 % of curves that wander, and with the t test beside it in up to 10 %."""
+    """Page's test alone rejects for up to 22 % of autocorrelated curves, with the t test beside it for up to 10 %."""
     count = rejected(lambda rng: curves(rng, seeds, sparsities, correlation)).sum() * REPEATS
     assert count <= stats.binom.ppf(0.99, REPEATS, 0.05)
 

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import CELL_KEYS, ID, OOD, J, compute_group_means
-from heuristic_core.experiments.subnetworks.analysis.effective_size import MISSING, UNDEFINED
+from heuristic_core.experiments.subnetworks.analysis.size_states import MISSING, UNDEFINED
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.bounds import compute_bounded_interval

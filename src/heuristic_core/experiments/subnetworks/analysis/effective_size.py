@@ -37,7 +37,8 @@ from heuristic_core.experiments.subnetworks.analysis.accuracy import (
     select_subsets,
 )
 from heuristic_core.experiments.subnetworks.analysis.faithful import list_criteria
-from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
+from heuristic_core.experiments.subnetworks.analysis.outcomes import with_actual_sparsity, with_collapses
+from heuristic_core.experiments.subnetworks.analysis.size_states import BOUNDED, MISSING, UNDEFINED, format_bound
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.bounds import compute_bounded_interval
@@ -47,7 +48,7 @@ from heuristic_core.tables.columns import RUN
 
 VALUES = ["accuracy", "agreement", "kl", "square"]  # square: squared half width of the interval of the change
 CURVE_KEYS = [*RUN, "step", "sparsity", "seed"]
-DEFINED, BOUNDED, UNDEFINED, MISSING = "defined", "bounded", "undefined", "missing"
+
 AUC_AT_CHANCE = 50.0  # percent; AUC of a model that cannot tell classes apart
 UNITS = {J: "points", AUC: "points above 50"}
 
@@ -96,7 +97,8 @@ def compute_effective_size(
         analysis: Criteria, `effective_size`, and the subsets that enter group means.
         context: Pruning seeds and repeat of the curve, and the checkpoints.
         runs: Table "runs"; None if unknown. Collapsed subnetworks are never faithful: a constant class may be as
-            accurate out of domain as the full model while behaving unlike it.
+            accurate out of domain as the full model while behaving unlike it. Interpolated sizes are of actual
+            sparsities, sizes of the grid of targets.
         groups: Table "group_accuracy", which has AUC; None to leave out AUC.
 
     Raises:
@@ -108,7 +110,9 @@ def compute_effective_size(
     on_curve = rows["seed"].isin(context.curve_seeds) & (rows["repeat"] == context.curve_repeat)
     rows = rows.assign(square=((rows["change_high"] - rows["change_low"]) / 2) ** 2)
     means = _group_values(rows[rows["step"].isin(context.checkpoints) & (rows["seed"].isna() | on_curve)])
+    interpolate = analysis.effective_size == "interpolated"
     means = with_collapses(means.assign(repeat=context.curve_repeat), runs)
+    means = with_actual_sparsity(means, runs if interpolate else None)
     pruned = means[means["seed"].notna()]
     full = means[means["seed"].isna()].set_index([*RUN, "step", "group"])["accuracy"].dropna()
     lower_ends = _lower_ends(rows[rows["seed"].isna()])
@@ -124,13 +128,16 @@ def compute_effective_size(
                     continue
                 curves = cells.pivot(index="sparsity", columns="seed", values=criterion.column)
                 curves = curves.reindex(index=sparsities, columns=list(context.curve_seeds)).astype(float)
-                collapsed = cells.pivot(index="sparsity", columns="seed", values="collapsed").reindex_like(curves)
-                reach = cells.pivot(index="sparsity", columns="seed", values="square").reindex_like(curves) ** 0.5
+                actual, collapsed, square = (
+                    cells.pivot(index="sparsity", columns="seed", values=column).reindex_like(curves)
+                    for column in ("actual_sparsity", "collapsed", "square")
+                )
                 columns = identity | {"criterion": criterion.name, "threshold": criterion.threshold}
-                interpolate = analysis.effective_size == "interpolated"
                 full_value, lower_end = identity["full_accuracy"], lower_ends.get((*run, step, group), np.nan)
                 reason = _reason(curves, full_value, lower_end, criterion, UNITS.get(group, "%"))
-                sizes = _sizes(curves, reach, collapsed.eq(True), full_value, criterion, reason, interpolate)
+                sizes = _sizes(
+                    curves, actual, square**0.5, collapsed.eq(True), full_value, criterion, reason, interpolate
+                )
                 rows += [columns | row for row in sizes]
     return make_frame("effective_size", rows)
 
@@ -142,25 +149,6 @@ def select_study_sizes(sizes: pd.DataFrame, context: Context) -> pd.DataFrame:
     """
     at_margin = (sizes["criterion"] == "accuracy") & (sizes["threshold"] == context.margin)
     return sizes[at_margin & (sizes["order"] == context.size_order)]
-
-
-def classify_sizes(sizes: pd.DataFrame) -> pd.Series:
-    """Classify each row of table "effective_size".
-
-    "defined"; "bounded" (only `least` and `most` are known); "undefined" (the full model does not exceed the margin, so
-    there is nothing to be faithful to); or "missing" (something was not run, or failed).
-    """
-    known = sizes["least"].notna()
-    states = sizes["reason"].str.partition(":")[0].where(~known, DEFINED)
-    return states.mask(known & (sizes["least"] < sizes["most"]), BOUNDED).astype(str)
-
-
-def format_bound(least: float, most: float) -> str:
-    """Format a bound, percent, such as "above 80 %", "at most 20 %" or "60 to 67 %"."""
-    low, high = (f"{round(end, 1):g}" for end in (least, most))
-    if least == 0:
-        return f"at most {high} %"
-    return f"above {low} %" if most == 100 else f"{low} to {high} %"
 
 
 def _lower_ends(full: pd.DataFrame) -> dict[tuple, float]:
@@ -197,6 +185,7 @@ def _means(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 def _sizes(
     curves: pd.DataFrame,
+    actual: pd.DataFrame,
     reach: pd.DataFrame,
     collapsed: pd.DataFrame,
     full: float | None,
@@ -207,27 +196,32 @@ def _sizes(
     """Yield a row for each order, and for each seed in the orders that treat seeds separately.
 
     curves: Values of the criterion, [sparsities, seeds], sparsities ascending; null where a subnetwork is missing.
+    actual: Sparsity of each subnetwork, in the same form.
     reach: Half width of each value's interval over pairs, null where unknown, in the same form.
     collapsed: Whether each run collapsed, in the same form. A mean over seeds is not faithful if most runs collapsed.
     reason: Why there is no size, or None. interpolate: Whether to interpolate between sparsities.
     """
-    values, sparsities = curves.to_numpy(), curves.index.to_numpy()
+    values, sparsities = curves.to_numpy(), actual.to_numpy(dtype=float)
     reach = reach.to_numpy() if criterion.column == "accuracy" else np.full(curves.shape, np.nan)
     present_at = ~np.isnan(values)
     present = present_at.any(axis=0)
     columns = {"n_seeds": int(present.sum()), "reason": reason}
 
-    def size(curve: np.ndarray, lost: np.ndarray, upward: bool = False, shift: float | np.ndarray = 0.0) -> Size:
-        known = ~np.isnan(curve)
+    def size(
+        at: np.ndarray, curve: np.ndarray, lost: np.ndarray, upward: bool = False, shift: float | np.ndarray = 0.0
+    ):
+        known = np.flatnonzero(~np.isnan(curve))
+        known = known[np.argsort(at[known], kind="stable")]
         slack = np.array([criterion.full_model_slack(full), *(criterion.slack(curve, full) + shift)[known]])
         faithful = criterion.is_met(slack) & ~np.array([False, *lost[known]])
-        return _crossing(np.array([0.0, *sparsities[known]]), slack, faithful, upward, interpolate)
+        return _crossing(np.array([0.0, *at[known]]), slack, faithful, upward, interpolate)
 
     for order in ("per-seed", "upward"):
         sizes = []
         for k, seed in enumerate(curves):
             missing = None if present[k] else f"{MISSING}: no subnetworks of pruning seed {seed}"
-            seed_size, arguments = NO_SIZE, (values[:, k], collapsed.to_numpy()[:, k], order == "upward")
+            seed_size, lost = NO_SIZE, collapsed.to_numpy()[:, k]
+            arguments = sparsities[:, k], values[:, k], lost, order == "upward"
             if reason is None and present[k]:
                 best, worst = (size(*arguments, shift) for shift in (reach[:, k], -reach[:, k]))
                 known = not np.isnan(reach[present_at[:, k], k]).any()
@@ -241,7 +235,7 @@ def _sizes(
     mean, mostly_collapsed = values[:, present].mean(axis=1), collapsed.to_numpy()[:, present].mean(axis=1) > 0.5
     if reason is None and np.isnan(mean).all():
         reason = f"{MISSING}: at every sparsity a pruning seed has no subnetwork"
-    mean_size = size(mean, mostly_collapsed) if reason is None else NO_SIZE
+    mean_size = size(sparsities[:, present].mean(axis=1), mean, mostly_collapsed) if reason is None else NO_SIZE
     yield {"order": "mean-first"} | columns | _size_columns(mean_size, reason)
 
 

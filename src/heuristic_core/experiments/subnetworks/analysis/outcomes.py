@@ -131,6 +131,22 @@ def with_collapses(rows: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFram
     return _mark(rows, runs, "collapsed")
 
 
+def with_actual_sparsity(rows: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFrame:
+    """Add a column "actual_sparsity": the share of components that each subnetwork lacks, the target where unknown.
+
+    Args:
+        rows: One or more rows for each model, with the columns `CELL_KEYS`.
+        runs: Table "runs"; None if unknown.
+
+    Returns:
+        `rows` with the new column.
+    """
+    if runs is None:
+        return rows.assign(actual_sparsity=rows["sparsity"])
+    merged = rows.merge(runs[[*CELL_KEYS, "actual_sparsity"]], on=CELL_KEYS, how="left")
+    return merged.assign(actual_sparsity=merged["actual_sparsity"].fillna(merged["sparsity"]))
+
+
 def select_sound(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Select the models whose pruning run neither failed nor collapsed nor missed its target.
 

@@ -11,9 +11,9 @@ from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable
 from heuristic_core.stats.randomisation import PERMUTATIONS, tail_p_values
 from heuristic_core.stats.seeds import PRUNING_SEEDS
 
-MIN_PLATEAU = 3  # evaluations required from saturation on; with fewer, a model still learning would look saturated
-
-
+# Required from saturation on: evaluations, and share of the training steps. With less, a model that is still learning
+# would look saturated, because the best value of a steady rise is its last.
+MIN_PLATEAU, MIN_PLATEAU_SHARE = 3, 1 / 3
 MIN_SUBNETWORKS = 9  # required for an interval of a mean over pruning seeds
 
 
@@ -22,8 +22,7 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     """Estimate OOD accuracy, in percent, at the step where ID accuracy saturates.
 
     ID accuracy is saturated from the first evaluation after which ID accuracy above chance never falls below `share`
-    of its best value. The best value of a model that is still learning is its last, so at least `MIN_PLATEAU`
-    evaluations must remain from saturation on.
+    of its best value. At least `MIN_PLATEAU` evaluations, over at least `MIN_PLATEAU_SHARE` of the steps, must follow.
 
     Args:
         evidence: Tables of one fine-tuning run.
@@ -34,7 +33,7 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
 
     Raises:
         NotComputable: If no ID or no OOD subset was evaluated during fine-tuning.
-        DoesNotApply: If fewer than `MIN_PLATEAU` evaluations remain from saturation on.
+        DoesNotApply: If ID accuracy saturates too late, or never.
     """
     evidence.require_learned()
     rows = evidence.select_analysed(evidence.table("finetune_accuracy"))
@@ -44,11 +43,13 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     curve = require_rows(curve.dropna(subset=["id", "ood"]), "evaluation of the full model over fine-tuning")
     below = np.flatnonzero(curve["id"] < evidence.share_of_best(curve["id"], share))
     first = int(below[-1]) + 1 if len(below) else 0
-    if (remaining := len(curve) - first) < MIN_PLATEAU:
+    steps = curve.index[first:]
+    if len(steps) < MIN_PLATEAU or steps[-1] - steps[0] < MIN_PLATEAU_SHARE * steps[-1]:
         raise DoesNotApply(
-            f"ID accuracy stays at {100 * share:g} % of its best for {remaining} evaluations, not {MIN_PLATEAU}"
+            f"ID accuracy is at {100 * share:g} % of its best in the last {len(steps)} of {len(curve)} evaluations; "
+            f"saturation requires {MIN_PLATEAU} evaluations and a third of the steps"
         )
-    step = curve.index[first]
+    step = steps[0]
     at, ood = curve.loc[step], rows[(rows["step"] == step) & (rows["group"] == "ood")]
     low, high = compute_mean_interval(ood)
     entailment = f", entailment class {at['ood-entailment']:.1f} %" if "ood-entailment" in at else ""

@@ -13,14 +13,9 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, OOD, J
-from heuristic_core.experiments.subnetworks.analysis.effective_size import (
-    UNDEFINED,
-    classify_sizes,
-    extra_half_width,
-    format_bound,
-    select_study_sizes,
-)
+from heuristic_core.experiments.subnetworks.analysis.effective_size import extra_half_width, select_study_sizes
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
+from heuristic_core.experiments.subnetworks.analysis.size_states import UNDEFINED, classify_sizes, format_bound
 from heuristic_core.stats.bounds import compute_bounded_interval
 from heuristic_core.stats.estimates import Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.stats.seeds import PRUNING_SEEDS

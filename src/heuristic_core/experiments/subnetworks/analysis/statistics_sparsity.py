@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
-from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
+from heuristic_core.experiments.subnetworks.analysis.outcomes import with_actual_sparsity, with_collapses
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.bootstrap import bonferroni_interval
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, TooFewUnits, statistic
@@ -21,8 +21,8 @@ from heuristic_core.stats.seeds import PRUNING_SEEDS
 def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     """Test whether accuracy on a group falls with sparsity.
 
-    The trend of a pruning seed is Spearman's rho of accuracy and sparsity over all sparsities of the grid. Seeds with a
-    missing sparsity are left out. The p-value is twice the larger p-value of two tests:
+    The trend of a pruning seed is Spearman's rho of accuracy and actual sparsity over all subnetworks of the grid.
+    Seeds with a missing subnetwork are left out. The p-value is twice the larger p-value of two tests:
 
     - Page's test (1963), which permutes sparsities within seeds and allows ties, tests whether the mean trend exceeds
       noise. It treats neighbouring sparsities of a seed as independent although they share random draws: with three
@@ -90,7 +90,8 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     Args:
         evidence: Tables of one fine-tuning run.
         group: Group of subsets, or J.
-        sparsity: Sparsity that subnetworks must exceed, a share.
+        sparsity: Share of components that target and actual sparsity must exceed; rounding to whole components can
+            put either above the other.
 
     Returns:
         Count. The ends of the interval count the subnetworks that are certainly and possibly as accurate, by
@@ -106,10 +107,10 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
         raise DoesNotApply(
             f"the full model's {full:.1f} % on {group} are not above the margin: any subnetwork is as good"
         )
-    rows = evidence.table("group_accuracy")
-    selected = (rows["step"] == context.last) & (rows["group"] == group) & (rows["sparsity"] > sparsity)
-    rows = with_collapses(rows[selected & rows["seed"].notna()].dropna(subset="accuracy"), evidence.tables.get("runs"))
-    rows = rows[~rows["collapsed"]]
+    rows, runs = evidence.table("group_accuracy"), evidence.tables.get("runs")
+    selected = (rows["step"] == context.last) & (rows["group"] == group) & rows["seed"].notna()
+    rows = with_actual_sparsity(with_collapses(rows[selected].dropna(subset="accuracy"), runs), runs)
+    rows = rows[~rows["collapsed"] & (rows[["sparsity", "actual_sparsity"]] > sparsity).all(axis="columns")]
     rows = require_rows(
         rows.drop_duplicates(["sparsity", "seed"]), f"{group} accuracy beyond {100 * sparsity:g} % sparsity"
     )
@@ -126,11 +127,16 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
 
 
 def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
-    """Return a group's accuracy along the curve, percent, [pruning seeds, sparsities], by ascending sparsity."""
+    """Return a group's accuracy along the curve, percent, [pruning seeds, subnetworks], by actual sparsity."""
     evidence.require_sound("curve")
     curve = _curve(evidence.table("group_accuracy"), evidence.context)
     group = evidence.resolve_group(group, curve)
-    return curve[curve["group"] == group].pivot(index="seed", columns="sparsity", values="accuracy")
+    curve = with_actual_sparsity(curve[curve["group"] == group], evidence.tables.get("runs"))
+    accuracy, sparsity = (
+        curve.pivot(index="seed", columns="sparsity", values=column) for column in ("accuracy", "actual_sparsity")
+    )
+    order = np.argsort(sparsity.to_numpy(), axis=1, kind="stable")
+    return pd.DataFrame(np.take_along_axis(accuracy.to_numpy(), order, axis=1), accuracy.index)
 
 
 def _curve(rows: pd.DataFrame, context: Context) -> pd.DataFrame:

@@ -7,13 +7,8 @@ import seaborn as sns
 from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import compute_group_means
-from heuristic_core.experiments.subnetworks.analysis.effective_size import (
-    BOUNDED,
-    DEFINED,
-    UNDEFINED,
-    classify_sizes,
-    select_study_sizes,
-)
+from heuristic_core.experiments.subnetworks.analysis.effective_size import select_study_sizes
+from heuristic_core.experiments.subnetworks.analysis.size_states import BOUNDED, DEFINED, UNDEFINED, classify_sizes
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.collapsed import (
     compute_collapse_shares,

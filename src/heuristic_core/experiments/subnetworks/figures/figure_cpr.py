@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.subnetworks.analysis.circuit_performance import GROUPS
-from heuristic_core.experiments.subnetworks.analysis.effective_size import UNDEFINED
+from heuristic_core.experiments.subnetworks.analysis.size_states import UNDEFINED
 from heuristic_core.experiments.subnetworks.figures.roles import COLOURS, ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, reject_subsets, require_rows
 from heuristic_core.figures.lines import draw_lines, legend_handles

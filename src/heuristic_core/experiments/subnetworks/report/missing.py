@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.analysis.effective_size import BOUNDED, classify_sizes
+from heuristic_core.experiments.subnetworks.analysis.size_states import BOUNDED, classify_sizes
 
 MAX_NAMED = 4  # subsets named in a cell; the rest is counted
 

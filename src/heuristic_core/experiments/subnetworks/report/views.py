@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.analysis.effective_size import BOUNDED
 from heuristic_core.experiments.subnetworks.analysis.names import subset_label
+from heuristic_core.experiments.subnetworks.analysis.size_states import BOUNDED
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.targets import drawing_module
 from heuristic_core.figures.text import format_percent
