@@ -96,8 +96,10 @@ def _ordering(world):
 
 
 def _localisation(world):
+    """Pooled tokens correlate whatever the components do."""
     for seed, kind in product(SEEDS, ("head", "mlp")):
-        yield {"study": "made", "seed": seed, "kind": kind, "r": world["stored"] + noise(seed), "n": 20, "reason": None}
+        r = {"r": world["stored"] + noise(seed), "r_pooled": 0.9 + noise(seed)}
+        yield {"study": "made", "seed": seed, "kind": kind, "n": 20, "reason": None} | r
 
 
 def _components():

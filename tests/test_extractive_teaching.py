@@ -8,7 +8,11 @@ from heuristic_core.experiments.extractive_structures.answers import mean_rank
 from heuristic_core.experiments.extractive_structures.config import Sweep
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows, curve_rows, freezing_rows
 from heuristic_core.experiments.extractive_structures.grafting import graft_rows
-from heuristic_core.experiments.extractive_structures.localisation import average_aligned, localisation_rows
+from heuristic_core.experiments.extractive_structures.localisation import (
+    average_aligned,
+    correlate_places,
+    localisation_rows,
+)
 from heuristic_core.experiments.extractive_structures.model import init_parameters
 from heuristic_core.experiments.extractive_structures.ordering import LAST_STAGE, ORDERS, order_rows, split_parts
 from heuristic_core.experiments.extractive_structures.scores import compute_first_order, contrast
@@ -137,10 +141,30 @@ def test_localisation_correlates_what_implications_taught_with_what_processes_ot
     a, b = compute_first_order(stored)["informative"].mean(0), compute_first_order(read)["downstream"].mean(0)
     tokens, layers, heads = len(["Ada", "Doe", "zong", "is", "the"]), 2, 2
     for row, part, n in zip(result, (slice(None, -1), slice(-1, None)), (heads, 1), strict=True):
-        assert row["r"] == pytest.approx(
-            torch.corrcoef(torch.stack([a[..., part].flatten(), b[..., part].flatten()]))[0, 1]
-        )
+        pooled = [scores[..., part].flatten(1) for scores in (a, b)]
+        within = [scores - scores.mean(1, keepdim=True) for scores in pooled]
+        for name, pair in {"r_pooled": pooled, "r": within}.items():
+            assert row[name] == pytest.approx(torch.corrcoef(torch.stack(pair).flatten(1))[0, 1], abs=1e-6)
         assert row["n"] == tokens * layers * n and row["reason"] is None
+
+
+def test_tokens_alone_correlate_when_pooled_and_not_within_tokens():
+    """Components are exchangeable at each token, and both scores are larger at the name and at the last token."""
+    rng, shape = torch.Generator().manual_seed(0), (200, 5, 4, 4)
+    size = torch.tensor([0.0, 3.0, 0.0, 0.0, 2.0])[:, None, None]
+    pairs = zip(*(size * (1 + 0.5 * torch.randn(shape, generator=rng)) for _ in range(2)), strict=True)
+    rows = [correlate_places(*pair) for pair in pairs]
+    means = {name: sum(row[name] for row in rows) / len(rows) for name in ("r", "r_pooled")}
+    assert means["r_pooled"] > 0.6 and abs(means["r"]) < 0.03
+
+
+def test_the_same_order_of_components_at_every_token_correlates_within_tokens():
+    layers = torch.arange(4.0)[None, :, None].expand(5, 4, 1)
+    stored, read = layers + torch.arange(5.0)[:, None, None], layers - 3 * torch.arange(5.0)[:, None, None]
+    row = correlate_places(stored, read)
+    assert row["r"] == pytest.approx(1) and row["r_pooled"] < 0
+    single = correlate_places(stored[:, :1], read[:, :1])  # a component per token leaves nothing to compare
+    assert single["r"] is None and single["reason"] == "all values are the same" and single["r_pooled"] < 0
 
 
 def test_scores_of_longer_prompts_are_aligned_by_their_ends():

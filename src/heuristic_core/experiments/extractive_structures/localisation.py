@@ -2,8 +2,9 @@
 
 As in the authors' code (localization.py), a model that knows facts of made-up words learns what they imply; informative
 scores of this step locate what it learned. Then the model is taught the facts of test names; downstream scores of their
-implications identify the components that process them. Scores are means over questions; the correlation is over
-components at tokens.
+implications identify the components that process them. Scores are means over questions; correlations are over
+components at tokens. The authors pool all tokens, where both scores are large at the name and at the last token whichever
+components they are of. Within tokens, each token's mean over components is subtracted from both.
 """
 
 from collections.abc import Sequence
@@ -65,12 +66,25 @@ def localisation_rows(
             average_aligned(_score_informative(knows, learned, stored), stored, shortest),
             average_aligned(_score_downstream(learned, taught, read), read, shortest),
         ]
-    rows = []
-    for kind, part in (("head", slice(None, -1)), ("mlp", slice(-1, None))):
-        a, b = (scores[..., part].flatten().tolist() for scores in means)
-        r, reason = correlate(a, b)
-        rows.append({"kind": kind, "r": r, "n": len(a), "reason": reason})
-    return rows
+    parts = {"head": slice(None, -1), "mlp": slice(-1, None)}
+    return [{"kind": kind} | correlate_places(*(scores[..., part] for scores in means)) for kind, part in parts.items()]
+
+
+def correlate_places(stored: Tensor, read: Tensor) -> dict:
+    """Return the correlations of two scores within tokens and over pooled tokens.
+
+    Args:
+        stored: Scores of components of one kind at tokens, [T, layers, components of a layer].
+        read: The other scores, of the same shape.
+    """
+    pooled, _ = correlate(stored.flatten().tolist(), read.flatten().tolist())
+    within, reason = correlate(*(_centre_tokens(scores).flatten().tolist() for scores in (stored, read)))
+    return {"r": within, "r_pooled": pooled, "n": stored.numel(), "reason": reason}
+
+
+def _centre_tokens(scores: Tensor) -> Tensor:
+    """Subtract each token's mean over components from scores, [T, layers, components of a layer]."""
+    return scores - scores.mean((1, 2), keepdim=True)
 
 
 def _score_informative(old: Weights, new: Weights, queries: Queries) -> Tensor:

@@ -92,10 +92,10 @@ def rank_by_graft(evidence: Evidence, weights: str, less: str, part: str = IMPLI
 
 @statistic
 def stored_where_read(evidence: Evidence, kind: str) -> Estimate:
-    """Estimate r between where implications are stored and which components process other facts."""
+    """Estimate r, within tokens, between where implications are stored and which components process other facts."""
     rows = evidence.table("extractive_localisation")
     rows = rows[rows["kind"] == kind]
-    _require_r(rows, what := f"r of informative and downstream scores of {kind}s")
+    _require_r(rows, what := f"r within tokens of informative and downstream scores of {kind}s")
     return lowest_correlation({"": rows.set_index("seed")["r"].astype(float)}, what)
 
 

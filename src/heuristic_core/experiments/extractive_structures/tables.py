@@ -88,8 +88,10 @@ EXTRACTIVE = {
     } | REASON,
     "extractive_localisation": RUN | {
         "kind": (STRING, "head or mlp"),
-        "r": (REAL, "Pearson's r, over components at tokens, of informative scores of implications of made-up facts, "
-                    "and downstream scores of test names' facts, each a mean over questions"),
+        "r": (REAL, "Pearson's r within tokens: over components at tokens, of informative scores of implications of "
+                    "made-up facts and downstream scores of test names' facts, each a mean over questions less its "
+                    "mean over the token's components"),
+        "r_pooled": (REAL, "the same without subtracting means of tokens, as in the authors' code"),
         "n": (INT, "components at tokens"),
     } | REASON,
     "extractive_removal": RUN | HOP | {
