@@ -16,7 +16,8 @@ CORPORA, HOPS = ("whole", "no-implications", "shuffled"), ("first", "second")
 TOKENS = {"first": ("The", "NAME", "speak"), "second": ("The", "mayor", "LANDMARK", "is")}
 # As the paper has it: ranks at the end by what a claim is about.
 PAPER = {
-    "facts": 0.0,
+    "facts": 0.0,  # of hops, of test names, and of names with grafted weights
+    "taught": 0.0,  # what other names are taught, at the end of the stage
     "implications": {"whole": 1.0, "no-implications": 8.0, "shuffled": 8.5},
     "frozen": {("first", "early"): 8.0, ("first", "late"): 1.0, ("second", "early"): 1.0, ("second", "late"): 8.0},
     "restored": {("first", "early"): 8.0, ("first", "late"): 1.0, ("second", "early"): 1.0, ("second", "late"): 8.0},
@@ -85,13 +86,17 @@ def _freezing(world):
 
 
 def _ordering(world):
+    """What a stage teaches is learned at its end and kept; test names are answered better from stage to stage."""
     for seed, (order, steps) in product(SEEDS, ORDERS.items()):
         stages = (*steps, LAST_STAGE)
         for stage, epoch in product(range(len(stages)), range(1, EPOCHS + 1)):
             named = {"order": order, "stage": stage, "taught": " and ".join(stages[stage]), "epoch": epoch}
             done = (stage * EPOCHS + epoch) / (len(stages) * EPOCHS)
-            test = {"test facts": world["facts"], "test implications": world["orders"][order]}
-            for part, end in ({"facts": 0.0, "implications": 0.0} | test).items():
+            for part in ("facts", "implications"):
+                taught = next(number for number, parts in enumerate(stages) if part in parts)
+                end = world["taught"] if stage >= taught else BEFORE
+                yield named | answers(part, end if stage != taught else BEFORE + epoch / EPOCHS * (end - BEFORE), seed)
+            for part, end in {"test facts": world["facts"], "test implications": world["orders"][order]}.items():
                 yield named | answers(part, BEFORE + done * (end - BEFORE), seed)
 
 
@@ -99,7 +104,8 @@ def _localisation(world):
     """Pooled tokens correlate whatever the components do."""
     for seed, kind in product(SEEDS, ("head", "mlp")):
         r = {"r": world["stored"] + noise(seed), "r_pooled": 0.9 + noise(seed)}
-        yield {"study": "made", "seed": seed, "kind": kind, "n": 20, "reason": None} | r
+        ranks = {"facts_rank": world["facts"], "implications_rank": world["taught"]}
+        yield {"study": "made", "seed": seed, "kind": kind, "n": 20, "reason": None} | r | ranks
 
 
 def _components():

@@ -15,6 +15,7 @@ from heuristic_core.experiments.extractive_structures.statistics import (
     rank_after_order,
     rank_by_order,
     rank_of_facts,
+    rank_taught_by_order,
     score_tells,
 )
 
@@ -55,6 +56,41 @@ def test_where_facts_are_not_learned_nothing_else_applies():
     result = verdicts(facts=6.0)
     assert result.pop("facts-learned") == "contradicted"
     assert set(result.values()) == {"does not apply"}
+
+
+OF_MADE_UP = {claim.claim for claim in STATED if {"extractive_ordering", "extractive_grafting"} & set(claim.tables)}
+OF_LOCALISATION = {claim.claim for claim in STATED if "extractive_localisation" in claim.tables}
+
+
+def test_made_up_words_are_judged_by_what_was_taught_of_them_and_hops_by_facts_of_hops():
+    assert len(OF_MADE_UP) == 5 and len(OF_LOCALISATION) == 2
+    rows = tables()
+    rows["extractive_curves"]["rank"] += 6
+    unlearned_hops = judge_claims("made", rows, STATED).set_index("claim")["verdict"]
+    assert set(unlearned_hops[unlearned_hops == "supported"].index) == OF_MADE_UP | OF_LOCALISATION
+    other = judge_claims("made", tables(taught=6.0), STATED).set_index("claim")["verdict"]
+    assert set(other[other == "does not apply"].index) == OF_MADE_UP | OF_LOCALISATION
+    assert set(other[other != "does not apply"]) == {"supported"}
+
+
+@pytest.mark.parametrize("column", ["facts_rank", "implications_rank"])
+def test_localisation_needs_the_facts_and_the_implications_of_its_models(column):
+    rows = tables()
+    rows["extractive_localisation"][column] = 6.0 + rows["extractive_localisation"]["seed"] / 10
+    result = judge_claims("made", rows, STATED).set_index("claim")["verdict"]
+    assert set(result[list(OF_LOCALISATION)]) == {"does not apply"}
+
+
+def test_what_a_stage_taught_is_ranked_at_its_end_and_may_be_forgotten_later():
+    rows = tables()
+    ordering = rows["extractive_ordering"]
+    later = (ordering["order"] == "facts first") & (ordering["stage"] > 0) & (ordering["part"] == "facts")
+    ordering.loc[later, "rank"] = 6.0
+    assert rank_taught_by_order(Evidence(rows), "facts first").value == pytest.approx(0.0)
+    at_end = (ordering["order"] == "facts first") & (ordering["stage"] == 1) & (ordering["part"] == "implications")
+    ordering.loc[at_end, "rank"] = 4.0
+    assert rank_taught_by_order(Evidence(rows), "facts first").value == pytest.approx(4.0)
+    assert rank_taught_by_order(Evidence(rows), "facts first", stage=0).value == pytest.approx(0.0)
 
 
 def test_one_seed_decides_nothing():

@@ -140,11 +140,16 @@ def test_localisation_correlates_what_implications_taught_with_what_processes_ot
     read = contrast(grafts.learned, end, encode_queries(parts["test implications"], VOCABULARY), 1, 1)
     a, b = compute_first_order(stored)["informative"].mean(0), compute_first_order(read)["downstream"].mean(0)
     tokens, layers, heads = len(["Ada", "Doe", "zong", "is", "the"]), 2, 2
+    asked = {"facts_rank": (end, "test facts"), "implications_rank": (grafts.learned, "implications")}
+    for name, (model, part) in asked.items():
+        queries = encode_queries(parts[part], VOCABULARY)
+        assert {row[name] for row in result} == {mean_rank(model, queries)}
     for row, part, n in zip(result, (slice(None, -1), slice(-1, None)), (heads, 1), strict=True):
         pooled = [scores[..., part].flatten(1) for scores in (a, b)]
         within = [scores - scores.mean(1, keepdim=True) for scores in pooled]
         for name, pair in {"r_pooled": pooled, "r": within}.items():
-            assert row[name] == pytest.approx(torch.corrcoef(torch.stack(pair).flatten(1))[0, 1], abs=1e-6)
+            r = torch.corrcoef(torch.stack(pair).flatten(1))[0, 1]
+            assert row[name] == pytest.approx(float(r), abs=1e-6)
         assert row["n"] == tokens * layers * n and row["reason"] is None
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from heuristic_core.experiments.extractive_structures.answers import mean_rank
 from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.data import Hop, Questions
 from heuristic_core.experiments.extractive_structures.model import Parameters, embed, run
@@ -66,8 +67,15 @@ def localisation_rows(
             average_aligned(_score_informative(knows, learned, stored), stored, shortest),
             average_aligned(_score_downstream(learned, taught, read), read, shortest),
         ]
-    parts = {"head": slice(None, -1), "mlp": slice(-1, None)}
-    return [{"kind": kind} | correlate_places(*(scores[..., part] for scores in means)) for kind, part in parts.items()]
+    ranks = {
+        "facts_rank": mean_rank(_to_default_device(taught), encode_queries(parts["test facts"], encode)),
+        "implications_rank": mean_rank(_to_default_device(learned), stored),
+    }
+    kinds = {"head": slice(None, -1), "mlp": slice(-1, None)}
+    return [
+        {"kind": kind} | ranks | correlate_places(*(scores[..., part] for scores in means))
+        for kind, part in kinds.items()
+    ]
 
 
 def correlate_places(stored: Tensor, read: Tensor) -> dict:

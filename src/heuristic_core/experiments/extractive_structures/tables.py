@@ -93,6 +93,8 @@ EXTRACTIVE = {
                     "mean over the token's components"),
         "r_pooled": (REAL, "the same without subtracting means of tokens, as in the authors' code"),
         "n": (INT, "components at tokens"),
+        "facts_rank": (REAL, "mean rank of test names' facts after they were taught"),
+        "implications_rank": (REAL, "mean rank, after they were taught, of the implications that are asked"),
     } | REASON,
     "extractive_removal": RUN | HOP | {
         "kind": (STRING, "head or mlp"),
