@@ -148,11 +148,13 @@ def _sharing(world):
 
 
 def _core(world):
-    """Kept by as many subnetworks as the component's place among six, in the order of scores or against it."""
+    """Kept by as many subnetworks as the component's place among six; of a layer, in the order of scores or against it.
+
+    Scores rise with the layer whatever the order.
+    """
     for seed, hop, part in product(SEEDS, HOPS, ("facts", "implications")):
         for place, component in enumerate(_components()):
-            swapped = place ^ 1 if seed == 1 and place < 2 else place  # seeds differ
-            score = world["order"] * (swapped + 1.0)
+            score = 100.0 * component["layer"] + world["order"] * place + noise(seed)
             about = {"study": "made", "seed": seed, "hop": hop, "part": part, "kept_by": place, "n": 5, "greedy": True}
             yield about | component | dict.fromkeys(KINDS, score)
 

@@ -93,6 +93,33 @@ def test_what_a_stage_taught_is_ranked_at_its_end_and_may_be_forgotten_later():
     assert rank_taught_by_order(Evidence(rows), "facts first", stage=0).value == pytest.approx(0.0)
 
 
+KEPT = ["kept-are-informative", "kept-are-upstream"]
+
+
+def test_what_layers_have_in_common_does_not_tell_which_components_are_kept():
+    """Subnetworks keep layer 1, whose scores are high; within layers, as many heads along scores as against them."""
+    rows = tables()
+    core = rows["extractive_core"]
+    against = core["layer"] == 1
+    rows["extractive_core"] = core.assign(
+        **{name: core[name].where(~against, 200 - core[name]) for name in ("informative", "upstream_path")}
+    )
+    heads = rows["extractive_core"].query("kind == 'head'")
+    assert heads["kept_by"].corr(heads["informative"], method="spearman") > 0.5
+    result = judge_claims("made", rows, STATED).set_index("claim").loc[KEPT]
+    assert set(result["verdict"]) == {"not clear"} and (result["p"] > 0.5).all()
+
+
+@pytest.mark.parametrize("column", ["kept_by", "informative"])
+def test_without_components_that_differ_within_layers_of_two_seeds_there_are_too_few(column):
+    rows = tables()
+    core = rows["extractive_core"]
+    equal = (core["hop"] == "second") & (core["seed"] > 1)
+    rows["extractive_core"] = core.assign(**{column: core[column].mask(equal, core["layer"] + 1)})
+    result = judge_claims("made", rows, STATED).set_index("claim").loc[KEPT[0]]
+    assert result["verdict"] == "too few" and "second hop: in 1 seeds" in result["detail"]
+
+
 def test_one_seed_decides_nothing():
     one = {name: rows[rows["seed"] == SEEDS[0]] for name, rows in tables().items()}
     result = judge_claims("made", one, STATED)
