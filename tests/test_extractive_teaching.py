@@ -4,6 +4,7 @@ import pytest
 import torch
 from extractive import VOCABULARY, study
 
+from heuristic_core.experiments.extractive_structures import freezing, grafting, localisation, ordering
 from heuristic_core.experiments.extractive_structures.answers import mean_rank
 from heuristic_core.experiments.extractive_structures.config import Sweep
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows, curve_rows, freezing_rows
@@ -41,7 +42,41 @@ def test_curves_begin_before_teaching_and_end_with_the_taught_model(name):
     ]
     assert rows[:2] == [{"epoch": 0} | row for row in answer_rows(START, taught.parts)]
     assert rows[-2:] == [{"epoch": 3} | row for row in answer_rows(end, taught.parts)]
-    assert {name for name in START if not torch.equal(START[name], end[name])} == {n for n in START if n[0].isdigit()}
+    assert list_changed(START, end) == LAYERS
+
+
+def list_changed(before, after) -> set[str]:
+    return {name for name in before if not torch.equal(before[name], after[name])}
+
+
+LAYERS = {name for name in START if name[0].isdigit()}
+
+
+@pytest.mark.parametrize("hops, made_up", [("layers", "all"), ("all", "layers")])
+def test_the_settings_say_which_weights_learn_hops_and_which_made_up_words(hops, made_up, monkeypatch):
+    expected = {"layers": LAYERS, "all": set(START)}
+    settings = SETTINGS.model_copy(update={"epochs": 1, "hop_weights": hops, "made_up_weights": made_up})
+    changed = []
+
+    def record(start, *arguments, **options):
+        end = teach(start, *arguments, **options)
+        changed.append(list_changed(start, end))
+        return end
+
+    for module in (freezing, grafting, localisation, ordering):
+        monkeypatch.setattr(module, "teach", record)
+    taught = SETTING.encode_hop("first")
+    _, end = curve_rows(START, taught.facts, taught.parts, settings, 1)
+    list(freezing_rows(START, end, taught.facts, taught.parts, settings, 1, 1))
+    rest = expected[hops] - LAYERS
+    frozen = [rest | {name for name in LAYERS if name[0] == layer} for layer in "10"] + ([rest] if rest else [])
+    assert changed == [expected[hops], *frozen]
+    changed.clear()
+    made = SETTING.draw_made_up_facts()
+    stages = order_rows(START, made.first, TESTED, settings, VOCABULARY, 1).stages
+    grafts = graft_rows(START, made, stages, settings, VOCABULARY, 1)
+    localisation_rows(grafts.knows, grafts.learned, made.first, TESTED, settings, VOCABULARY, 1)
+    assert len(changed) == 8 + 2 + 1 and all(names == expected[made_up] for names in changed)
 
 
 def test_frozen_and_restored_layers_have_their_former_weights():

@@ -3,8 +3,8 @@
 As in the authors' code (localization.py), a model that knows facts of made-up words learns what they imply; informative
 scores of this step locate what it learned. Then the model is taught the facts of test names; downstream scores of their
 implications identify the components that process them. Scores are means over questions; correlations are over
-components at tokens. The authors pool all tokens, where both scores are large at the name and at the last token whichever
-components they are of. Within tokens, each token's mean over components is subtracted from both.
+components at tokens. The authors pool all tokens, which correlates by tokens alone: both scores are large at the name
+and at the last token, whichever component they are of. Within tokens, each token's mean over components is subtracted.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from torch import Tensor
 from heuristic_core.experiments.extractive_structures.answers import mean_rank
 from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.data import Hop, Questions
-from heuristic_core.experiments.extractive_structures.model import Parameters, embed, run
+from heuristic_core.experiments.extractive_structures.model import Parameters, embed, run, select_weights
 from heuristic_core.experiments.extractive_structures.ordering import Weights, split_parts
 from heuristic_core.experiments.extractive_structures.removal import correlate
 from heuristic_core.experiments.extractive_structures.scores import linearise, score_downstream, score_informative
@@ -57,7 +57,8 @@ def localisation_rows(
         encode_examples(parts["test facts"].sentences, encode),
         unfinished and StageSaving(unfinished, []),
     )
-    taught = teach(learned, test_facts, settings, ("facts of localisation", seed), unfinished=saved)
+    trained = select_weights(learned, settings.made_up_weights)
+    taught = teach(learned, test_facts, settings, ("facts of localisation", seed), trained, unfinished=saved)
     learned_implications = Questions(parts["implications"].sentences[:tested], parts["implications"].options)
     stored, read = encode_queries(learned_implications, encode), encode_queries(parts["test implications"], encode)
     shortest = min((prompt for queries in (stored, read) for prompt in _list_prompts(queries)), key=len)
