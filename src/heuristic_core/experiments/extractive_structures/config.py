@@ -116,10 +116,8 @@ class Finetuning(Learning):
     """Teaching facts in stages, each with a new optimizer."""
 
     epochs: PositiveInt = 16
-    hop_weights: TaughtWeights = Field("layers", description="which weights learn hops: layers, or all with embeddings")
-    made_up_weights: TaughtWeights = Field(
-        "all", description="which weights learn sentences with made-up words, likewise"
-    )
+    hop_weights: TaughtWeights = Field("layers", description="which weights learn facts of hops: of layers, or all")
+    made_up_weights: TaughtWeights = Field("all", description="which weights learn sentences with made-up words")
     save_every: PositiveInt | None = Field(
         None,
         description="epochs between saved states, from which an interrupted job that teaches a hop or an order "
