@@ -104,7 +104,10 @@ def _localisation(world):
     """Pooled tokens correlate whatever the components do."""
     for seed, kind in product(SEEDS, ("head", "mlp")):
         r = {"r": world["stored"] + noise(seed), "r_pooled": 0.9 + noise(seed)}
-        ranks = {"facts_rank": world["facts"], "implications_rank": world["taught"]}
+        ranks = {
+            f"{part}_rank": answers(part, world[name], seed)["rank"]
+            for part, name in {"facts": "facts", "implications": "taught"}.items()
+        }
         yield {"study": "made", "seed": seed, "kind": kind, "n": 20, "reason": None} | r | ranks
 
 

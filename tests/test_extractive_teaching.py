@@ -190,7 +190,7 @@ def test_localisation_correlates_what_implications_taught_with_what_processes_ot
 
 def test_tokens_alone_correlate_when_pooled_and_not_within_tokens():
     """Components are exchangeable at each token, and both scores are larger at the name and at the last token."""
-    rng, shape = torch.Generator().manual_seed(0), (200, 5, 4, 4)
+    rng, shape = torch.Generator().manual_seed(0), (1000, 5, 4, 4)
     size = torch.tensor([0.0, 3.0, 0.0, 0.0, 2.0])[:, None, None]
     pairs = zip(*(size * (1 + 0.5 * torch.randn(shape, generator=rng)) for _ in range(2)), strict=True)
     rows = [correlate_places(*pair) for pair in pairs]
