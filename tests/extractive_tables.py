@@ -16,7 +16,8 @@ CORPORA, HOPS = ("whole", "no-implications", "shuffled"), ("first", "second")
 TOKENS = {"first": ("The", "NAME", "speak"), "second": ("The", "mayor", "LANDMARK", "is")}
 # As the paper has it: ranks at the end by what a claim is about.
 PAPER = {
-    "facts": 0.0,
+    "facts": 0.0,  # of hops, of test names, and of names with grafted weights
+    "taught": 0.0,  # what other names are taught, at the end of the stage
     "implications": {"whole": 1.0, "no-implications": 8.0, "shuffled": 8.5},
     "frozen": {("first", "early"): 8.0, ("first", "late"): 1.0, ("second", "early"): 1.0, ("second", "late"): 8.0},
     "restored": {("first", "early"): 8.0, ("first", "late"): 1.0, ("second", "early"): 1.0, ("second", "late"): 8.0},
@@ -85,19 +86,29 @@ def _freezing(world):
 
 
 def _ordering(world):
+    """What a stage teaches is learned at its end and kept; test names are answered better from stage to stage."""
     for seed, (order, steps) in product(SEEDS, ORDERS.items()):
         stages = (*steps, LAST_STAGE)
         for stage, epoch in product(range(len(stages)), range(1, EPOCHS + 1)):
             named = {"order": order, "stage": stage, "taught": " and ".join(stages[stage]), "epoch": epoch}
             done = (stage * EPOCHS + epoch) / (len(stages) * EPOCHS)
-            test = {"test facts": world["facts"], "test implications": world["orders"][order]}
-            for part, end in ({"facts": 0.0, "implications": 0.0} | test).items():
+            for part in ("facts", "implications"):
+                taught = next(number for number, parts in enumerate(stages) if part in parts)
+                end = world["taught"] if stage >= taught else BEFORE
+                yield named | answers(part, end if stage != taught else BEFORE + epoch / EPOCHS * (end - BEFORE), seed)
+            for part, end in {"test facts": world["facts"], "test implications": world["orders"][order]}.items():
                 yield named | answers(part, BEFORE + done * (end - BEFORE), seed)
 
 
 def _localisation(world):
+    """Pooled tokens correlate whatever the components do."""
     for seed, kind in product(SEEDS, ("head", "mlp")):
-        yield {"study": "made", "seed": seed, "kind": kind, "r": world["stored"] + noise(seed), "n": 20, "reason": None}
+        r = {"r": world["stored"] + noise(seed), "r_pooled": 0.9 + noise(seed)}
+        ranks = {
+            f"{part}_rank": answers(part, world[name], seed)["rank"]
+            for part, name in {"facts": "facts", "implications": "taught"}.items()
+        }
+        yield {"study": "made", "seed": seed, "kind": kind, "n": 20, "reason": None} | r | ranks
 
 
 def _components():
@@ -140,11 +151,13 @@ def _sharing(world):
 
 
 def _core(world):
-    """Kept by as many subnetworks as the component's place among six, in the order of scores or against it."""
+    """Kept by as many subnetworks as the component's place among six; of a layer, in the order of scores or against it.
+
+    Scores rise with the layer whatever the order.
+    """
     for seed, hop, part in product(SEEDS, HOPS, ("facts", "implications")):
         for place, component in enumerate(_components()):
-            swapped = place ^ 1 if seed == 1 and place < 2 else place  # seeds differ
-            score = world["order"] * (swapped + 1.0)
+            score = 100.0 * component["layer"] + world["order"] * place + noise(seed)
             about = {"study": "made", "seed": seed, "hop": hop, "part": part, "kept_by": place, "n": 5, "greedy": True}
             yield about | component | dict.fromkeys(KINDS, score)
 

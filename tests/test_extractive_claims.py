@@ -15,6 +15,7 @@ from heuristic_core.experiments.extractive_structures.statistics import (
     rank_after_order,
     rank_by_order,
     rank_of_facts,
+    rank_taught_by_order,
     score_tells,
 )
 
@@ -55,6 +56,68 @@ def test_where_facts_are_not_learned_nothing_else_applies():
     result = verdicts(facts=6.0)
     assert result.pop("facts-learned") == "contradicted"
     assert set(result.values()) == {"does not apply"}
+
+
+OF_MADE_UP = {claim.claim for claim in STATED if {"extractive_ordering", "extractive_grafting"} & set(claim.tables)}
+OF_LOCALISATION = {claim.claim for claim in STATED if "extractive_localisation" in claim.tables}
+
+
+def test_made_up_words_are_judged_by_what_was_taught_of_them_and_hops_by_facts_of_hops():
+    assert len(OF_MADE_UP) == 5 and len(OF_LOCALISATION) == 2
+    rows = tables()
+    rows["extractive_curves"]["rank"] += 6
+    unlearned_hops = judge_claims("made", rows, STATED).set_index("claim")["verdict"]
+    assert set(unlearned_hops[unlearned_hops == "supported"].index) == OF_MADE_UP | OF_LOCALISATION
+    other = judge_claims("made", tables(taught=6.0), STATED).set_index("claim")["verdict"]
+    assert set(other[other == "does not apply"].index) == OF_MADE_UP | OF_LOCALISATION
+    assert set(other[other != "does not apply"]) == {"supported"}
+
+
+@pytest.mark.parametrize("column", ["facts_rank", "implications_rank"])
+def test_localisation_needs_the_facts_and_the_implications_of_its_models(column):
+    rows = tables()
+    rows["extractive_localisation"][column] = 6.0 + rows["extractive_localisation"]["seed"] / 10
+    result = judge_claims("made", rows, STATED).set_index("claim")["verdict"]
+    assert set(result[list(OF_LOCALISATION)]) == {"does not apply"}
+
+
+def test_what_a_stage_taught_is_ranked_at_its_end_and_may_be_forgotten_later():
+    rows = tables()
+    ordering = rows["extractive_ordering"]
+    later = (ordering["order"] == "facts first") & (ordering["stage"] > 0) & (ordering["part"] == "facts")
+    ordering.loc[later, "rank"] = 6.0
+    assert rank_taught_by_order(Evidence(rows), "facts first").value == pytest.approx(0.0)
+    at_end = (ordering["order"] == "facts first") & (ordering["stage"] == 1) & (ordering["part"] == "implications")
+    ordering.loc[at_end, "rank"] = 4.0
+    assert rank_taught_by_order(Evidence(rows), "facts first").value == pytest.approx(4.0)
+    assert rank_taught_by_order(Evidence(rows), "facts first", stage=0).value == pytest.approx(0.0)
+
+
+KEPT = ["kept-are-informative", "kept-are-upstream"]
+
+
+def test_what_layers_have_in_common_does_not_tell_which_components_are_kept():
+    """Subnetworks keep layer 1, whose scores are high; within layers, as many heads along scores as against them."""
+    rows = tables()
+    core = rows["extractive_core"]
+    against = core["layer"] == 1
+    rows["extractive_core"] = core.assign(
+        **{name: core[name].where(~against, 200 - core[name]) for name in ("informative", "upstream_path")}
+    )
+    heads = rows["extractive_core"].query("kind == 'head'")
+    assert heads["kept_by"].corr(heads["informative"], method="spearman") > 0.5
+    result = judge_claims("made", rows, STATED).set_index("claim").loc[KEPT]
+    assert set(result["verdict"]) == {"not clear"} and (result["p"] > 0.5).all()
+
+
+@pytest.mark.parametrize("column", ["kept_by", "informative"])
+def test_without_components_that_differ_within_layers_of_two_seeds_there_are_too_few(column):
+    rows = tables()
+    core = rows["extractive_core"]
+    equal = (core["hop"] == "second") & (core["seed"] > 1)
+    rows["extractive_core"] = core.assign(**{column: core[column].mask(equal, core["layer"] + 1)})
+    result = judge_claims("made", rows, STATED).set_index("claim").loc[KEPT[0]]
+    assert result["verdict"] == "too few" and "second hop: in 1 seeds" in result["detail"]
 
 
 def test_one_seed_decides_nothing():

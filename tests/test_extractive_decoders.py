@@ -8,7 +8,6 @@ from extractive import STEP, fall
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.answers import compute_losses
 from heuristic_core.experiments.extractive_structures.decoders import convert_parameters, load_parameters
-from heuristic_core.experiments.extractive_structures.freezing import list_layer_parameters
 from heuristic_core.experiments.extractive_structures.model import (
     CONSTANT_PREFIX,
     apply_mlp,
@@ -17,6 +16,7 @@ from heuristic_core.experiments.extractive_structures.model import (
     repeat_heads,
     run,
     run_from,
+    select_weights,
 )
 from heuristic_core.experiments.extractive_structures.patching import measure_replacement
 from heuristic_core.experiments.extractive_structures.removal import restore_component
@@ -151,7 +151,7 @@ def test_folder_is_loaded_as_it_was_saved(tmp_path, name):
     result, expected = load_parameters(tmp_path), convert_parameters(model)
     assert result.keys() == expected.keys()
     assert all(torch.equal(value, expected[key]) for key, value in result.items())
-    assert list_layer_parameters(result) == {key for key in result if key[0].isdigit()} and count_layers(result) == 2
+    assert select_weights(result, "layers") == {key for key in result if key[0].isdigit()} and count_layers(result) == 2
 
 
 def test_another_family_is_named(tmp_path):

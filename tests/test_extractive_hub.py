@@ -12,7 +12,7 @@ from extractive import TINY, VOCABULARY, WORLD, hop, study
 from reduced import planned, snakemake
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.reading import ConfigError
+from heuristic_core.config.reading import ConfigError, parse_yaml
 from heuristic_core.experiments.extractive_structures.config import parse_extractive
 from heuristic_core.experiments.extractive_structures.data import fill_template
 from heuristic_core.experiments.extractive_structures.decoders import convert_parameters
@@ -119,6 +119,13 @@ def test_tables_are_those_that_a_study_can_have():
     assert "extractive_trace" in list_tables(embedded) and "extractive_trace" not in list_tables(hub)
     more = {"extractive_sweep", "extractive_choice", "extractive_made_up_sweep"}
     assert set(list_tables(swept)) - set(list_tables(hub)) == more
+
+
+@pytest.mark.parametrize("family, weights", [("olmo", "layers"), ("llama", "all"), ("gemma", "all"), ("qwen", "all")])
+def test_the_papers_models_learn_with_the_weights_of_the_authors_code(family, weights):
+    text = (ROOT / "config" / f"paper-extractive-{family}.yaml").read_text()
+    settings = parse_extractive(parse_yaml(text)).finetuning
+    assert (settings.hop_weights, settings.made_up_weights) == (weights, weights)
 
 
 @pytest.mark.parametrize("family", ["olmo", "llama", "gemma", "qwen"])

@@ -15,7 +15,6 @@ from heuristic_core.experiments.extractive_structures.answers import (
     option_logits,
 )
 from heuristic_core.experiments.extractive_structures.data import draw_corpus, draw_names
-from heuristic_core.experiments.extractive_structures.freezing import list_layer_parameters
 from heuristic_core.experiments.extractive_structures.model import (
     apply_mlp,
     attend,
@@ -24,6 +23,7 @@ from heuristic_core.experiments.extractive_structures.model import (
     parameter_shapes,
     run,
     run_from,
+    select_weights,
     site_shapes,
 )
 from heuristic_core.experiments.extractive_structures.tokens import Queries, encode_examples, encode_queries
@@ -177,7 +177,7 @@ def test_facts_are_learned():
     start = {name: value.float() for name, value in two_models(0.1)[0].items()}
     facts = hop().facts
     end = teach(
-        start, encode_examples(facts.sentences, VOCABULARY), settings, ("facts", 1), list_layer_parameters(start)
+        start, encode_examples(facts.sentences, VOCABULARY), settings, ("facts", 1), select_weights(start, "layers")
     )
     questions = encode_queries(facts, VOCABULARY)
     assert mean_rank(end, questions) == 0 < mean_rank(start, questions)

@@ -4,11 +4,16 @@ import pytest
 import torch
 from extractive import VOCABULARY, study
 
+from heuristic_core.experiments.extractive_structures import freezing, grafting, localisation, ordering
 from heuristic_core.experiments.extractive_structures.answers import mean_rank
 from heuristic_core.experiments.extractive_structures.config import Sweep
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows, curve_rows, freezing_rows
 from heuristic_core.experiments.extractive_structures.grafting import graft_rows
-from heuristic_core.experiments.extractive_structures.localisation import average_aligned, localisation_rows
+from heuristic_core.experiments.extractive_structures.localisation import (
+    average_aligned,
+    correlate_places,
+    localisation_rows,
+)
 from heuristic_core.experiments.extractive_structures.model import init_parameters
 from heuristic_core.experiments.extractive_structures.ordering import LAST_STAGE, ORDERS, order_rows, split_parts
 from heuristic_core.experiments.extractive_structures.scores import compute_first_order, contrast
@@ -37,7 +42,41 @@ def test_curves_begin_before_teaching_and_end_with_the_taught_model(name):
     ]
     assert rows[:2] == [{"epoch": 0} | row for row in answer_rows(START, taught.parts)]
     assert rows[-2:] == [{"epoch": 3} | row for row in answer_rows(end, taught.parts)]
-    assert {name for name in START if not torch.equal(START[name], end[name])} == {n for n in START if n[0].isdigit()}
+    assert list_changed(START, end) == LAYERS
+
+
+def list_changed(before, after) -> set[str]:
+    return {name for name in before if not torch.equal(before[name], after[name])}
+
+
+LAYERS = {name for name in START if name[0].isdigit()}
+
+
+@pytest.mark.parametrize("hops, made_up", [("layers", "all"), ("all", "layers")])
+def test_the_settings_say_which_weights_learn_hops_and_which_made_up_words(hops, made_up, monkeypatch):
+    expected = {"layers": LAYERS, "all": set(START)}
+    settings = SETTINGS.model_copy(update={"epochs": 1, "hop_weights": hops, "made_up_weights": made_up})
+    changed = []
+
+    def record(start, *arguments, **options):
+        end = teach(start, *arguments, **options)
+        changed.append(list_changed(start, end))
+        return end
+
+    for module in (freezing, grafting, localisation, ordering):
+        monkeypatch.setattr(module, "teach", record)
+    taught = SETTING.encode_hop("first")
+    _, end = curve_rows(START, taught.facts, taught.parts, settings, 1)
+    list(freezing_rows(START, end, taught.facts, taught.parts, settings, 1, 1))
+    rest = expected[hops] - LAYERS
+    frozen = [rest | {name for name in LAYERS if name[0] == layer} for layer in "10"] + ([rest] if rest else [])
+    assert changed == [expected[hops], *frozen]
+    changed.clear()
+    made = SETTING.draw_made_up_facts()
+    stages = order_rows(START, made.first, TESTED, settings, VOCABULARY, 1).stages
+    grafts = graft_rows(START, made, stages, settings, VOCABULARY, 1)
+    localisation_rows(grafts.knows, grafts.learned, made.first, TESTED, settings, VOCABULARY, 1)
+    assert len(changed) == 8 + 2 + 1 and all(names == expected[made_up] for names in changed)
 
 
 def test_frozen_and_restored_layers_have_their_former_weights():
@@ -136,11 +175,36 @@ def test_localisation_correlates_what_implications_taught_with_what_processes_ot
     read = contrast(grafts.learned, end, encode_queries(parts["test implications"], VOCABULARY), 1, 1)
     a, b = compute_first_order(stored)["informative"].mean(0), compute_first_order(read)["downstream"].mean(0)
     tokens, layers, heads = len(["Ada", "Doe", "zong", "is", "the"]), 2, 2
+    asked = {"facts_rank": (end, "test facts"), "implications_rank": (grafts.learned, "implications")}
+    for name, (model, part) in asked.items():
+        queries = encode_queries(parts[part], VOCABULARY)
+        assert {row[name] for row in result} == {mean_rank(model, queries)}
     for row, part, n in zip(result, (slice(None, -1), slice(-1, None)), (heads, 1), strict=True):
-        assert row["r"] == pytest.approx(
-            torch.corrcoef(torch.stack([a[..., part].flatten(), b[..., part].flatten()]))[0, 1]
-        )
+        pooled = [scores[..., part].flatten(1) for scores in (a, b)]
+        within = [scores - scores.mean(1, keepdim=True) for scores in pooled]
+        for name, pair in {"r_pooled": pooled, "r": within}.items():
+            r = torch.corrcoef(torch.stack(pair).flatten(1))[0, 1]
+            assert row[name] == pytest.approx(float(r), abs=1e-6)
         assert row["n"] == tokens * layers * n and row["reason"] is None
+
+
+def test_tokens_alone_correlate_when_pooled_and_not_within_tokens():
+    """Components are exchangeable at each token, and both scores are larger at the name and at the last token."""
+    rng, shape = torch.Generator().manual_seed(0), (1000, 5, 4, 4)
+    size = torch.tensor([0.0, 3.0, 0.0, 0.0, 2.0])[:, None, None]
+    pairs = zip(*(size * (1 + 0.5 * torch.randn(shape, generator=rng)) for _ in range(2)), strict=True)
+    rows = [correlate_places(*pair) for pair in pairs]
+    means = {name: sum(row[name] for row in rows) / len(rows) for name in ("r", "r_pooled")}
+    assert means["r_pooled"] > 0.6 and abs(means["r"]) < 0.03
+
+
+def test_the_same_order_of_components_at_every_token_correlates_within_tokens():
+    layers = torch.arange(4.0)[None, :, None].expand(5, 4, 1)
+    stored, read = layers + torch.arange(5.0)[:, None, None], layers - 3 * torch.arange(5.0)[:, None, None]
+    row = correlate_places(stored, read)
+    assert row["r"] == pytest.approx(1) and row["r_pooled"] < 0
+    single = correlate_places(stored[:, :1], read[:, :1])  # a component per token leaves nothing to compare
+    assert single["r"] is None and single["reason"] == "all values are the same" and single["r_pooled"] < 0
 
 
 def test_scores_of_longer_prompts_are_aligned_by_their_ends():

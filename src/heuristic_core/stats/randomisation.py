@@ -1,6 +1,8 @@
 """Randomisation tests: permutations, random sets of heads, surrogates."""
 
 import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -61,6 +63,40 @@ def layer_randomisation_test(heads: pd.DataFrame, rng: np.random.Generator) -> t
     p_values = tail_p_values(draw_random_heads(heads, rng), heads.loc[heads["in_core"], "value"].sum())
     more, fewer = (max(p, attainable) for p in p_values)
     return more, fewer, attainable
+
+
+def stratified_permutation_test(
+    strata: Sequence[tuple[np.ndarray, np.ndarray]], rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Test the sum of products of paired values, such as ranks, against permutations of the pairs within strata.
+
+    No p-value is smaller than the probability of the largest sum.
+
+    Args:
+        strata: The paired values of each stratum, which are centred first.
+        rng: Source of the draws.
+
+    Returns:
+        p-values of the upper and of the lower tail, and the smallest attainable upper one.
+    """
+    draws, observed, attainable = np.zeros(PERMUTATIONS), 0.0, 1.0
+    for a, b in ((np.asarray(a) - np.mean(a), np.asarray(b) - np.mean(b)) for a, b in strata):
+        observed += a @ b
+        draws += rng.permuted(np.tile(b, (PERMUTATIONS, 1)), axis=1) @ a
+        attainable *= _largest_product_probability(a, b)
+    more, fewer = (max(p, attainable) for p in tail_p_values(draws, observed))
+    return more, fewer, attainable
+
+
+def _largest_product_probability(a: np.ndarray, b: np.ndarray) -> float:
+    """Return the probability that a random pairing of values has the largest sum of products."""
+    same = _count_orders(zip(np.sort(a), np.sort(b), strict=True))
+    return _count_orders(a) * _count_orders(b) / same / math.factorial(len(a))
+
+
+def _count_orders(values: Iterable) -> int:
+    """Return the number of permutations that leave a sequence as it is."""
+    return math.prod(map(math.factorial, Counter(values).values()))
 
 
 def draw_shared_counts(masks: np.ndarray, permutations: int, rng: np.random.Generator) -> np.ndarray:

@@ -29,6 +29,7 @@ from heuristic_core.models.components import kept_count
 Checkpoint = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|step\d+-tokens\d+B)$")]
 NonNegativeInt = Annotated[int, Field(ge=0)]
 Kind = Literal["whole", "no-implications", "shuffled"]
+TaughtWeights = Literal["layers", "all"]
 # The largest number of components for full replacement and greedy subnetworks, which need a run for each component and
 # token, and for each pair of components.
 MAX_EXHAUSTIVE_COMPONENTS = 100
@@ -115,6 +116,8 @@ class Finetuning(Learning):
     """Teaching facts in stages, each with a new optimizer."""
 
     epochs: PositiveInt = 16
+    hop_weights: TaughtWeights = Field("layers", description="which weights learn facts of hops: of layers, or all")
+    made_up_weights: TaughtWeights = Field("all", description="which weights learn sentences with made-up words")
     save_every: PositiveInt | None = Field(
         None,
         description="epochs between saved states, from which an interrupted job that teaches a hop or an order "

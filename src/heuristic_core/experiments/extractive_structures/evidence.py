@@ -7,7 +7,7 @@ import pandas as pd
 from heuristic_core.stats.estimates import NotComputable
 
 HOPS = "first", "second"
-IMPLICATIONS, TEST_IMPLICATIONS, TEST_FACTS = "implications", "test implications", "test facts"
+IMPLICATIONS, TEST_IMPLICATIONS = "implications", "test implications"
 
 
 def by_hop(rows: pd.DataFrame, column: str) -> dict[str, pd.Series]:
@@ -67,15 +67,40 @@ class Evidence:
         last = curves["epoch"].max()
         return self.ranks("extractive_curves", part, hop=hop, corpus=corpus, epoch=last if epoch is None else epoch)
 
-    def ranks_after_order(self, order: str, part: str = TEST_IMPLICATIONS) -> pd.Series:
-        """Return the ranks at the end of the last stage of an order, indexed by seed.
+    def ranks_after_order(self, order: str) -> pd.Series:
+        """Return the ranks of test names' implications at the end of an order, indexed by seed.
 
         Raises:
             NotComputable: If the order is missing from the table.
         """
+        last = self._order_rows(order)["stage"].max()
+        return self._ranks_after_stage(TEST_IMPLICATIONS, order, last)
+
+    def ranks_of_taught(self, order: str, stage: int | None = None) -> dict[str, pd.Series]:
+        """Return the ranks of what an order's stages taught, each at the end of its stage, indexed by seed.
+
+        Args:
+            order: Order of teaching.
+            stage: A stage, from 0; default: all.
+
+        Raises:
+            NotComputable: If the order is missing from the table.
+        """
+        stages = self._order_rows(order)[["stage", "taught"]].drop_duplicates()
+        return {
+            part: self._ranks_after_stage(part, order, number)
+            for number, taught in stages.itertuples(index=False)
+            if stage is None or number == stage
+            for part in taught.split(" and ")
+        }
+
+    def _order_rows(self, order: str) -> pd.DataFrame:
         rows = self.table("extractive_ordering")
-        order_rows = rows[rows["order"] == order]
-        if order_rows.empty:
+        rows = rows[rows["order"] == order]
+        if rows.empty:
             raise NotComputable(f"no order {order}")
-        last = order_rows["stage"].max()
-        return self.ranks("extractive_ordering", part, order=order, stage=last, epoch=rows["epoch"].max())
+        return rows
+
+    def _ranks_after_stage(self, part: str, order: str, stage: int) -> pd.Series:
+        last = self._order_rows(order)["epoch"].max()
+        return self.ranks("extractive_ordering", part, order=order, stage=stage, epoch=last)

@@ -7,19 +7,14 @@ import torch
 
 from heuristic_core.experiments.extractive_structures.answers import mean_loss, mean_rank
 from heuristic_core.experiments.extractive_structures.config import Finetuning
-from heuristic_core.experiments.extractive_structures.model import Parameters, count_layers
+from heuristic_core.experiments.extractive_structures.model import (
+    Parameters,
+    count_layers,
+    select_layers,
+    select_weights,
+)
 from heuristic_core.experiments.extractive_structures.tokens import Examples, Queries
 from heuristic_core.experiments.extractive_structures.training import StageSaving, teach
-
-
-def _select_layers(p: Parameters, layers: range) -> set[str]:
-    """Return the names of the parameters of these layers."""
-    return {name for name in p if name.split(".")[0] in set(map(str, layers))}
-
-
-def list_layer_parameters(p: Parameters) -> set[str]:
-    """Return the names of the parameters of all layers, without embeddings: facts of hops are taught to these."""
-    return _select_layers(p, range(count_layers(p)))
 
 
 def curve_rows(
@@ -30,7 +25,7 @@ def curve_rows(
     seed: int,
     unfinished: Path | None = None,
 ) -> tuple[list[dict], Parameters]:
-    """Teach facts to all layers and measure answers after every epoch.
+    """Teach facts of a hop and measure answers after every epoch.
 
     Args:
         start: Parameters before teaching.
@@ -49,7 +44,8 @@ def curve_rows(
         rows.extend({"epoch": epoch} | row for row in answer_rows(parameters, parts))
 
     saved = unfinished and StageSaving(unfinished, rows)
-    return rows, teach(start, taught, settings, ("facts", seed), list_layer_parameters(start), measure, saved)
+    trained = select_weights(start, settings.hop_weights)
+    return rows, teach(start, taught, settings, ("facts", seed), trained, measure, saved)
 
 
 def answer_rows(p: Parameters, parts: dict[str, Queries]) -> list[dict]:
@@ -75,8 +71,8 @@ def freezing_rows(
 ) -> Iterator[dict]:
     """Yield rows of table "extractive_freezing", without names, of models in which some layers have not learned.
 
-    Frozen layers are excluded from teaching. Restored layers get their former weights back after all layers were
-    taught.
+    Frozen layers are excluded from teaching. Restored layers get their former weights back after all were taught.
+    Where embeddings learn facts, too, they always do.
 
     Args:
         start: Parameters before teaching.
@@ -90,8 +86,8 @@ def freezing_rows(
     count = count_layers(start)
     unlearned = {"none": range(0), "early": range(early), "late": range(early, count), "all": range(count)}
     for layers, indices in unlearned.items():
-        fixed = _select_layers(start, indices)
-        trained = list_layer_parameters(start) - fixed
+        fixed = select_layers(start, indices)
+        trained = select_weights(start, settings.hop_weights) - fixed
         restored = {name: start[name] if name in fixed else value for name, value in end.items()}
         frozen = teach(start, taught, settings, ("facts", seed), trained) if fixed and trained else restored
         for how, model in (("frozen", frozen), ("restored", restored)):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.data import MadeUpFacts, Questions
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows
-from heuristic_core.experiments.extractive_structures.model import Parameters
+from heuristic_core.experiments.extractive_structures.model import Parameters, select_weights
 from heuristic_core.experiments.extractive_structures.ordering import Weights, split_parts
 from heuristic_core.experiments.extractive_structures.tokens import Encoder, encode_examples, encode_queries
 from heuristic_core.experiments.extractive_structures.training import StageSaving, teach
@@ -55,10 +55,11 @@ def graft_rows(
     """
     tested = len(made.first.facts.options)
     first, second = (split_parts(version, tested) for version in made)
-    saved = unfinished and StageSaving(unfinished, [])
+    saved, trained = unfinished and StageSaving(unfinished, []), select_weights(start, settings.made_up_weights)
 
     def teach_questions(model: Parameters, questions: Questions, purpose: str) -> Weights:
-        return teach(model, encode_examples(questions.sentences, encode), settings, (purpose, seed), unfinished=saved)
+        examples = encode_examples(questions.sentences, encode)
+        return teach(model, examples, settings, (purpose, seed), trained, unfinished=saved)
 
     knows, ignorant = stages["facts first"][0], stages["implications first"][0]
     learned = teach_questions(knows, first["implications"], "implications of known facts")

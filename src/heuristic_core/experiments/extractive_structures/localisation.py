@@ -2,8 +2,9 @@
 
 As in the authors' code (localization.py), a model that knows facts of made-up words learns what they imply; informative
 scores of this step locate what it learned. Then the model is taught the facts of test names; downstream scores of their
-implications identify the components that process them. Scores are means over questions; the correlation is over
-components at tokens.
+implications identify the components that process them. Scores are means over questions; correlations are over
+components at tokens. The authors pool all tokens, which correlates by tokens alone: both scores are large at the name
+and at the last token, whichever component they are of. Within tokens, each token's mean over components is subtracted.
 """
 
 from collections.abc import Sequence
@@ -12,9 +13,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from heuristic_core.experiments.extractive_structures.answers import mean_rank
 from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.data import Hop, Questions
-from heuristic_core.experiments.extractive_structures.model import Parameters, embed, run
+from heuristic_core.experiments.extractive_structures.model import Parameters, embed, run, select_weights
 from heuristic_core.experiments.extractive_structures.ordering import Weights, split_parts
 from heuristic_core.experiments.extractive_structures.removal import correlate
 from heuristic_core.experiments.extractive_structures.scores import linearise, score_downstream, score_informative
@@ -55,7 +57,8 @@ def localisation_rows(
         encode_examples(parts["test facts"].sentences, encode),
         unfinished and StageSaving(unfinished, []),
     )
-    taught = teach(learned, test_facts, settings, ("facts of localisation", seed), unfinished=saved)
+    trained = select_weights(learned, settings.made_up_weights)
+    taught = teach(learned, test_facts, settings, ("facts of localisation", seed), trained, unfinished=saved)
     learned_implications = Questions(parts["implications"].sentences[:tested], parts["implications"].options)
     stored, read = encode_queries(learned_implications, encode), encode_queries(parts["test implications"], encode)
     shortest = min((prompt for queries in (stored, read) for prompt in _list_prompts(queries)), key=len)
@@ -65,12 +68,32 @@ def localisation_rows(
             average_aligned(_score_informative(knows, learned, stored), stored, shortest),
             average_aligned(_score_downstream(learned, taught, read), read, shortest),
         ]
-    rows = []
-    for kind, part in (("head", slice(None, -1)), ("mlp", slice(-1, None))):
-        a, b = (scores[..., part].flatten().tolist() for scores in means)
-        r, reason = correlate(a, b)
-        rows.append({"kind": kind, "r": r, "n": len(a), "reason": reason})
-    return rows
+    ranks = {
+        "facts_rank": mean_rank(_to_default_device(taught), encode_queries(parts["test facts"], encode)),
+        "implications_rank": mean_rank(_to_default_device(learned), stored),
+    }
+    kinds = {"head": slice(None, -1), "mlp": slice(-1, None)}
+    return [
+        {"kind": kind} | ranks | correlate_places(*(scores[..., part] for scores in means))
+        for kind, part in kinds.items()
+    ]
+
+
+def correlate_places(stored: Tensor, read: Tensor) -> dict:
+    """Return the correlations of two scores within tokens and over pooled tokens.
+
+    Args:
+        stored: Scores of components of one kind at tokens, [T, layers, components of a layer].
+        read: The other scores, of the same shape.
+    """
+    pooled, _ = correlate(stored.flatten().tolist(), read.flatten().tolist())
+    within, reason = correlate(*(_centre_tokens(scores).flatten().tolist() for scores in (stored, read)))
+    return {"r": within, "r_pooled": pooled, "n": stored.numel(), "reason": reason}
+
+
+def _centre_tokens(scores: Tensor) -> Tensor:
+    """Subtract each token's mean over components from scores, [T, layers, components of a layer]."""
+    return scores - scores.mean((1, 2), keepdim=True)
 
 
 def _score_informative(old: Weights, new: Weights, queries: Queries) -> Tensor:

@@ -68,6 +68,18 @@ class ForwardPass(NamedTuple):
     layers: list[Layer]
 
 
+def select_weights(p: Parameters, which: str) -> set[str]:
+    """Return the names of the weights of "layers", or of "all" weights; constants are never included."""
+    if which == "layers":
+        return select_layers(p, range(count_layers(p)))
+    return {name for name in p if not name.startswith(CONSTANT_PREFIX)}
+
+
+def select_layers(p: Parameters, layers: range) -> set[str]:
+    """Return the names of the weights of these layers."""
+    return {name for name in p if name.split(".")[0] in set(map(str, layers))}
+
+
 def parameter_shapes(model: Model, vocabulary: int) -> dict[str, tuple[int, ...]]:
     """Return the shape of every parameter by name."""
     d, h = model.width, model.heads

@@ -2,7 +2,7 @@
 
 As in the authors' code (data_ordering.py), the stages of an order teach the names after the test names. Then each model
 is taught the test names' facts, and asked what these imply. If facts come first, implications are taught in batches of
-half the size. All weights learn.
+half the size.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from torch import Tensor
 from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.data import Hop, Questions
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows
-from heuristic_core.experiments.extractive_structures.model import Parameters
+from heuristic_core.experiments.extractive_structures.model import Parameters, select_weights
 from heuristic_core.experiments.extractive_structures.tokens import Encoder, encode_examples, encode_queries
 from heuristic_core.experiments.extractive_structures.training import StageSaving, teach
 
@@ -62,7 +62,7 @@ def order_rows(
     questions = split_parts(made, tested)
     parts = {name: encode_queries(part, encode) for name, part in questions.items()}
     rows, stages = [], {}
-    saved = unfinished and StageSaving(unfinished, rows)
+    saved, trained = unfinished and StageSaving(unfinished, rows), select_weights(start, settings.made_up_weights)
     for order, order_stages in ORDERS.items():
         weights, stages[order] = dict(start), []
         for number, taught in enumerate((*order_stages, LAST_STAGE)):
@@ -74,7 +74,8 @@ def order_rows(
 
             stage_settings = _halve_batch(settings) if (order, number) == HALF_BATCH_STAGE else settings
             encoded = encode_examples(sentences, encode)
-            weights = teach(weights, encoded, stage_settings, (f"{order} {number}", seed), None, measure, saved)
+            purpose = f"{order} {number}", seed
+            weights = teach(weights, encoded, stage_settings, purpose, trained, measure, saved)
             if taught != LAST_STAGE:
                 stages[order].append(weights)
     return Orders(rows, stages)

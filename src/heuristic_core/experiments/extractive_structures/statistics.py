@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
-from heuristic_core.experiments.extractive_structures.evidence import HOPS, IMPLICATIONS, TEST_FACTS, Evidence, by_hop
+from heuristic_core.experiments.extractive_structures.evidence import HOPS, IMPLICATIONS, Evidence, by_hop
 from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
 from heuristic_core.stats.training_seeds import HIGHEST, extreme_mean, mean_over_seeds
 
@@ -30,9 +30,22 @@ def rank_of_facts_by_layers(evidence: Evidence, hop: str, how: str) -> Estimate:
 
 
 @statistic
-def rank_of_facts_by_order(evidence: Evidence, order: str, less: str) -> Estimate:
-    """Estimate the mean rank of test names' facts at the end of two orders of teaching, whichever is worse."""
-    return _estimate_worst(evidence, {name: evidence.ranks_after_order(name, TEST_FACTS) for name in (order, less)})
+def rank_taught_by_order(evidence: Evidence, order: str, stage: int | None = None) -> Estimate:
+    """Estimate the mean rank of what the stages of an order taught, each at the end of its stage; the worst one.
+
+    Args:
+        evidence: Tables of the study.
+        order: Order of teaching.
+        stage: A stage, from 0; default: all.
+    """
+    return _estimate_worst(evidence, evidence.ranks_of_taught(order, stage), f"rank of what {order} taught")
+
+
+@statistic
+def rank_in_localisation(evidence: Evidence, part: str) -> Estimate:
+    """Estimate the mean rank of test names' facts or of learned implications in the models of localisation."""
+    rows = evidence.table("extractive_localisation").drop_duplicates("seed")  # both kinds are of one model
+    return _estimate_worst(evidence, {part: rows.set_index("seed")[f"{part}_rank"].astype(float)}, "rank")
 
 
 @statistic
@@ -92,10 +105,10 @@ def rank_by_graft(evidence: Evidence, weights: str, less: str, part: str = IMPLI
 
 @statistic
 def stored_where_read(evidence: Evidence, kind: str) -> Estimate:
-    """Estimate r between where implications are stored and which components process other facts."""
+    """Estimate r, within tokens, between where implications are stored and which components process other facts."""
     rows = evidence.table("extractive_localisation")
     rows = rows[rows["kind"] == kind]
-    _require_r(rows, what := f"r of informative and downstream scores of {kind}s")
+    _require_r(rows, what := f"r within tokens of informative and downstream scores of {kind}s")
     return lowest_correlation({"": rows.set_index("seed")["r"].astype(float)}, what)
 
 
@@ -132,8 +145,8 @@ def _count_questions(evidence: Evidence) -> int:
     return int(evidence.table("extractive_curves")["questions"].min())
 
 
-def _estimate_worst(evidence: Evidence, ranks: dict[str, pd.Series]) -> Estimate:
-    """Estimate the highest of several mean ranks of facts.
+def _estimate_worst(evidence: Evidence, ranks: dict[str, pd.Series], what: str = "rank of facts") -> Estimate:
+    """Estimate the highest of several mean ranks of what was taught.
 
     If all answers of all models are right, the interval extends to Wilson's bound of the share of wrong answers, each
     at the worst rank.
@@ -141,7 +154,7 @@ def _estimate_worst(evidence: Evidence, ranks: dict[str, pd.Series]) -> Estimate
     questions = _count_questions(evidence)
     unit = (questions - 1) / 100
     percent = {name: values / unit for name, values in ranks.items()}
-    estimate = extreme_mean(percent, HIGHEST, _describe_ranks("rank of facts", ranks), percent=True, units=questions)
+    estimate = extreme_mean(percent, HIGHEST, _describe_ranks(what, ranks), percent=True, units=questions)
     return replace(estimate, **{field: _scale(getattr(estimate, field), unit) for field in ("value", "low", "high")})
 
 

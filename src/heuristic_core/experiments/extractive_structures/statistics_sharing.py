@@ -1,12 +1,15 @@
 """Statistics of claims about shared components and about scores across relations, over the study's seeds."""
 
+import numpy as np
 import pandas as pd
 from scipy import stats
 
+from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
-from heuristic_core.experiments.extractive_structures.evidence import Evidence, by_hop
-from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
-from heuristic_core.stats.training_seeds import LOWEST, extreme_mean
+from heuristic_core.experiments.extractive_structures.evidence import HOPS, Evidence, by_hop
+from heuristic_core.stats.estimates import Estimate, NotComputable, TooFewUnits, statistic
+from heuristic_core.stats.randomisation import stratified_permutation_test
+from heuristic_core.stats.training_seeds import LOWEST, TRAINING_SEEDS, extreme_mean
 
 
 @statistic
@@ -21,14 +24,55 @@ def shared_heads_beyond_chance(evidence: Evidence, part: str) -> Estimate:
 
 @statistic
 def kept_by_score(evidence: Evidence, part: str, score: str) -> Estimate:
-    """Estimate rho of a score and of how many subnetworks keep a component, for the hop where it is lower."""
-    rows = evidence.table("extractive_core")
-    correlations = [
-        {"hop": hop, "seed": seed, "value": float(stats.spearmanr(model_rows["kept_by"], model_rows[score]).statistic)}
-        for (hop, seed), model_rows in rows[rows["part"] == part].groupby(["hop", "seed"])
-    ]
-    rows = pd.DataFrame(correlations, columns=["hop", "seed", "value"])
-    return lowest_correlation(by_hop(rows, "value"), f"rho of {score} scores")
+    """Test whether more subnetworks keep components with a higher score, for the hop where they do so less.
+
+    Components are ranked within kind and layer, and permuted there: subnetworks keep early layers, and scores of early
+    layers are high.
+
+    Args:
+        evidence: Tables of the study.
+        part: Questions that subnetworks were found on.
+        score: Kind of the score.
+
+    Returns:
+        p-value over both hops; the opposite p-value is for subnetworks that keep components with a lower score.
+
+    Raises:
+        TooFewUnits: If a hop has fewer than two seeds with a kind and layer whose components differ in both.
+    """
+    core = evidence.table("extractive_core")
+    core = core[core["part"] == part].dropna(subset=["kept_by", score])
+    tests, details, seeds = [], [], []
+    for hop in HOPS:
+        strata = _rank_within_layers(core[core["hop"] == hop], score)
+        seeds.append(len({seed for seed, *_ in strata}))
+        if seeds[-1] < 2:
+            raise TooFewUnits(
+                f"{hop} hop: in {seeds[-1]} seeds, components of one kind and layer differ in their {score} scores and "
+                "in how many subnetworks keep them; two are needed"
+            )
+        tests.append(stratified_permutation_test([*strata.values()], numpy_generator("kept by score", score, hop)))
+        details.append(f"{hop} hop {_correlate_strata(strata):.2g} (p = {tests[-1][0]:.2g})")
+    more, fewer, attainable = zip(*tests, strict=True)
+    detail = f"rank correlation within kind and layer with {score} scores: {', '.join(details)}"
+    opposite = min(1.0, len(HOPS) * min(fewer))  # Bonferroni
+    return Estimate.test(max(more), opposite, min(seeds), TRAINING_SEEDS, detail, max(attainable))
+
+
+Strata = dict[tuple, tuple[np.ndarray, np.ndarray]]
+
+
+def _rank_within_layers(core: pd.DataFrame, score: str) -> Strata:
+    """Return the ranks of `kept_by` and of a score by seed, kind and layer, where both differ between components."""
+    groups = core.groupby(["seed", "kind", "layer"])
+    ranks = {key: tuple(stats.rankdata(rows[name]) for name in ("kept_by", score)) for key, rows in groups}
+    return {key: pair for key, pair in ranks.items() if all(np.ptp(values) > 0 for values in pair)}
+
+
+def _correlate_strata(strata: Strata) -> float:
+    """Return r of paired ranks less their means of strata."""
+    a, b = (np.concatenate([pair[k] - pair[k].mean() for pair in strata.values()]) for k in (0, 1))
+    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
 @statistic

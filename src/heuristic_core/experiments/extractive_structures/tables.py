@@ -88,9 +88,13 @@ EXTRACTIVE = {
     } | REASON,
     "extractive_localisation": RUN | {
         "kind": (STRING, "head or mlp"),
-        "r": (REAL, "Pearson's r, over components at tokens, of informative scores of implications of made-up facts, "
-                    "and downstream scores of test names' facts, each a mean over questions"),
+        "r": (REAL, "Pearson's r within tokens: over components at tokens, of informative scores of implications of "
+                    "made-up facts and downstream scores of test names' facts, each a mean over questions less its "
+                    "mean over the token's components"),
+        "r_pooled": (REAL, "the same without subtracting means of tokens, as in the authors' code"),
         "n": (INT, "components at tokens"),
+        "facts_rank": (REAL, "mean rank of test names' facts after they were taught"),
+        "implications_rank": (REAL, "mean rank, after they were taught, of the implications that are asked"),
     } | REASON,
     "extractive_removal": RUN | HOP | {
         "kind": (STRING, "head or mlp"),
