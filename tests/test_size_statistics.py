@@ -143,6 +143,12 @@ def test_pairs_widen_intervals():
     assert wide.high > narrow.high and wide.low < narrow.low
 
 
+def test_a_growth_of_sizes_is_within_what_is_possible():
+    apart = SIZES | {"mixed": MIXED | {10: (45.0, (25.0, 75.0))}}
+    size = sizes.rising_size(evidence(apart, CMD)).measures["effective size"]
+    assert (size.low, size.high) == (-200, 200)
+
+
 def test_without_one_of_the_measures_nothing_is_said():
     with pytest.raises(NotComputable, match="the study has no table circuit_performance"):
         sizes.flat_size(evidence(SIZES, {}), group="id")

@@ -7,6 +7,7 @@ disagree. A size known only up to bounds enters as its bounds (:mod:`heuristic_c
 pruning seeds and evaluation pairs.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -116,6 +117,7 @@ def rising_size(evidence: Evidence) -> Estimate:
             f"{mixed.description}; {id_.description}; {ood.description}"
         )
     )
+    size = replace(size, minimum=-200.0, maximum=200.0)  # a difference of two differences of percentages
     j = _cmd(evidence, J)
     first_defined = int(j.defined()[0])
     return _combine(size, _mean(j.at(first_defined).minus(_cmd(evidence, ID).at(first_defined))))
