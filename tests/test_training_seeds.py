@@ -81,7 +81,7 @@ def student(values, truth):
 @pytest.mark.parametrize("seeds", first_fast(*SEEDS))
 @pytest.mark.parametrize("model", MODELS)
 def test_the_mean_over_training_seeds(model, seeds):
-    """By Student's t alone 79 to 90 % of intervals of 10 seeds of which half or most are at a limit hold the mean."""
+    """By Student's t alone 89 and 85 % of intervals hold the mean, of ten seeds of which half or most are at 100."""
     draw, limits = MODELS[model]
     rng = generator(model, seeds)
     truth = draw(rng, 1_000_000).mean()
@@ -90,7 +90,7 @@ def test_the_mean_over_training_seeds(model, seeds):
     held = [holds(estimate, truth) for estimate in estimates]
     assert covers(held) if model == "normal" else np.mean(held) >= 0.9
     assert max(decisions(estimates, truth)) <= by_chance(count)
-    if seeds == 10 and model in ("half at the ceiling", "most at the ceiling", "most at the floor", "dependent facts"):
+    if seeds == 10 and model in ("half at the ceiling", "most at the ceiling"):
         assert np.mean([student(row, truth) for row in values]) < 0.91
 
 

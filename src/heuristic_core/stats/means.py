@@ -3,16 +3,19 @@
 import numpy as np
 from scipy import optimize, special
 
+from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
+
 
 def mean_end(values: np.ndarray, quantile: float, limits: tuple[float, float]) -> float:
     """Compute one end of the interval of a mean.
 
-    It is the wider of Student's and of :func:`skewed_end`. If at least half of the values are at a limit, the others do
-    not show how far values spread, and it is :func:`limited_end`.
+    It is the wider of Student's and of :func:`skewed_end`, both for 95 %, and further out at other quantiles by as much
+    as Student's is. If at least half of the values are at a limit, the others do not show how far values spread, and
+    the end is :func:`limited_end`.
 
     Args:
         values: Values, [seeds].
-        quantile: 0.025 for the lower end of a 95 % interval, 0.975 for the upper one.
+        quantile: 0.025 for the lower end of a 95 % interval, 0.975 for the upper one, or further out.
         limits: Smallest and largest possible value; they may be infinite.
 
     Returns:
@@ -25,20 +28,22 @@ def mean_end(values: np.ndarray, quantile: float, limits: tuple[float, float]) -
         return limited_end(values, quantile, limits)
     if np.ptp(values) == 0:
         return np.nan
-    widest = min if quantile < 0.5 else max
-    student = values.mean() + special.stdtrit(n - 1, quantile) * values.std(ddof=1) / np.sqrt(n)
-    return float(np.clip(widest(student, skewed_end(values, quantile)), *limits))
+    side = -1 if quantile < 0.5 else 1
+    student = special.stdtrit(n - 1, CONFIDENCE_LEVEL / 2 + 0.5) * values.std(ddof=1) / np.sqrt(n)
+    skewed = side * (skewed_end(values, 0.5 + side * CONFIDENCE_LEVEL / 2) - values.mean())
+    further = special.stdtrit(n - 1, quantile) / special.stdtrit(n - 1, CONFIDENCE_LEVEL / 2 + 0.5)
+    return float(np.clip(values.mean() + further * max(student, skewed), *limits))
 
 
 def skewed_end(values: np.ndarray, quantile: float) -> float:
     """Compute one end of the interval of a mean of skewed values.
 
     A monotone cubic transformation removes the skewness of Student's statistic (Hall 1992, J. R. Stat. Soc. B 54, 221).
-    Two values show no skewness; the end is then Student's.
+    Two values show no skewness; the end is then Student's. Beyond 95 % ends of few values go to infinity.
 
     Args:
         values: At least two values that are not all equal.
-        quantile: As for :func:`mean_end`.
+        quantile: 0.025 or 0.975.
     """
     n, error = len(values), values.std(ddof=1) / np.sqrt(len(values))
     # 1 / sqrt(n) times the skewness of values, over 3
