@@ -43,3 +43,8 @@ def models(measure, **by_condition):
 
 def statistic(name, given, **options):
     return STATISTICS[name](given, **options)
+
+
+def exact_zero_bound(seeds: int) -> float:
+    """The upper end of the mean of `seeds` values that are all 0 of 100 (Clopper and Pearson)."""
+    return 100 * (1 - 0.025 ** (1 / seeds))

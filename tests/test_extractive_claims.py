@@ -18,6 +18,7 @@ from heuristic_core.experiments.extractive_structures.statistics import (
     rank_taught_by_order,
     score_tells,
 )
+from heuristic_core.stats.estimates import TooFewUnits
 
 STATED = load_claims(CLAIMS)
 OTHER = {"early": "late", "late": "early"}
@@ -192,14 +193,19 @@ def test_correlations_of_either_sign_have_a_mean_between_them():
     assert told.low < 0.7 < told.high and "negative on 2 of 4 seeds" in told.detail
 
 
-@pytest.mark.parametrize("r", [0.9, 1.0, -1.0])
-def test_equal_correlations_have_no_interval(r):
-    result = lowest_correlation({"": pd.Series([r, r, r])}, "r")
-    assert (result.low, result.high) == (None, None) and result.value == pytest.approx(r, abs=1e-5)
+def test_equal_correlations_have_no_interval():
+    result = lowest_correlation({"": pd.Series([0.9, 0.9, 0.9])}, "r")
+    assert (result.low, result.high) == (None, None) and result.value == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("r", [1.0, -1.0])
+def test_a_correlation_of_one_has_too_few_components(r):
+    with pytest.raises(TooFewUnits, match=r"^rho: 1 or -1 on a seed \(second hop\)$"):
+        lowest_correlation({"first hop": pd.Series([0.2, 0.3]), "second hop": pd.Series([0.5, r])}, "rho")
 
 
 def test_correlations_near_one_have_intervals_within_it():
-    result = lowest_correlation({"a": pd.Series([0.2, 0.99, 1.0]), "b": pd.Series([-1.0, 0.9, 0.999])}, "r")
+    result = lowest_correlation({"a": pd.Series([0.2, 0.99, 0.9999]), "b": pd.Series([-0.9999, 0.9, 0.999])}, "r")
     assert -1 <= result.low < result.value < result.high <= 1
 
 
@@ -213,8 +219,8 @@ def test_intervals_are_of_possible_ranks():
     assert difference.low >= -(CITIES - 1) and difference.high <= CITIES - 1
 
 
-@pytest.mark.parametrize("rank, high", [(0.0, 19 * 3.8416 / (4 * 20 + 3.8416)), (0.05, None)])
-def test_equal_ranks_of_facts_have_wilsons_bound_where_all_are_right_and_else_no_interval(rank, high):
+@pytest.mark.parametrize("rank, high", [(0.0, 19 * (1 - 0.025 ** (1 / 4))), (0.05, None)])
+def test_equal_ranks_of_facts_have_an_exact_bound_where_all_are_right_and_else_no_interval(rank, high):
     made = tables()
     made["extractive_curves"] = made["extractive_curves"].assign(rank=rank)
     result = rank_of_facts(Evidence(made))

@@ -4,16 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT
-from list_sorting_claims import LAST, SEEDS, evidence, models, statistic
+from list_sorting_claims import LAST, SEEDS, evidence, exact_zero_bound, models, statistic
 from scipy import stats
 
 from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments import list_sorting
 from heuristic_core.experiments.list_sorting.claims import judge_claims
-from heuristic_core.stats.bootstrap import wilson_zero_bound
 from heuristic_core.stats.estimates import STATISTICS, DoesNotApply, NotComputable
 from heuristic_core.stats.seeds import mean_interval
-from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, extreme_mean, mean_over_seeds
+from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, PERCENT, extreme_mean, mean_over_seeds
 from heuristic_core.tables.schemas import SCHEMAS
 
 CLAIMS = ROOT / "src" / "heuristic_core" / "experiments" / "list_sorting" / "claims.yaml"
@@ -48,7 +47,7 @@ def test_conditions_that_do_not_sort_count_by_their_accuracy_alone():
     assert lowest.value == pytest.approx(96) and lowest.detail == "lowest: small; token accuracy: l2 98.7, small 96"
     assert statistic("accuracy", given, which="highest").value == pytest.approx(296 / 3)
     perfect = evidence(["l2"], models=models("token_accuracy", l2=(1, 1, 1)))
-    assert statistic("accuracy", perfect, which="lowest").low == pytest.approx(100 - wilson_zero_bound(3 * 300))
+    assert statistic("accuracy", perfect, which="lowest").low == pytest.approx(100 - exact_zero_bound(3))
     beside = "; left out, as a model sorts at most 95 %: small 90 %"
     result = statistic("at_end", given, measure="splitting", which="highest")
     assert result.value == pytest.approx(20) and result.detail == "splitting: l2 20" + beside
@@ -215,14 +214,12 @@ def test_a_head_that_does_nothing_has_no_range():
 
 
 def test_seeds_that_agree_have_an_interval_only_at_an_end():
-    agree, at_end = mean_over_seeds([40, 40], "", percent=True), mean_over_seeds([100, 100], "", percent=True)
+    agree, at_end = mean_over_seeds([40, 40], "", PERCENT), mean_over_seeds([100, 100], "", PERCENT)
     assert (agree.value, agree.low, agree.high) == (40, None, None)
-    assert (at_end.low, at_end.high) == (pytest.approx(100 - wilson_zero_bound(2)), 100)
+    assert (at_end.low, at_end.high) == (pytest.approx(100 - exact_zero_bound(2)), 100)
     groups = {"a": [0, 0, 0], "b": [0.5, 1.5, 1.0]}
-    highest = extreme_mean(groups, HIGHEST, "", percent=True)
-    assert highest.high == pytest.approx(wilson_zero_bound(3)) and highest.low == 0
-    lists = extreme_mean({"a": [100, 100], "b": [100, 100]}, LOWEST, "", percent=True, units=300)
-    assert (lists.low, lists.high) == (pytest.approx(100 - wilson_zero_bound(600)), 100)
+    highest = extreme_mean(groups, HIGHEST, "", PERCENT)
+    assert highest.high == pytest.approx(exact_zero_bound(3)) and highest.low == 0
     assert mean_over_seeds([40], "").low is None
     with pytest.raises(NotComputable, match="no seed has a value: losses"):
         mean_over_seeds([np.nan], "losses")

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from list_sorting_claims import LAST, SEEDS, evidence, statistic
+from list_sorting_claims import LAST, SEEDS, evidence, exact_zero_bound, statistic
 from scipy import stats
 
 from heuristic_core.experiments.list_sorting.llc_stages import bracket_stage
-from heuristic_core.stats.bootstrap import wilson_zero_bound
 from heuristic_core.stats.estimates import NotComputable
 from heuristic_core.stats.seeds import mean_interval
 
@@ -149,6 +148,6 @@ def test_of_models_whose_heads_specialise_those_with_a_stage_are_counted():
     none = statistic(
         "models_with_stage", evidence(models=OVERLAPS, seed_stages=stages("l2")), stage="head overlap", overlap=10
     )
-    assert (none.value, none.low, none.high) == (0, 0, pytest.approx(wilson_zero_bound(3)))
+    assert (none.value, none.low, none.high) == (0, 0, pytest.approx(exact_zero_bound(3)))
     with pytest.raises(NotComputable, match="no model's soft overlap ends below 1 %"):
         statistic("models_with_stage", given, stage="head overlap", overlap=1)

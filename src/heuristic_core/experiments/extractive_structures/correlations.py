@@ -1,6 +1,7 @@
 """Correlations over seeds.
 
-Means and intervals are computed on Fisher's z scale, so that signs count and intervals stay between -1 and 1.
+Means and intervals are computed on Fisher's z scale, so that signs count and intervals stay between -1 and 1. A
+correlation is of all components of one model and has no error of its own; only models vary.
 """
 
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from heuristic_core.stats.estimates import Estimate
+from heuristic_core.stats.estimates import Estimate, TooFewUnits
 from heuristic_core.stats.training_seeds import LOWEST, extreme_mean
 
 MAX_ABS_R = 1 - 1e-6  # a correlation of 1 has no finite z
@@ -29,7 +30,10 @@ def lowest_correlation(groups: Mapping[str, pd.Series], what: str) -> Estimate:
 
     Raises:
         NotComputable: If a group has no value.
+        TooFewUnits: If a correlation is 1 or -1, as ranks of few components are by chance.
     """
+    if perfect := [name for name, values in groups.items() if (values.abs() >= MAX_ABS_R).any()]:
+        raise TooFewUnits(f"{what}: 1 or -1 on a seed ({', '.join(filter(None, perfect)) or 'all components'})")
     z = {name: to_z(values) for name, values in groups.items()}
     estimate = extreme_mean(
         z, LOWEST, f"{what}: {', '.join(_describe(name, values) for name, values in groups.items())}"

@@ -1,8 +1,5 @@
 """Statistics of claims about extractive structures, over the study's seeds. Ranks are mean ranks; 0 is best."""
 
-from dataclasses import replace
-
-import numpy as np
 import pandas as pd
 
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
@@ -61,7 +58,8 @@ def fall_by_facts(evidence: Evidence, hop: str, corpus: str = WHOLE) -> Estimate
     """Estimate the fall of the rank of implications while facts are taught, percent of the rank before."""
     before, after = (evidence.ranks_after_teaching(hop, corpus, IMPLICATIONS, epoch) for epoch in (0, None))
     detail = _describe_ranks("rank", {"before": before, "after": after})
-    return _clip_interval(mean_over_seeds(100 * (before - after) / before, detail), -np.inf, 100)
+    largest_rise = 100 * (_worst_rank(evidence) / before.min() - 1)
+    return mean_over_seeds(100 * (before - after) / before, detail, (-largest_rise, 100))
 
 
 @statistic
@@ -90,9 +88,9 @@ def rank_by_order(evidence: Evidence, order: str, less: str) -> Estimate:
 @statistic
 def rank_after_order(evidence: Evidence, order: str) -> Estimate:
     """Estimate the rank of test names' implications after an order of teaching, percent of the rank by chance."""
-    chance = (_count_questions(evidence) - 1) / 2
+    chance = _worst_rank(evidence) / 2
     ranks = evidence.ranks_after_order(order)
-    return _clip_interval(mean_over_seeds(100 / chance * ranks, _describe_ranks("rank", {order: ranks})), 0, 200)
+    return mean_over_seeds(100 / chance * ranks, _describe_ranks("rank", {order: ranks}), (0, 200))
 
 
 @statistic
@@ -140,40 +138,21 @@ def _require_r(rows: pd.DataFrame, what: str) -> None:
         raise NotComputable("; ".join([f"no {what}", *sorted(set(rows["reason"].dropna()))]))
 
 
-def _count_questions(evidence: Evidence) -> int:
-    """Return the number of questions of a part, which equals the number of options."""
-    return int(evidence.table("extractive_curves")["questions"].min())
+def _worst_rank(evidence: Evidence) -> int:
+    """Return the worst rank of an answer. The options are as many as the questions of a part."""
+    return int(evidence.table("extractive_curves")["questions"].min()) - 1
 
 
 def _estimate_worst(evidence: Evidence, ranks: dict[str, pd.Series], what: str = "rank of facts") -> Estimate:
-    """Estimate the highest of several mean ranks of what was taught.
-
-    If all answers of all models are right, the interval extends to Wilson's bound of the share of wrong answers, each
-    at the worst rank.
-    """
-    questions = _count_questions(evidence)
-    unit = (questions - 1) / 100
-    percent = {name: values / unit for name, values in ranks.items()}
-    estimate = extreme_mean(percent, HIGHEST, _describe_ranks(what, ranks), percent=True, units=questions)
-    return replace(estimate, **{field: _scale(getattr(estimate, field), unit) for field in ("value", "low", "high")})
-
-
-def _clip_interval(estimate: Estimate, lowest: float, highest: float) -> Estimate:
-    """Return the estimate with its interval clipped to possible values."""
-    if estimate.low is None:
-        return estimate
-    return replace(estimate, low=max(estimate.low, lowest), high=min(estimate.high, highest))
+    """Estimate the highest of several mean ranks of what was taught. A seed, and not a fact, is an observation."""
+    return extreme_mean(ranks, HIGHEST, _describe_ranks(what, ranks), (0, _worst_rank(evidence)))
 
 
 def _estimate_difference(evidence: Evidence, ranks: dict[str, pd.Series]) -> Estimate:
     """Estimate the first name's rank minus the second's, seed by seed."""
     first, second = ranks.values()
-    worst = _count_questions(evidence) - 1
-    return _clip_interval(mean_over_seeds(first - second, _describe_ranks("rank", ranks)), -worst, worst)
-
-
-def _scale(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor
+    worst = _worst_rank(evidence)
+    return mean_over_seeds(first - second, _describe_ranks("rank", ranks), (-worst, worst))
 
 
 def _describe_ranks(what: str, ranks: dict[str, pd.Series]) -> str:

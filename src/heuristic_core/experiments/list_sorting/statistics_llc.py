@@ -8,14 +8,14 @@ import pandas as pd
 from heuristic_core.experiments.list_sorting.evidence import Evidence, sorting_statistic
 from heuristic_core.experiments.list_sorting.llc_stages import bracket_stage, find_stage
 from heuristic_core.stats.estimates import Estimate, NotComputable
-from heuristic_core.stats.training_seeds import extreme_mean, mean_over_seeds
+from heuristic_core.stats.training_seeds import PERCENT, extreme_mean, mean_over_seeds
 
 MIN_SEEDS = 2  # seeds behind an interval
 
 
 @sorting_statistic
 def models_with_stage(evidence: Evidence, stage: str, overlap: float) -> Estimate:
-    """Compute the share of models whose curves have a stage, percent, and its t interval over seeds.
+    """Compute the share of models whose curves have a stage, percent, and its interval over seeds.
 
     The conditions are those whose soft overlap ends below `overlap` percent.
     """
@@ -25,7 +25,7 @@ def models_with_stage(evidence: Evidence, stage: str, overlap: float) -> Estimat
         raise NotComputable(f"no model's soft overlap ends below {overlap:g} %")
     shares = 100 * rows["reason"].isna().groupby(rows["seed"]).mean()
     reasons = rows["reason"].dropna().drop_duplicates()
-    return mean_over_seeds(shares, "; ".join([f"of {', '.join(specialised)}", *reasons]), percent=True)
+    return mean_over_seeds(shares, "; ".join([f"of {', '.join(specialised)}", *reasons]), PERCENT)
 
 
 @sorting_statistic

@@ -14,7 +14,7 @@ from heuristic_core.experiments.list_sorting.evidence import (
     sorting_statistic,
 )
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, statistic
-from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, TRAINING_SEEDS, extreme_mean
+from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, PERCENT, TRAINING_SEEDS, extreme_mean
 
 
 @statistic
@@ -28,10 +28,7 @@ def accuracy(evidence: Evidence, which: str) -> Estimate:
     rows = evidence.accuracies
     values = 100 * rows.pivot(index="seed", columns="condition", values=ACCURACY).astype(float)
     values = values[rows["condition"].unique()]
-    lists = int(rows["lists"].min())
-    return extreme_mean(
-        values.to_dict("list"), which, _format_means("token accuracy", values), percent=True, units=lists
-    )
+    return extreme_mean(values.to_dict("list"), which, _format_means("token accuracy", values), PERCENT)
 
 
 @sorting_statistic
@@ -50,7 +47,8 @@ def at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY_DECAY)
 def _at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY_DECAY) -> Estimate:
     """Return the estimate of :func:`at_end`."""
     values = evidence.models(measure, decay)
-    return extreme_mean(values.to_dict("list"), which, _format_means(measure, values), percent=measure not in NATS)
+    limits = (0.0, np.inf) if measure in NATS else PERCENT
+    return extreme_mean(values.to_dict("list"), which, _format_means(measure, values), limits)
 
 
 @sorting_statistic
