@@ -11,6 +11,8 @@ from heuristic_core.stats.estimates import Estimate, NotComputable, TooFewUnits,
 from heuristic_core.stats.randomisation import stratified_permutation_test
 from heuristic_core.stats.training_seeds import LOWEST, TRAINING_SEEDS, extreme_mean
 
+Strata = dict[tuple, tuple[np.ndarray, np.ndarray]]  # paired ranks by seed, kind and layer
+
 
 @statistic
 def shared_heads_beyond_chance(evidence: Evidence, part: str) -> Estimate:
@@ -57,9 +59,6 @@ def kept_by_score(evidence: Evidence, part: str, score: str) -> Estimate:
     detail = f"rank correlation within kind and layer with {score} scores: {', '.join(details)}"
     opposite = min(1.0, len(HOPS) * min(fewer))  # Bonferroni
     return Estimate.test(max(more), opposite, min(seeds), TRAINING_SEEDS, detail, max(attainable))
-
-
-Strata = dict[tuple, tuple[np.ndarray, np.ndarray]]
 
 
 def _rank_within_layers(core: pd.DataFrame, score: str) -> Strata:
