@@ -43,7 +43,7 @@ def cells(row: dict) -> list[str]:
     if "error" in row:
         return [*named, f"failed: {row['error']}".replace("|", "/"), *[""] * 4]
     numbers = [1000 * row["seconds"], *(row.get(key) for key in ("seconds of a run", "TFLOP/s", "pairs/s", "GB"))]
-    return [*named, *("" if number is None else f"{number:,.3g}" for number in numbers)]
+    return [*named, *("" if number is None else f"{number:,.0f}" if number >= 1000 else f"{number:.3g}" for number in numbers)]
 
 
 if __name__ == "__main__":
