@@ -15,7 +15,7 @@ import math
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -36,6 +36,7 @@ from heuristic_core.interventions.evaluate import all_logits, subnetwork_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
+from heuristic_core.models.device import resolve_device
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.pruning.inputs import PruningInputs
 from heuristic_core.pruning.learner import Learner, PruningRun
@@ -43,6 +44,7 @@ from heuristic_core.pruning.prune import make_objective
 
 PAPER_STEPS = 9300
 CLOSE = {"float32": 5e-3, "bfloat16": 0.15}  # relative error of the gradient that is let pass; of logits the same
+PRECISIONS = ("bfloat16", "float32")
 ENGINES = ("eager", "graphs", "compile")
 
 
@@ -58,31 +60,39 @@ def main() -> None:
     args = parser.parse_args()
     if args.device == "cuda" and not torch.cuda.is_available():
         sys.exit("no NVIDIA GPU is usable here; --device cpu --size tiny tries the script itself")
+    resolve_device(args.device)
     torch.set_num_threads(torch.get_num_threads() if args.device == "cuda" else 1)
-    document = {"machine": machine(args.device), "size": args.size, "run": PAPER_STEPS, "results": measured(args)}
-    text = json.dumps(document, indent=1) + "\n"
-    args.out.write_text(text) if args.out else print(text, end="")
+    document = {"machine": machine(args.device), "size": args.size, "run": PAPER_STEPS, "results": []}
+    for row in measured(args):
+        print(json.dumps(row), file=sys.stderr, flush=True)
+        document["results"].append(row)
+        if args.out:  # after every row, so that a run that is stopped leaves what it measured
+            args.out.write_text(json.dumps(document, indent=1) + "\n")
+    if not args.out:
+        print(json.dumps(document, indent=1))
 
 
-def measured(args: argparse.Namespace) -> list[dict]:
-    """One row for every way that was tried."""
+def measured(args: argparse.Namespace) -> Iterator[dict]:
+    """One row for every combination that is tried."""
     bench, ways = Bench(SIZES[args.size], args.device, args.seconds), []
-    for precision in ("bfloat16", "float32"):
-        for engine in args.engine or ENGINES:
-            for seeds in args.seeds:
-                about = {"what": "pruning step", "engine": engine, "precision": precision, "seeds": seeds}
-                ways.append(
-                    (about, lambda about=about: bench.pruning(about["engine"], about["precision"], about["seeds"]))
-                )
-        about = {"what": "evaluation", "precision": precision}
-        ways.append((about, partial(bench.evaluation, precision)))
-        about = {"what": "fine-tuning step", "precision": precision}
-        ways.append((about, partial(bench.finetuning, precision)))
-    began, rows = time.monotonic(), []
+    engines = args.engine or ENGINES
+
+    def add_steps(engine: str, precision: str) -> None:
+        for seeds in args.seeds:
+            about = {"what": "pruning step", "engine": engine, "precision": precision, "seeds": seeds}
+            ways.append((about, partial(bench.pruning, engine, precision, seeds)))
+
+    for precision in PRECISIONS:
+        for engine in (engine for engine in engines if engine != "compile"):
+            add_steps(engine, precision)
+        ways.append(({"what": "evaluation", "precision": precision}, partial(bench.evaluation, precision)))
+        ways.append(({"what": "fine-tuning step", "precision": precision}, partial(bench.finetuning, precision)))
+    if "compile" in engines:  # last, as compilation takes minutes
+        for precision in PRECISIONS:
+            add_steps("compile", precision)
+    began = time.monotonic()
     for about, way in ways:
-        print(about, file=sys.stderr)
-        rows.append(about | (tried(way) if time.monotonic() - began < args.limit else {"error": "no time was left"}))
-    return rows
+        yield about | (tried(way) if time.monotonic() - began < args.limit else {"error": "no time was left"})
 
 
 def tried(way: Callable[[], dict]) -> dict:

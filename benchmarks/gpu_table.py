@@ -43,7 +43,14 @@ def cells(row: dict) -> list[str]:
     if "error" in row:
         return [*named, f"failed: {row['error']}".replace("|", "/"), *[""] * 4]
     numbers = [1000 * row["seconds"], *(row.get(key) for key in ("seconds of a run", "TFLOP/s", "pairs/s", "GB"))]
-    return [*named, *("" if number is None else f"{number:,.3g}" for number in numbers)]
+    return [*named, *map(_format, numbers)]
+
+
+def _format(number: float | None) -> str:
+    """Three digits, or all digits of whole numbers above."""
+    if number is None:
+        return ""
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
 
 
 if __name__ == "__main__":

@@ -149,7 +149,8 @@ def commands(folder: Path, count: int) -> list[tuple[str, list[str]]]:
     ablated += ["--table", table("ablations"), "--triples", table("triples")]
     core = ["--subnetworks", *each("json"), "--core", table("core"), "--core-null", table("core_null")]
     core += ["--stable-core", table("stable_core")]
-    controls = ["--predictions", table("controls"), "--learned", *each("parquet")[:100], "--table", table("controlled")]
+    controls = ["--predictions", table("controls"), "--learned", *each("parquet")[:100], "--runs", table("runs")]
+    controls += ["--table", table("controlled")]
     judged = ["accuracy", "group_accuracy", "components", "runs", "effective_size", "variance", "core", "core_null"]
     claims = ["--tables", *(table(name) for name in [*judged, "ablations"]), "--table", table("claims")]
     claims += ["--claims", str(ROOT / "src/heuristic_core/experiments/subnetworks/claims.yaml")]
@@ -160,7 +161,7 @@ def commands(folder: Path, count: int) -> list[tuple[str, list[str]]]:
         ("core", analysis + about + core),
         ("concatenate", joined),
         ("ablations", analysis + ablated),
-        ("controls", analysis + controls),
+        ("controls", analysis + about + controls),
         ("claims", about + claims),
     ]
 

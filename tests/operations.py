@@ -107,7 +107,7 @@ def adam(kind: type[torch.optim.Optimizer], decay: float = 0.01) -> list[Tensor]
         for weight in weights:
             weight.grad = numbers(*weight.shape, seed=20 + step)
         optimizer.step()
-    return weights + [moment for of_one in optimizer.state.values() for moment in of_one.values()]
+    return weights + [moment for state in optimizer.state.values() for moment in state.values()]
 
 
 def clipped() -> list[Tensor]:

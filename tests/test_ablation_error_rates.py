@@ -51,7 +51,7 @@ def predicted(rng, templates):
 @pytest.mark.parametrize("templates", first_fast(1, 15))
 def test_intervals_of_what_remains_without_the_core_hold_the_truth(templates):
     """The full model's value with the change's interval leaves out all that both models share: 25 to 51 %."""
-    rng, held, of_change, supported, count = np.random.default_rng([36, templates]), [], [], 0, amount(400)
+    rng, held, of_change, supported, count = np.random.default_rng([36, templates]), [], [], 0, amount(200)
     for _ in range(count):
         rows = compute_ablations(predicted(rng, templates), SETS, bootstrap=200, seed=int(rng.integers(2**31)))
         result = Evidence(CONTEXT, select_run({"ablations": rows, "group_accuracy": full_rows(10.0)}, RUN))
@@ -108,7 +108,7 @@ def test_the_cores_difference_of_shares_is_ranked_among_random_sets():
 @pytest.mark.parametrize("kind", first_fast("skewed", "normal"))
 def test_a_core_of_chance_is_rarely_more_special_than_its_layers(kind):
     """All heads serve J more than ID: the plain claim is supported of most cores of chance."""
-    rng, plain, decided, count = np.random.default_rng(5), 0, 0, amount(800)
+    rng, plain, decided, count = np.random.default_rng(5), 0, 0, amount(400)
     for seed in range(count):
         of_j = rng.gamma(0.5, 12, 16) if kind == "skewed" else rng.normal(8, 4, 16)
         of_id = rng.gamma(0.5, 2, 16)

@@ -53,8 +53,8 @@ def test_libraries_that_compute_otherwise_are_named():
         assert "numpy computes with OpenBLAS's kernels for Nehalem" in text
         assert "scipy computes with OpenBLAS's kernels for Nehalem" in text
         assert ("numpy computes with X86_V4" in text) == (" avx512bw " in Path("/proc/cpuinfo").read_text())
-    for own in ("torch computes with oneDNN", "torch computes on 2 threads"):  # settle changes these itself
-        assert own in result and own not in error
+    for warning in ("torch computes with oneDNN", "torch computes on 2 threads"):  # settle changes these itself
+        assert warning in result and warning not in error
     assert all(f"{name}={value}" in error for name, value in PORTABLE_VARIABLES.items())
     assert "or arithmetic = 'native'" in error
 

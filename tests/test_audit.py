@@ -179,7 +179,7 @@ def test_the_table_of_records_is_held_against_every_field(study, jobs):
     write_table("provenance", table, path)
     details = [item.detail for item in check_study(STUDY, jobs)]
     assert f"differs from its row in {path}: commit" in details
-    assert "tells of job figures/figure99, which left no record" in [item.replace(f"{path} ", "") for item in details]
+    assert "names job figures/figure99, which left no record" in [item.replace(f"{path} ", "") for item in details]
 
 
 @pytest.mark.slow

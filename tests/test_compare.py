@@ -165,8 +165,8 @@ def test_sizes_are_compared_in_the_order_of_their_study(folder):
     frame = frame[(frame["group_or_subset"] == "id") & frame["quantity"].str.startswith("effective size")]
     result = frame.set_index("quantity")
     assert set(result.index) == {"effective size, margin 3, mean-first, of the grid", "effective size, margin 3"}
-    of_text = result.loc["effective size, margin 3, mean-first, of the grid"]
-    assert of_text["a"] == 55 and of_text[["a_low", "b", "difference"]].isna().all()
+    at_margin = result.loc["effective size, margin 3, mean-first, of the grid"]
+    assert at_margin["a"] == 55 and at_margin[["a_low", "b", "difference"]].isna().all()
 
 
 def test_no_spread_gives_no_interval(folder):

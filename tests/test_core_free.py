@@ -140,7 +140,7 @@ EFFECTS = {  # of closing each of 32 heads, points
 def test_a_core_drawn_by_chance_is_rarely_special(sizes, kind):
     """Random sets without core heads are not exchangeable with the core: with them 11 to 16 % of cores are special."""
     rng, layers = np.random.default_rng(36), "+".join(str(layer) for layer, size in sizes.items() for _ in range(size))
-    decided, without_core_heads, count = 0, 0, amount(800)
+    decided, without_core_heads, count = 0, 0, amount(240)
     for seed in range(count):
         effects = EFFECTS[kind](rng)
         core = tuple(sorted(h for layer, size in sizes.items() for h in 8 * layer + rng.choice(8, size, replace=False)))

@@ -124,7 +124,7 @@ def test_the_mean_over_fine_tuning_seeds_that_share_their_pairs(seeds, shared):
     """With the error of pairs divided by the root of their number, 10 seeds hold the truth in half of the studies."""
     rng, held, divided, decided = np.random.default_rng([seeds, int(2 * shared)]), [], [], 0
     pairs = stats.norm.ppf(0.975) * np.hypot(shared, 0.5)
-    for _ in range(count := amount(2400)):
+    for _ in range(count := amount(1200)):
         levels = 85 + rng.normal(0, shared) + rng.normal(0, 1, (seeds, 1))
         values = levels + rng.normal(0, 1, (seeds, 12)) + rng.normal(0, 0.5, (seeds, 12))
         result = [estimate_mean(row, pairs) for row in values]
@@ -151,7 +151,7 @@ def test_the_share_of_subnetworks_of_which_most_are_at_a_floor(seeds, share, far
     """
     rng = np.random.default_rng([seeds, int(far), int(shared)])
     held, decided, below = [], [], []
-    for _ in range(count := amount(2000)):
+    for _ in range(count := amount(1000)):
         values = np.where(rng.random(seeds) < share, 8.0, 8.0 + (4.0 if share == 0.5 else far))
         error = shared * rng.normal(0, 2) + (1 - shared) * rng.normal(0, 2, seeds)
         result = share_below(Spread(values + error, 2 * 1.96), "j", "high", 10)

@@ -140,9 +140,9 @@ def test_a_model_that_is_too_large_for_full_replacement_leaves_its_claims_not_ru
     made = tables()
     made["extractive_agreement"] = made["extractive_agreement"].assign(r=None, n=0, reason="194 components")
     result = judge_claims("made", made, STATED).set_index("claim")
-    of_replacement = result[result.index.str.endswith("agrees-with-replacement")]
-    assert len(of_replacement) == 3 and set(of_replacement["verdict"]) == {"not run"}
-    assert of_replacement["detail"].str.contains("194 components").all()
+    replacement_claims = result[result.index.str.endswith("agrees-with-replacement")]
+    assert len(replacement_claims) == 3 and set(replacement_claims["verdict"]) == {"not run"}
+    assert replacement_claims["detail"].str.contains("194 components").all()
 
 
 def test_statistics_by_hand():

@@ -56,7 +56,7 @@ def test_a_gate_of_a_question_is_of_this_question_alone():
 def test_greedy_leaves_out_what_costs_least_each_time():
     kept = list(ALL)
     while len(kept) > 3:
-        kept = list(min(combinations(kept, len(kept) - 1), key=lambda some: measure_divergence(WHOLE, some)))
+        kept = list(min(combinations(kept, len(kept) - 1), key=lambda subset: measure_divergence(WHOLE, subset)))
     assert prune_greedily(WHOLE, 3) == kept
 
 

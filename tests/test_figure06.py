@@ -75,9 +75,9 @@ def test_the_study_says_which_order_and_which_mixture():
         for row in sizes[sizes["seed"].isna() & (sizes["order"] == "per-seed")].astype(object).to_dict("records")
         for size in [None if pd.isna(row["effective_size"]) else row["effective_size"]]
     ])  # fmt: skip
-    of_text = tables() | {"effective_size": pd.concat([sizes, first])}
+    mean_first = tables() | {"effective_size": pd.concat([sizes, first])}
     about = CONTEXT.model_copy(update={"size_order": "mean-first", "size_rule": "grid", "mixed": "subsets"})
-    figure, marks = draw("figure06", of_text, Figure(), about)
+    figure, marks = draw("figure06", mean_first, Figure(), about)
     points = only(marks, quantity="effective_size", ft_seed=1).set_index(["step", "group"])
     assert points["value"].dropna().to_dict() == {
         where: size + 2 for where, (size, _) in SIZES.items() if size and where[1] != "mixed-1:1"

@@ -71,19 +71,30 @@ def test_where_none_collapsed_nothing_is_said(name):
 
 
 @pytest.mark.parametrize("name", ["table5", "table7"])
-def test_a_table_counts_them_of_each_seed_and_of_all(name):
-    _, marks = draw(name, TABLES | {"runs": runs(**POINT)}, Figure(), CONTEXT)
-    of_cell = marks[(marks["sparsity"] == CONTEXT.mid) & (marks["ft_seed"].isna() | (marks["ft_seed"] == 2))]
-    assert len(of_cell) and set(of_cell["collapsed"]) == {1}
-    assert set(marks.drop(of_cell.index)["collapsed"]) == {0}
+def test_a_table_counts_runs_that_are_left_out(name):
+    summary = TABLES["summary"]
+    of_cell = (summary["sparsity"] == CONTEXT.mid) & (summary["ft_seed"].isna() | (summary["ft_seed"] == 2))
+    marks = draw(name, TABLES | {"summary": summary.assign(left_out=of_cell.astype(int))}, Figure(), CONTEXT)[1]
+    counted = (marks["sparsity"] == CONTEXT.mid) & (marks["ft_seed"].isna() | (marks["ft_seed"] == 2))
+    assert marks["left_out"].tolist() == counted.astype(int).tolist() and counted.any()
     cells = [row[-1] for sheet in sheets(marks) for row in sheet.rows]
-    assert sum(cell.endswith(" (1 collapsed)") for cell in cells) == len(of_cell)
-    assert set(draw(name, TABLES, Figure(), CONTEXT)[1]["collapsed"]) == {0}
+    assert sum(cell.endswith(" (1 faulty, left out)") for cell in cells) == counted.sum()
+
+
+def test_a_table_of_controls_counts_runs_that_are_left_out():
+    def words(left_out):
+        marks = draw(
+            "table_controls", TABLES | {"controls": TABLES["controls"].assign(left_out=left_out)}, Figure(), CONTEXT
+        )[1]
+        return [cell for sheet in build_sheets("table_controls", marks) for row in sheet.rows for cell in row]
+
+    assert any(", 2 faulty, left out" in cell for cell in words(2))
+    assert not any("faulty" in cell for cell in words(0))
 
 
 @pytest.mark.parametrize(
     ("name", "where", "said"),
-    [("table_controls", POINT, ", 1 collapsed)"), ("table_variance", POINT, " (1 collapsed)"),
+    [("table_variance", POINT, " (1 collapsed)"),
      ("table_effective_size", {"ft_seed": 1, "step": 600}, "600 ("),
      ("table_effective_size", POINT, "2200 (1 collapsed)")],
 )  # fmt: skip

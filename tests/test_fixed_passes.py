@@ -12,7 +12,7 @@ from heuristic_core.config.pruning import Prune
 from heuristic_core.pruning import fixed_passes
 from heuristic_core.pruning.fixed_passes import FixedShapeObjective
 from heuristic_core.pruning.learner import Learner, PruningRun
-from heuristic_core.pruning.prune import Objective, prune
+from heuristic_core.pruning.prune import Objective, make_objective, prune
 
 BETWEEN = SHORT.model_copy(update={"gate_draws": 4, "log_alpha_mean": 0.0, "log_alpha_std": 1.0})
 RUNS = [PruningRun(0.4, 1), PruningRun(0.4, 2)]
@@ -96,6 +96,12 @@ def test_graphs_give_what_eager_passes_give_on_a_gpu(checkpoint, encoded, engine
     result = [prune(inputs, RUNS, BETWEEN.model_copy(update={"engine": item})) for item in ("eager", engine)]
     for one, other in zip(*result, strict=True):
         torch.testing.assert_close(one.log_alpha, other.log_alpha, atol=1e-3, rtol=1e-3)
+
+
+def test_attention_of_cudnn_is_for_fixed_shapes_alone(inputs):
+    for engine, allowed in (("compile", True), ("eager", False)):
+        make_objective(inputs, RUNS, BETWEEN.model_copy(update={"engine": engine}))
+        assert torch.backends.cuda.cudnn_sdp_enabled() == allowed
 
 
 def test_graphs_without_a_gpu_are_one_error(inputs):

@@ -85,6 +85,7 @@ def curve(ood, id_=ID, **more):
 
 def lesions(names=("overlap", "random1", "random2"), ood=OOD, sizes=(3, 3, 3), reasons=(None, None, None)):
     return {
+        "runs": [{"chance": 0.0}],
         "finetune_accuracy": curve(ood["none"]),
         "lesions": [
             {"lesion": name, "heads": [0] * size, "size": size, "reason": reason}

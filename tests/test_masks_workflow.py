@@ -40,7 +40,7 @@ def test_random_masks_and_interpolation_of_a_small_study(tmp_path):
     kept = Subnetwork.load(tmp_path / f"{MID}/seed{seed}/subnetwork.json").kept
     core = read_table(tmp_path / f"{RUNS}/ft1/core.parquet")
     assert {*row.heads, *row.mlps} == {*kept} - {*core.loc[core["in_core"], "component"]}
-    assert set(heads["component"]) == {int(head) for own in result["heads"] for head in own}
+    assert set(heads["component"]) == {int(head) for members in result["heads"] for head in members}
     assert tests["reason"].isna().all() and {"H", "M"} <= set(between["role"])
     for name in ("figures/figure_counter_heads.png", "figures/figure_interpolation.png", "tables/table_mask_fit.csv"):
         assert (tmp_path / "results/reduced" / name).is_file()

@@ -115,14 +115,14 @@ def test_the_plan_has_every_later_head_alone_by_layer_and_together():
     assert sorted(random) == [(8,), (10,), (11,)]
     assert len(others) == 4 * 4 - 1 and all(len(other.heads) == 2 and other.heads != (1, 6) for other in others)
     for other in others:
-        by_role = {own.role: own.heads for own in other.sets}
+        by_role = {item.role: item.heads for item in other.sets}
         every = tuple(head for head in range(4, 12) if head not in other.heads)
         assert by_role == {"all later": every} | ({"counter-heuristic": (9,)} if 9 in every else {})
 
 
 def test_without_counter_heuristic_heads_other_sets_remain():
     for item in m.plan([1, 6], [], GRID, 20, 0):
-        assert {own.role for own in item.sets} <= {"single", "layer", "all later"} and item.sets
+        assert {members.role for members in item.sets} <= {"single", "layer", "all later"} and item.sets
 
 
 @pytest.mark.parametrize("core", [[], [9], [8, 10]])

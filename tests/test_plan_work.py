@@ -199,7 +199,7 @@ def test_a_timed_piece_of_work_takes_the_time_that_it_took():
 def test_what_was_not_timed_is_an_estimate():
     result = by_name(PAPER, BERT, HUNDRED)
     assert estimate_hours(result["fine-tuning"], BERT, get_device("a5000"), "float32").kind == "estimate"
-    assert estimate_hours(result["pruning"], BERT, get_device("h100"), "float32").kind == "estimate"
+    assert estimate_hours(result["pruning"], BERT, get_device("a100"), "float32").kind == "estimate"
     assert estimate_hours(result["pruning"], BERT, get_device("cpu"), "float32").kind == "measured"
     wider = BERT.model_copy(update={"hidden": 1024})
     assert estimate_hours(result["pruning"], wider, get_device("cpu"), "float32").kind == "estimate"
@@ -226,7 +226,7 @@ def test_a_throughput_holds_for_its_precision():
 
 def test_auto_is_planned_in_bfloat16_on_a_gpu_and_in_float32_on_a_core():
     pruning = by_name(PAPER, BERT, HUNDRED)["pruning"]
-    for on, precision in (("h100", "bfloat16"), ("cpu", "float32")):
+    for on, precision in (("a100", "bfloat16"), ("cpu", "float32")):
         assert estimate_hours(pruning, BERT, get_device(on), "auto") == estimate_hours(
             pruning, BERT, get_device(on), precision
         )
@@ -235,10 +235,10 @@ def test_auto_is_planned_in_bfloat16_on_a_gpu_and_in_float32_on_a_core():
 def test_a_device_without_throughputs_follows_its_peak():
     pruning = by_name(PAPER, BERT, HUNDRED)["pruning"]
     single, half = (
-        estimate_hours(pruning, BERT, get_device("h100"), precision).hours for precision in ("float32", "bfloat16")
+        estimate_hours(pruning, BERT, get_device("a100"), precision).hours for precision in ("float32", "bfloat16")
     )
-    assert single / half == pytest.approx(989 / 67)
-    assert single == pytest.approx(pruning.flops / (0.3 * 67e12) / 3600)
+    assert single / half == pytest.approx(312 / 19.5)
+    assert single == pytest.approx(pruning.flops / (0.3 * 19.5e12) / 3600)
 
 
 def test_an_unknown_device_is_named_with_those_there_are():

@@ -57,9 +57,9 @@ def digests(tmp_path_factory):
         for process in running.values():
             process.kill()
     result = {name: json.loads((folder / name).read_text()) for name in commands}
-    for name, of_one in result.items():
-        print(f"{name}, seconds of CPU:", {part: round(value) for part, value in of_one["seconds"].items()})
-    return {name: of_one["digests"] for name, of_one in result.items()}
+    for name, case in result.items():
+        print(f"{name}, seconds of CPU:", {part: round(value) for part, value in case["seconds"].items()})
+    return {name: case["digests"] for name, case in result.items()}
 
 
 @pytest.mark.parametrize("processor", PROCESSORS)

@@ -6,6 +6,7 @@ import pytest
 from families import make_model
 from reduced import REDUCED, RUNS, STUDY, planned, snakemake
 
+from heuristic_core.experiments.subnetworks.analysis.outcomes import mark_faults
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.tables.parquet import read_table
@@ -43,12 +44,15 @@ def test_a_pruning_run_that_failed_is_a_missing_value_everywhere(finished, tmp_p
     assert counts.to_numpy().tolist() == [[3, 2, 1], [3, 3, 2]]
     frequency = read_table(tables / "head_frequency.parquet").groupby(["ft_seed", "step", "sparsity"])["n"].max()
     assert (frequency[1, 60, 0.4], frequency[2, 60, 0.4], frequency[1, 30, 0.4]) == (2, 3, 1)
-    summary = read_table(tables / "summary.parquet")
-    here = (summary["ft_seed"] == 1) & (summary["sparsity"] == 0.4)
-    assert set(summary.loc[here, "n"]) == {2}
-    controls = read_table(tables / "controls.parquet")
-    here = (controls["ft_seed"] == 1) & (controls["sparsity"] == 0.4) & (controls["control"] != "importance")
-    assert set(controls.loc[here, "n"]) == {2}
+    runs = read_table(tables / "runs.parquet")
+    cell = runs[(runs["ft_seed"] == 1) & (runs["step"] == 60) & (runs["sparsity"] == 0.4) & (runs["repeat"] == 0)]
+    faulty = mark_faults(cell).any(axis="columns")
+    assert len(cell) == 3 and faulty[cell["seed"] == 44].all()
+    summary, controls = (read_table(tables / f"{name}.parquet") for name in ("summary", "controls"))
+    sound = int((~faulty).sum())
+    for table, counts in ((summary, {sound}), (controls[controls["control"] != "importance"], {sound} - {0})):
+        here = table[(table["ft_seed"] == 1) & (table["sparsity"] == 0.4)]
+        assert set(here["n"]) == counts and (here["left_out"] == faulty.sum()).all()
     report = (folder / "results/reduced/report.html").read_text()
     assert "fine-tuning seed 1, step 60, sparsity 0.4, seed 44: diverged by step 10: kl nan" in report
     log = (folder / "results/reduced/logs/gather/ft1-step60.log").read_text()

@@ -14,7 +14,14 @@ def resolve_device(device: str) -> torch.device:
     """
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("device = 'cuda': no usable NVIDIA GPU; set device = 'cpu', or run on a machine with a GPU")
+    if device == "cuda":
+        allow_cudnn_attention(False)
     return torch.device(device)
+
+
+def allow_cudnn_attention(allowed: bool) -> None:
+    """Set whether attention may use cuDNN, which plans anew for every shape of a batch: fast only for few shapes."""
+    torch.backends.cuda.enable_cudnn_sdp(allowed)
 
 
 def resolve_dtype(device: torch.device, precision: PrecisionSetting) -> torch.dtype:

@@ -38,7 +38,7 @@ def count_jobs(snakefile: Path, configfiles: Sequence[str], everything: bool) ->
 
 
 def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[PlannedJob]:
-    """The jobs that make something in Snakemake's dry run, as the plugin `snakemake_logger_plugin_jobs` tells of them.
+    """The jobs that make something in Snakemake's dry run, as the plugin `snakemake_logger_plugin_jobs` reports them.
 
     Raises InputError with Snakemake's own words where it refuses, and ConfigError where a file cannot be read.
     """

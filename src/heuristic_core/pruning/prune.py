@@ -17,6 +17,7 @@ from torch import Tensor
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.pruning import Prune
+from heuristic_core.models.device import allow_cudnn_attention
 from heuristic_core.models.micro_batches import pass_tokens
 from heuristic_core.pruning.fixed_passes import FixedShapeObjective
 from heuristic_core.pruning.gated_model import GatedModel
@@ -66,6 +67,7 @@ def make_objective(
     """
     if settings.engine == "graphs" and inputs.model.device.type != "cuda":
         raise InputError("prune.engine = 'graphs' needs a GPU; set device = 'cuda', or prune.engine = 'eager'")
+    allow_cudnn_attention(settings.engine != "eager")  # the other engines have few shapes
     return (Objective if settings.engine == "eager" else FixedShapeObjective)(inputs, runs, settings)
 
 

@@ -108,7 +108,7 @@ class Estimate:
     def hull(cls, measures: Mapping[str, "Estimate"], detail: str = "") -> "Estimate":
         """Combine the estimates of several measures of one claim.
 
-        The value is that of the first measure. The interval spans the intervals of all measures, so it is on one side
+        The value is the first measure's. The interval spans the intervals of all measures, so it is on one side
         of a threshold exactly if all of them are. It is NaN if any measure has no interval.
 
         Args:

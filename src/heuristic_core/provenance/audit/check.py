@@ -154,7 +154,7 @@ def _check_table(root: Path) -> Iterator[Finding]:
             if not (row and records[file]["settings"].get(DEPENDS_ON) == DEPENDS_ON_NETWORK):
                 later.append(job)
         elif row is None:
-            yield Finding("tampered", str(table), f"tells of job {job}, which left no record")
+            yield Finding("tampered", str(table), f"names job {job}, which left no record")
         elif row != collected[job]:
             columns = ", ".join(key for key in row if row[key] != collected[job][key])
             yield Finding("tampered", str(file), f"differs from its row in {table}: {columns}")

@@ -102,8 +102,8 @@ def compare(a: Tables, b: Tables, context_a: Context, context_b: Context) -> pd.
         {*find_unshared_subsets(a, b), *find_unshared_subsets(b, a)} if same_task(a, b) else _subsets(a) | _subsets(b)
     )
     labels = set(map(subset_label, unshared))
-    of_subset = (FULL_ACCURACY, SUBNETWORK_ACCURACY)
-    keys = [key for key in values_a | values_b if not (key.quantity in of_subset and key.label in labels)]
+    subset_quantities = (FULL_ACCURACY, SUBNETWORK_ACCURACY)
+    keys = [key for key in values_a | values_b if not (key.quantity in subset_quantities and key.label in labels)]
     return make_frame("differences", [_difference_row(key, values_a, values_b) for key in keys])
 
 

@@ -55,9 +55,9 @@ def overlap_core(evidence: Evidence) -> Estimate:
 def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
     """Estimate final accuracy on a group without overlap heads minus without random heads, in points.
 
-    Accuracy is that of the last step. OOD accuracy and J are compared only if all models learned the task, that is, if
-    ID accuracy reached the threshold of :meth:`.Evidence.share_of_best` for the unlesioned model: a model that rejects
-    every pair is correct on all OOD pairs.
+    Accuracy is measured at the last step. OOD accuracy and J are compared only if all models learned the task, that is,
+    if ID accuracy reached the threshold of :meth:`.Evidence.share_of_best` for the unlesioned model: a model that
+    rejects every pair is correct on all OOD pairs.
 
     Args:
         evidence: Tables of one fine-tuning run.
