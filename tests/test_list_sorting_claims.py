@@ -11,6 +11,7 @@ from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments import list_sorting
 from heuristic_core.experiments.list_sorting.claims import judge_claims
 from heuristic_core.stats.estimates import STATISTICS, DoesNotApply, NotComputable
+from heuristic_core.stats.means import mean_end
 from heuristic_core.stats.seeds import mean_interval
 from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, PERCENT, extreme_mean, mean_over_seeds
 from heuristic_core.tables.schemas import SCHEMAS
@@ -43,17 +44,14 @@ def test_conditions_that_do_not_sort_count_by_their_accuracy_alone():
     for row, share in zip(rows, [0.2] * 6 + [0.9] * 6, strict=True):
         row["splitting"] = share
     given = evidence(["l2", "small"], models=rows)
-    lowest = statistic("accuracy", given, which="lowest")
-    assert lowest.value == pytest.approx(96) and lowest.detail == "lowest: small; token accuracy: l2 98.7, small 96"
-    assert statistic("accuracy", given, which="highest").value == pytest.approx(296 / 3)
-    perfect = evidence(["l2"], models=models("token_accuracy", l2=(1, 1, 1)))
-    assert statistic("accuracy", perfect, which="lowest").low == pytest.approx(100 - exact_zero_bound(3))
+    lowest = statistic("lowest_accuracy", given)
+    assert lowest.value == pytest.approx(90) and lowest.exact and (lowest.n, lowest.unit) == (6, "models")
     beside = "; left out, as a model sorts at most 95 %: small 90 %"
     result = statistic("at_end", given, measure="splitting", which="highest")
     assert result.value == pytest.approx(20) and result.detail == "splitting: l2 20" + beside
     with pytest.raises(NotComputable, match=f"no condition without weight decay sorts{beside}"):
         statistic("at_end", given, measure="splitting", which="highest", decay="without")
-    with pytest.raises(NotComputable, match="in no condition all models sort"):
+    with pytest.raises(DoesNotApply):
         evidence(["l2"], models=models("token_accuracy", l2=(0.95, 0.99, 0.99))).conditions()
 
 
@@ -88,7 +86,8 @@ def test_the_nearer_mode_counts():
 def test_weight_decay_is_compared_seed_by_seed():
     given = evidence(models=models("splitting", l2=(0.5, 0.7, 0.9), bare=(0.4, 0.7, 0.6), small=(0, 0, 0)))
     result = statistic("without_less_with_decay", given, measure="splitting")
-    assert (result.value, result.low, result.high) == tuple(map(pytest.approx, mean_interval([-10, 0, -30])))
+    ends = [mean_end(np.array([-10.0, 0, -30]), quantile, (-100, 100)) for quantile in (0.025, 0.975)]
+    assert (result.value, result.low, result.high) == tuple(map(pytest.approx, (-40 / 3, *ends)))
     assert result.detail == "bare less l2"
 
 
@@ -96,7 +95,7 @@ def test_of_pairs_that_differ_in_weight_decay_the_lowest_counts():
     values = models("splitting", l2=(0.5, 0.7, 0.9), bare=(0.4, 0.7, 0.6), decoupled=(0.1, 0.2, 0.4))
     result = statistic("without_less_with_decay", evidence(models=values), measure="splitting")
     assert result.detail == "lowest: bare less l2; bare less l2; bare less decoupled"
-    assert result.value == pytest.approx(-40 / 3) and result.low == pytest.approx(mean_interval([-10, 0, -30])[1])
+    assert result.value == pytest.approx(-40 / 3) and result.low == pytest.approx(-100)
 
 
 def test_a_trend_is_over_doublings_of_the_gap():
@@ -250,7 +249,10 @@ def test_a_study_has_a_verdict_for_every_claim():
     assert list(rows["claim"]) == [claim.claim for claim in load_claims(CLAIMS)] and rows["ft_seed"].isna().all()
     verdicts = rows.set_index("claim")["verdict"]
     assert verdicts["sorts"] == "supported" and set(verdicts.drop("sorts")) == {"not run"}
+    assert pd.isna(rows.set_index("claim").loc["sorts", "low"])
     fails = models("token_accuracy", l2=(0.5, 0.52, 0.51))
     rows = judge_claims("s", evidence(["l2"], models=fails).tables, load_claims(CLAIMS))
-    assert set(rows["verdict"]) == {"contradicted", "does not apply"}
+    verdicts = rows.set_index("claim")["verdict"]
+    assert verdicts["sorts"] == "contradicted" and verdicts["splits-with-decay"] == "does not apply"
+    assert set(verdicts) == {"contradicted", "does not apply", "not run"}
     assert (rows["model"] == "one-layer transformer").all() and pd.unique(rows["study"]) == ["s"]

@@ -1,4 +1,4 @@
-"""Estimates over training seeds: the mean of a value, and the lowest or highest mean of several conditions."""
+"""Estimates over training seeds: a mean, the lowest or highest mean of several conditions, and the worst model."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,10 +8,30 @@ from heuristic_core.stats.estimates import Estimate, NotComputable, TooFewUnits
 from heuristic_core.stats.means import mean_end
 from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
 
-TRAINING_SEEDS = "training seeds"
+TRAINING_SEEDS, MODELS = "training seeds", "models"
 LOWEST, HIGHEST = "lowest", "highest"
 TAIL_TESTS = 4  # far in the tail skewness costs more coverage; with 3, 6.2 % of ten groups of ten losses are decided
 UNLIMITED, PERCENT = (-np.inf, np.inf), (0.0, 100.0)
+
+
+def extreme_model(groups: Mapping[str, Sequence[float]], which: str, detail: str) -> Estimate:
+    """Return the lowest or highest value of any model: exact, as it is about these models and no others.
+
+    Args:
+        groups: Value of each model by group, such as a condition; NaN if a model has none.
+        which: `LOWEST` or `HIGHEST`.
+        detail: Text to report with the value.
+
+    Raises:
+        NotComputable: If no model has a value.
+    """
+    values = {(name, k): value for name, group in groups.items() for k, value in enumerate(group) if value == value}
+    if not values:
+        raise NotComputable(f"no model has a value: {detail}")
+    name, k = (min if which == LOWEST else max)(values, key=values.get)
+    label = f"{which}: {name}" if len(groups) > 1 else ""
+    text = "; ".join(filter(None, (label, detail)))
+    return Estimate(float(values[name, k]), n=len(values), unit=MODELS, detail=text, exact=True)
 
 
 def mean_over_seeds(values: Sequence[float], detail: str, limits: tuple[float, float] = UNLIMITED) -> Estimate:

@@ -30,7 +30,7 @@ def lowest_correlation(groups: Mapping[str, pd.Series], what: str) -> Estimate:
 
     Raises:
         NotComputable: If a group has no value.
-        TooFewUnits: If a correlation is 1 or -1, as ranks of few components are by chance.
+        TooFewUnits: If a correlation is 1 or -1.
     """
     if perfect := [name for name, values in groups.items() if (values.abs() >= MAX_ABS_R).any()]:
         raise TooFewUnits(f"{what}: 1 or -1 on a seed ({', '.join(filter(None, perfect)) or 'all components'})")

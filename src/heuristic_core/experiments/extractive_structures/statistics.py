@@ -5,51 +5,49 @@ import pandas as pd
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
 from heuristic_core.experiments.extractive_structures.evidence import HOPS, IMPLICATIONS, Evidence, by_hop
 from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
-from heuristic_core.stats.training_seeds import HIGHEST, extreme_mean, mean_over_seeds
+from heuristic_core.stats.training_seeds import HIGHEST, extreme_model, mean_over_seeds
 
 WHOLE = "whole"
 
 
 @statistic
 def rank_of_facts(evidence: Evidence, corpus: str = WHOLE) -> Estimate:
-    """Estimate the mean rank of facts after they are taught, for the worse hop."""
-    return _estimate_worst(
-        evidence, {f"{hop} hop": evidence.ranks_after_teaching(hop, corpus, "facts") for hop in HOPS}
-    )
+    """Return the mean rank of facts after they are taught, of the worst model and hop."""
+    return _find_worst_model({f"{hop} hop": evidence.ranks_after_teaching(hop, corpus, "facts") for hop in HOPS})
 
 
 @statistic
 def rank_of_facts_by_layers(evidence: Evidence, hop: str, how: str) -> Estimate:
-    """Estimate the mean rank of a hop's facts with early or late layers frozen or restored (`how`); the worse one."""
+    """Return the mean rank of a hop's facts with early or late layers frozen or restored (`how`): the worst model's."""
     where = {"hop": hop, "how": how}
     ranks = {name: evidence.ranks("extractive_freezing", "facts", **where, layers=name) for name in ("early", "late")}
-    return _estimate_worst(evidence, ranks)
+    return _find_worst_model(ranks)
 
 
 @statistic
 def rank_taught_by_order(evidence: Evidence, order: str, stage: int | None = None) -> Estimate:
-    """Estimate the mean rank of what the stages of an order taught, each at the end of its stage; the worst one.
+    """Return the mean rank of what the stages of an order taught, each at the end of its stage, of the worst model.
 
     Args:
         evidence: Tables of the study.
         order: Order of teaching.
         stage: A stage, from 0; default: all.
     """
-    return _estimate_worst(evidence, evidence.ranks_of_taught(order, stage), f"rank of what {order} taught")
+    return _find_worst_model(evidence.ranks_of_taught(order, stage), f"rank of what {order} taught")
 
 
 @statistic
 def rank_in_localisation(evidence: Evidence, part: str) -> Estimate:
-    """Estimate the mean rank of test names' facts or of learned implications in the models of localisation."""
+    """Return the mean rank of test names' facts or of learned implications, of the worst model of localisation."""
     rows = evidence.table("extractive_localisation").drop_duplicates("seed")  # both kinds are of one model
-    return _estimate_worst(evidence, {part: rows.set_index("seed")[f"{part}_rank"].astype(float)}, "rank")
+    return _find_worst_model({part: rows.set_index("seed")[f"{part}_rank"].astype(float)}, "rank")
 
 
 @statistic
 def rank_of_facts_by_graft(evidence: Evidence, weights: str, less: str) -> Estimate:
-    """Estimate the mean rank of facts with two kinds of grafted weights, whichever is worse."""
-    return _estimate_worst(
-        evidence, {name: evidence.ranks("extractive_grafting", "facts", weights=name) for name in (weights, less)}
+    """Return the mean rank of facts with two kinds of grafted weights, of the worst model."""
+    return _find_worst_model(
+        {name: evidence.ranks("extractive_grafting", "facts", weights=name) for name in (weights, less)}
     )
 
 
@@ -143,9 +141,9 @@ def _worst_rank(evidence: Evidence) -> int:
     return int(evidence.table("extractive_curves")["questions"].min()) - 1
 
 
-def _estimate_worst(evidence: Evidence, ranks: dict[str, pd.Series], what: str = "rank of facts") -> Estimate:
-    """Estimate the highest of several mean ranks of what was taught. A seed, and not a fact, is an observation."""
-    return extreme_mean(ranks, HIGHEST, _describe_ranks(what, ranks), (0, _worst_rank(evidence)))
+def _find_worst_model(ranks: dict[str, pd.Series], label: str = "rank of facts") -> Estimate:
+    """Return the highest mean rank that any model gives to what it was taught. Exact, as every question is asked."""
+    return extreme_model(ranks, HIGHEST, _describe_ranks(label, ranks))
 
 
 def _estimate_difference(evidence: Evidence, ranks: dict[str, pd.Series]) -> Estimate:

@@ -10,7 +10,7 @@ from functools import cached_property, wraps
 
 import pandas as pd
 
-from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
+from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, statistic
 
 WITH_DECAY, WITHOUT_DECAY, ANY_DECAY = "with", "without", "any"  # weight decay
 HEAD_MEASURES = ("copying", "suppression")  # of the model's head that has most of it
@@ -61,14 +61,15 @@ class Evidence:
             decay: WITH or WITHOUT weight decay, or ANY.
 
         Raises:
-            NotComputable: No condition is left.
+            DoesNotApply: In no condition all models sort.
+            NotComputable: No condition with this decay does.
         """
         if decay not in (WITH_DECAY, WITHOUT_DECAY, ANY_DECAY):
             raise ValueError(f"unknown decay = {decay!r}; choose from {WITH_DECAY}, {WITHOUT_DECAY}, {ANY_DECAY}")
         rows = self.table("sorting_conditions")
         rows = rows[~rows["condition"].isin(self.excluded_conditions.index)]
         if rows.empty:
-            raise NotComputable("in no condition all models sort")
+            raise DoesNotApply("in no condition all models sort")
         rows = rows if decay == ANY_DECAY else rows[(rows["weight_decay"] > 0) == (decay == WITH_DECAY)]
         if rows.empty:
             raise NotComputable(f"no condition {decay} weight decay sorts")
@@ -119,8 +120,14 @@ class Evidence:
         return [f"head {row.ablated} of {row.condition}, seed {row.seed}" for row in idle.itertuples()]
 
     def split_by_overlap(self, overlap: float) -> tuple[list[str], list[str]]:
-        """Return the conditions whose mean soft overlap ends below `overlap` percent, and the others."""
+        """Return the conditions whose mean soft overlap ends below `overlap` percent, and the others.
+
+        Raises:
+            DoesNotApply: There is no such condition.
+        """
         means = self.models("soft_overlap").mean()
+        if not (means < overlap).any():
+            raise DoesNotApply(f"in no condition the mean soft overlap ends below {overlap:g} %")
         return list(means.index[means < overlap]), list(means.index[means >= overlap])
 
     def pairs(self, alike: str, first: list[str], second: list[str]) -> list[tuple[str, str]]:

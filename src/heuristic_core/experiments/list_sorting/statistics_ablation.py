@@ -4,7 +4,7 @@ import pandas as pd
 
 from heuristic_core.experiments.list_sorting.evidence import NATS, Evidence, sorting_statistic
 from heuristic_core.experiments.list_sorting.modes import SUPPRESSION
-from heuristic_core.stats.estimates import Estimate, NotComputable
+from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable
 from heuristic_core.stats.training_seeds import HIGHEST, extreme_mean
 
 IDENTITY = ["condition", "seed"]  # of a model
@@ -30,7 +30,7 @@ def without_suppression(evidence: Evidence, measure: str, kind: str, suppression
         top_heads.sort_values("suppression", ascending=False, kind="stable").drop_duplicates(IDENTITY), heads
     )
     if top_heads.empty:
-        raise NotComputable(
+        raise DoesNotApply(
             f"in no condition every model has a head that suppresses more than {suppression:g} % of numbers"
         )
     changes = _changes(evidence, measure, kind, SUPPRESSION).merge(
@@ -54,7 +54,7 @@ def cost_beyond_range(evidence: Evidence, kind: str, splitting: float) -> Estima
     models = evidence.at_end("splitting")
     models_that_split = _complete_conditions(models[100 * models["splitting"] > splitting], models)[IDENTITY]
     if models_that_split.empty:
-        raise NotComputable(f"in no condition every model splits its vocabulary by more than {splitting:g} %")
+        raise DoesNotApply(f"in no condition every model splits its vocabulary by more than {splitting:g} %")
     numbers = evidence.at_end("copies", "sorting_numbers")
     copied = numbers["copies"].astype(bool)
     copied_alone = copied & (copied.groupby([numbers[name] for name in [*IDENTITY, "number"]]).transform("sum") == 1)

@@ -21,8 +21,6 @@ def models_with_stage(evidence: Evidence, stage: str, overlap: float) -> Estimat
     """
     rows = evidence.table("sorting_seed_stages")
     rows = rows[(rows["stage"] == stage) & rows["condition"].isin(specialised := evidence.split_by_overlap(overlap)[0])]
-    if rows.empty:
-        raise NotComputable(f"no model's soft overlap ends below {overlap:g} %")
     shares = 100 * rows["reason"].isna().groupby(rows["seed"]).mean()
     reasons = rows["reason"].dropna().drop_duplicates()
     return mean_over_seeds(shares, "; ".join([f"of {', '.join(specialised)}", *reasons]), PERCENT)

@@ -14,21 +14,23 @@ from heuristic_core.experiments.list_sorting.evidence import (
     sorting_statistic,
 )
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, statistic
-from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, PERCENT, TRAINING_SEEDS, extreme_mean
+from heuristic_core.stats.training_seeds import (
+    HIGHEST,
+    LOWEST,
+    PERCENT,
+    TRAINING_SEEDS,
+    extreme_mean,
+    extreme_model,
+)
 
 
 @statistic
-def accuracy(evidence: Evidence, which: str) -> Estimate:
-    """Return the token accuracy at the last step, percent, in the lowest or highest condition, sorting or not.
-
-    Args:
-        evidence: Tables of the study.
-        which: lowest or highest.
-    """
+def lowest_accuracy(evidence: Evidence) -> Estimate:
+    """Return the lowest token accuracy of any model at the last step, percent."""
     rows = evidence.accuracies
     values = 100 * rows.pivot(index="seed", columns="condition", values=ACCURACY).astype(float)
     values = values[rows["condition"].unique()]
-    return extreme_mean(values.to_dict("list"), which, _format_means("token accuracy", values), PERCENT)
+    return extreme_model(values.to_dict("list"), LOWEST, _format_means("token accuracy", values))
 
 
 @sorting_statistic
@@ -95,7 +97,8 @@ def without_less_with_decay(evidence: Evidence, measure: str) -> Estimate:
     if not (pairs := evidence.pairs("but_decay", without, decayed)):
         raise NotComputable(f"no two conditions differ in weight decay alone and have a {measure}")
     differences = {f"{a} less {b}": values[a] - values[b] for a, b in pairs}
-    return extreme_mean(differences, LOWEST, "; ".join(differences))
+    limits = (-np.inf, np.inf) if measure in NATS else (-100.0, 100.0)
+    return extreme_mean(differences, LOWEST, "; ".join(differences), limits)
 
 
 @sorting_statistic
