@@ -77,9 +77,7 @@ def test_the_llc_changes_by_every_estimator_or_not():
     result = statistic("llc_change", given, **SPECIAL)
     values = -20 + 2 * (np.array(SEEDS) - 2)  # of tilted, percent of 50; raw falls by half
     assert (result.value, result.high) == (pytest.approx(-20), pytest.approx(mean_interval(values)[2]))
-    assert result.low == pytest.approx(
-        -20 - stats.t.ppf(1 - 0.025 / (2 * TAIL_TESTS), 2) * 2 / 3**0.5
-    )
+    assert result.low == pytest.approx(-20 - stats.t.ppf(1 - 0.025 / (2 * TAIL_TESTS), 2) * 2 / 3**0.5)
     assert result.detail == "highest: tilted of l2; raw of l2 -50, tilted of l2 -20"
     one = evidence(models=OVERLAPS, seed_stages=rows, llc=llc("l2", raw=(10, 20, 10)))
     with pytest.raises(NotComputable, match="no condition has a change of the LLC in the stage by estimator tilted"):

@@ -1,5 +1,7 @@
 """Do intervals over training seeds hold the mean, and do claims on it rarely decide by chance? Simulations, seeded."""
 
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -171,11 +173,12 @@ def test_a_trend_over_gaps_that_is_none(model, seeds):
     rng = generator(model, seeds)
     draw, _ = MODELS[model]
     values = draw(rng, (count := amount(800), seeds, len(GAPS))) + draw(rng, (count, seeds, 1))
-    decided = [
-        decide_verdict(gap_trend(Gaps(row), measure="splitting", alike="but_data", least=3), "p < 0.05")
-        for row in values
-    ]
-    assert decided.count("supported") <= by_chance(count)
+    supported = 0
+    for row in values:
+        with suppress(TooFewUnits):  # two seeds with the same trend
+            trend = gap_trend(Gaps(row), measure="splitting", alike="but_data", least=3)
+            supported += decide_verdict(trend, "p < 0.05") == "supported"
+    assert supported <= by_chance(count)
 
 
 # ---- ends by hand
