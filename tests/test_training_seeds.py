@@ -11,6 +11,7 @@ from test_coverage import covers
 
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation, to_z
 from heuristic_core.experiments.list_sorting.statistics_modes import gap_trend
+from heuristic_core.stats.estimates import TooFewUnits
 from heuristic_core.stats.means import limited_end, mean_end, skewed_end
 from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, PERCENT, UNLIMITED, extreme_mean, mean_over_seeds
 from heuristic_core.stats.verdicts import decide_verdict
