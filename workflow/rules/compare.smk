@@ -6,11 +6,11 @@ if "compare" not in config:
     UNAVAILABLE_RULES["compare"] = (
         LAYOUT.log("compare"),
         1,
-        f"snakemake --cores 1 compare --config {EXPERIMENT.COMPARISON.usage}",
+        f"snakemake --cores 1 compare --config {EXPERIMENT.comparison.usage}",
     )
 if "compare" in config:
     try:
-        COMPARED_STUDIES = EXPERIMENT.COMPARISON.sides(config["compare"])
+        COMPARED_STUDIES = EXPERIMENT.comparison.sides(config["compare"])
     except InputError as error:
         raise WorkflowError(str(error)) from None
 
@@ -25,7 +25,7 @@ if "compare" in config:
         localrule: True
         params:
             **job(
-                EXPERIMENT.COMPARISON.script,
+                EXPERIMENT.comparison.script,
                 *PAGE_FILES,
                 compare=config["compare"],
                 folder=lambda w, output: os.path.dirname(output.files[0]),

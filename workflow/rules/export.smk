@@ -6,7 +6,7 @@ rule export:
     input:
         MEMBERS,
         workflow=link_inputs(os.path.relpath(workflow.main_snakefile)),
-        claims=link_inputs(os.path.relpath(EXPERIMENT.CLAIMS)),
+        claims=link_inputs(os.path.relpath(EXPERIMENT.claims)),
         lock=link_inputs(os.path.relpath(LOCK)),
         citation=link_inputs(os.path.relpath(f"{workflow.basedir}/CITATION.cff")),
     output:

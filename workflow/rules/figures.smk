@@ -1,12 +1,11 @@
 # One rule per figure and printed table; each reads only its own tables. The including experiment defines FOLDER, PREFIX
-# (of its script names), TARGETS, TABLES and UNMET_REASONS (unavailable target -> reason).
+# (of its script names).
 from heuristic_core.figures.targets import target_files, is_report_file
 
 FIGURE_DIR = f"{workflow.basedir}/src/heuristic_core/experiments/{FOLDER}/figures"
-UNAVAILABLE_RULES |= {
-    name: (LAYOUT.log(f"figures/{name}"), 1, reason) for name, reason in UNMET_REASONS.items() if reason
-}
-AVAILABLE_TARGETS = {name: target.title for name, target in TARGETS.items() if UNMET_REASONS.get(name) is None}
+UNMET_REASONS = EXPERIMENT.list_unavailable(STUDY)
+UNAVAILABLE_RULES |= {name: (LAYOUT.log(f"figures/{name}"), 1, reason) for name, reason in UNMET_REASONS.items()}
+AVAILABLE_TARGETS = [name for name in TARGETS if name not in UNMET_REASONS]
 
 for name in AVAILABLE_TARGETS:
 

@@ -1,8 +1,8 @@
 # Verdicts on the paper's claims, and the report: one page with all figures and tables.
-from heuristic_core.config.claims import load_claims
+from heuristic_core.config.claims import list_claim_tables
 
-CLAIMS = os.path.relpath(EXPERIMENT.CLAIMS)
-CLAIM_TABLES = {table for claim in load_claims(CLAIMS) for table in claim.tables}
+CLAIMS = os.path.relpath(EXPERIMENT.claims)
+CLAIM_TABLES = list_claim_tables(CLAIMS)
 
 
 rule describe:
@@ -54,8 +54,8 @@ rule report:
             *PAGE_FILES,
             depends_on="run",
             root=lambda w, output: os.path.dirname(output.report),
-            targets=list(AVAILABLE_TARGETS),
-            absent=[reason for reason in UNMET_REASONS.values() if reason],
+            targets=AVAILABLE_TARGETS,
+            absent=list(UNMET_REASONS.values()),
         ),
     shell:
         RUN_FORKED

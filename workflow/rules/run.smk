@@ -36,7 +36,7 @@ def print_warnings():
             timer.cancel()
     for experiment, root in WARNING_SOURCES:
         try:
-            warnings = experiment.warnings(root)
+            warnings = experiment.list_warnings(root)
         except Exception as error:  # the results are complete all the same
             warnings = [f"{root}: the warnings of this study could not be listed: {error!r}"]
         for warning in warnings:

@@ -11,14 +11,18 @@ ORIGIN = os.path.relpath(workflow.configfiles[-1])
 try:
     read_merged_configs(workflow.configfiles)  # Snakemake reads them, too, but ignores repeated keys
     FOLDER, EXPERIMENT = resolve_folder(config, ORIGIN), load_experiment(config, ORIGIN)
-    SETTINGS = {key: value for key, value in config.items() if key not in EXPERIMENT.COMMANDS}
+    SETTINGS = {key: value for key, value in config.items() if key not in EXPERIMENT.commands}
     STUDY = EXPERIMENT.parse(SETTINGS, ORIGIN)
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
 JOB_ARITHMETIC = STUDY.arithmetic
+LAYOUT = EXPERIMENT.layout.of(STUDY)
+TARGETS = EXPERIMENT.targets
+TABLES = EXPERIMENT.list_tables(STUDY)  # read by figures, claims or the report
+PARTS = EXPERIMENT.list_parts(STUDY)  # table -> the files that it is joined from
 # Files of the finished study and of its archive. A run makes all of them, so `export` only packs.
-MEMBERS = [f"{STUDY.root}/{path}" for path in EXPERIMENT.members(STUDY)]
+MEMBERS = [f"{STUDY.root}/{path}" for path in EXPERIMENT.list_members(STUDY)]
 FILES = f"{workflow.basedir}/src/heuristic_core/experiments/{FOLDER}"  # folder of the experiment's code and data
 # Templates, style and script of HTML pages, which no import reveals.
 LIBRARY = f"{workflow.basedir}/src/heuristic_core"

@@ -28,7 +28,7 @@ def main(arguments=None):
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
     args = parser.parse(arguments)
     jobs = dry_run(CHECKOUT / "Snakefile", args.configfile)
-    keys = {name: key for experiment in load_experiments() for name, key in getattr(experiment, "KEYS", {}).items()}
+    keys = {name: key for experiment in load_experiments() for name, key in experiment.setting_keys.items()}
     code = partial(find_changed_code, CHECKOUT, find_drawing_modules=list_drawing_modules)
     print(explain_jobs(jobs, partial(find_causes, code=code, sha=cache(file_digest), keys=keys)))
 

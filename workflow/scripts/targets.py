@@ -30,24 +30,19 @@ def main(arguments=None):
     titles["all_figures"] = "All of these; the same without a target"
     width = max(map(len, titles))
     print("\n".join(f"{name:{width}}  {title}" for name, title in titles.items()))
-    absent = [f"{prefix}{why}" for prefix, configured in studies.items() for why in lacking(configured).values()]
+    absent = [
+        f"{prefix}{why}"
+        for prefix, configured in studies.items()
+        for why in configured.experiment.list_unavailable(configured.study).values()
+    ]
     if absent:
         print("\nNot of this configuration:\n" + "\n".join(absent))
     print(f"\nOne of them: {HINT.format(files=' '.join(args.configfile), name=next(iter(titles)))}")
 
 
-def lacking(configured: ConfiguredStudy) -> dict[str, str]:
-    """Figures and tables that a study cannot have -> why."""
-    of_experiment = getattr(configured.experiment, "lacking", None)
-    return of_experiment(configured.study) if of_experiment else {}
-
-
 def targets(prefix: str, configured: ConfiguredStudy) -> dict[str, str]:
     """Figures and tables for reading that a study can have, and its page and archive: target -> what it is."""
-    about, members = (
-        configured.experiment.subject(configured.study).describe,
-        configured.experiment.members(configured.study),
-    )
+    about, members = configured.experiment.describe_file, configured.experiment.list_members(configured.study)
     drawn = [Path(path) for path in members if is_report_file(f"{configured.study.root}/{path}") and about(Path(path))]
     titles = {f"{prefix}{path.stem}": about(path) for path in drawn}
     if "report.html" in members:

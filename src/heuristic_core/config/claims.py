@@ -31,6 +31,7 @@ class Claim(Block):
     paper: str = Field(description="where the paper says it, or why it is asked here")
     family: Name | None = Field(None, description="claims whose p are adjusted together; none: a check, not a claim")
     tables: list[str] = Field(min_length=1, description="tables that the statistic reads")
+    optional_tables: list[str] = Field([], description="tables that it reads if the study has them")
     statistic: str
     options: dict[str, Option] = Field({}, alias="with", description="of the statistic")
     threshold: str = Field(
@@ -66,3 +67,8 @@ def load_claims(path: str | Path) -> list[Claim]:
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ConfigError(f"{path}: claim {repeated[0]} occurs twice; give every claim a name of its own")
     return claims
+
+
+def list_claim_tables(path: str | Path) -> set[str]:
+    """Return the names of all tables that the claims in a file read."""
+    return {table for claim in load_claims(path) for table in (*claim.tables, *claim.optional_tables)}

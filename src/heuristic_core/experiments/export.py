@@ -48,7 +48,7 @@ def export_study(
     """
     experiment, folder = load_experiment(settings), Path(root)
     study = experiment.parse(settings)
-    members = experiment.members(study)
+    members = experiment.list_members(study)
     for name in members:
         check_result(str(folder / name), result_digests(folder / name), folder)
     record_files = collect_records(folder, members)
@@ -64,5 +64,7 @@ def export_study(
             contents["report.html"] = page.encode()
     run = summarise_run(read_record(folder / name) for name in record_files)
     citation_values = yaml.safe_load(Path(citation).read_text())
-    contents[METADATA_FILE] = build_metadata(study.study, experiment.subject(study), contents, citation_values, run)
+    contents[METADATA_FILE] = build_metadata(
+        study.study, experiment.describe_archive(study), contents, citation_values, run
+    )
     write_archive(archive, contents)

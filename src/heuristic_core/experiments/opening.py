@@ -21,5 +21,4 @@ def open_study(folder: str | Path) -> Results:
         InputError: If the folder is not that of a study.
     """
     results = open_results(folder)
-    experiment = load_experiment(results.settings, results.folder / "study.json")
-    return experiment.open_results(results) if hasattr(experiment, "open_results") else results
+    return load_experiment(results.settings, results.folder / "study.json").open_results(results)

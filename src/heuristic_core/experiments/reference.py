@@ -12,7 +12,7 @@ from heuristic_core.experiments.registry import load_experiments
 
 def list_references() -> list[ReferencePage]:
     """Return the reference pages of the experiments that have one."""
-    return [experiment.reference() for experiment in load_experiments() if hasattr(experiment, "reference")]
+    return [page for experiment in load_experiments() if (page := experiment.make_reference())]
 
 
 if __name__ == "__main__":

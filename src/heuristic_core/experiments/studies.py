@@ -11,7 +11,8 @@ from pydantic import Field, ValidationError
 
 from heuristic_core.config.blocks import Block, Name
 from heuristic_core.config.reading import ConfigError, read_merged_configs
-from heuristic_core.experiments.registry import DEFAULT_EXPERIMENT, Experiment, Study, load_experiment
+from heuristic_core.experiments.registry import DEFAULT_EXPERIMENT, load_experiment
+from heuristic_core.study.experiment import Experiment, Study
 
 Layers = Annotated[list[str], Field(min_length=1)]
 
@@ -112,7 +113,7 @@ def parse_sweep(values: dict, studies: Mapping[str, ConfiguredStudy], origin: st
     if values.get("sweep") is None:
         return None
     experiment, *others = dict.fromkeys(entry.experiment for entry in studies.values())
-    if others or not hasattr(experiment, "sweep"):
+    if others or experiment.sweep is None:
         names = ", ".join(
             dict.fromkeys(entry.settings.get("experiment", DEFAULT_EXPERIMENT) for entry in studies.values())
         )

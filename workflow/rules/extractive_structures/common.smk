@@ -1,23 +1,11 @@
 # Layout, settings and resources of the study.
-from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
-from heuristic_core.experiments.extractive_structures.layout import Layout
 from heuristic_core.experiments.extractive_structures.needs import estimate_needs
-from heuristic_core.experiments.extractive_structures.results import (
-    ORDER_TABLES,
-    PRUNE_TABLES,
-    SCORE_TABLES,
-    SHARING_TABLES,
-    list_corpus_tables,
-    list_tables,
-)
 from heuristic_core.models.folder import find_problem
 
 GPUS = 1 if STUDY.device == "cuda" else 0
 
 FOLDER, PREFIX = "extractive_structures", "extractive"
-UNMET_REASONS = {}  # every study can have every figure
 
-LAYOUT = Layout.for_study(STUDY)
 WHOLE_CORPUS = {"seed": "{seed}", "corpus": "whole"}
 # Inputs of jobs besides the weights: a pretrained model brings its own tokenizer, one file for all seeds.
 TOKENIZER = {"tokenizer": LAYOUT.tokenizer} if STUDY.pretrained else {}
@@ -46,7 +34,6 @@ if not NEEDS_DOWNLOAD:
         0,
         "This study takes nothing from elsewhere: there is nothing to fetch.",
     )
-TABLES = list_tables(STUDY)  # read by claims, figures and the report
 PRETRAINING_KEYS = set(type(STUDY.pretraining).model_fields) - {"corpora"}  # what pre-training depends on
 
 

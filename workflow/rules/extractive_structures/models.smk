@@ -108,7 +108,9 @@ rule order:
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{name: LAYOUT.seed_table(name) for name in ORDER_TABLES},
+        ordering=LAYOUT.seed_table("ordering"),
+        grafting=LAYOUT.seed_table("grafting"),
+        localisation=LAYOUT.seed_table("localisation"),
     log:
         LAYOUT.log("order/seed{seed}"),
     resources:
@@ -125,7 +127,10 @@ rule score:
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{f"{name}_table": LAYOUT.seed_table(name) for name in SCORE_TABLES},
+        scores_table=LAYOUT.seed_table("scores"),
+        components_table=LAYOUT.seed_table("components"),
+        agreement_table=LAYOUT.seed_table("agreement"),
+        removal_table=LAYOUT.seed_table("removal"),
     log:
         LAYOUT.log("score/seed{seed}"),
     resources:
@@ -142,7 +147,8 @@ rule prune:
         **TOKENIZER,
         checkpoint=CHECKPOINT.format(**WHOLE_CORPUS),
     output:
-        **{name: LAYOUT.seed_table(name) for name in PRUNE_TABLES},
+        subnetworks=LAYOUT.seed_table("subnetworks"),
+        transfer=LAYOUT.seed_table("transfer"),
     log:
         LAYOUT.log("prune/seed{seed}"),
     resources:

@@ -1,18 +1,4 @@
 # Tables of the study.
-PARTS = {
-    f"extractive_{name}": expand(LAYOUT.corpus_table(name), seed=STUDY.seeds, corpus=STUDY.corpora)
-    for name in list_corpus_tables(STUDY)
-}
-PARTS |= {
-    f"extractive_{name}": expand(LAYOUT.seed_table(name), seed=STUDY.seeds)
-    for name in ("freezing", *ORDER_TABLES, *SCORE_TABLES, *PRUNE_TABLES)
-}
-if STUDY.sweep:
-    PARTS |= {
-        f"extractive_{name}": expand(LAYOUT.seed_table(name), seed=STUDY.seeds) for name in ("sweep", "made_up_sweep")
-    }
-
-
 rule concatenate:
     input:
         parts=lambda w: PARTS[w.table],
@@ -33,7 +19,7 @@ rule core:
         subnetworks=LAYOUT.table("extractive_subnetworks"),
         components=LAYOUT.table("extractive_components"),
     output:
-        **{name: LAYOUT.table(f"extractive_{name}") for name in SHARING_TABLES},
+        **{name: LAYOUT.table(f"extractive_{name}") for name in ("core", "sharing")},
     log:
         LAYOUT.log("tables/core"),
     params:

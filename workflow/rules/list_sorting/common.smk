@@ -1,21 +1,10 @@
 # Layout and settings of the study.
 import re
 
-from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
-from heuristic_core.experiments.list_sorting.layout import Layout
-from heuristic_core.experiments.list_sorting.results import (
-    CHECKPOINT_TABLES,
-    PRUNING_TABLES,
-    list_tables,
-    target_requirements,
-)
-
 GPUS = 0  # models have 50,000 parameters: a CPU is enough
 
 FOLDER, PREFIX = "list_sorting", "sorting"
 
-LAYOUT = Layout.from_study(STUDY)
-UNMET_REASONS = target_requirements(STUDY)
 CONDITIONS = list(STUDY.conditions)
 KEPT_STEPS = {name: STUDY.condition_settings(name).training.kept for name in CONDITIONS}
 SAMPLED_CHECKPOINTS = [(name, step) for name in CONDITIONS for step in STUDY.sampled_steps(name)]

@@ -25,7 +25,13 @@ rule measure:
     input:
         checkpoints=list_checkpoints,
     output:
-        **{name: LAYOUT.part(name) for name in CHECKPOINT_TABLES},
+        models=LAYOUT.part("models"),
+        heads=LAYOUT.part("heads"),
+        ablations=LAYOUT.part("ablations"),
+        mode_ablations=LAYOUT.part("mode_ablations"),
+        numbers=LAYOUT.part("numbers"),
+        matrices=LAYOUT.part("matrices"),
+        distance=LAYOUT.part("distance"),
     log:
         LAYOUT.log("measure/{condition}"),
     params:

@@ -1,12 +1,4 @@
 # Tables of the study.
-PARTS = {
-    f"sorting_{name}": expand(LAYOUT.part(name), condition=CONDITIONS)
-    for name in ("conditions", "trace", *CHECKPOINT_TABLES)
-}
-PARTS["sorting_llc"] = [f"{LAYOUT.root}/{name}/llc-step{step}.parquet" for name, step in SAMPLED_CHECKPOINTS]
-PARTS |= {f"sorting_{name}": expand(LAYOUT.part(name), condition=STUDY.pruned_conditions) for name in PRUNING_TABLES}
-
-
 rule concatenate:
     input:
         parts=lambda w: PARTS[w.table],
@@ -39,6 +31,5 @@ rule stages:
         RUN_FORKED
 
 
-TABLES = list_tables(STUDY)
 RESULTS = [LAYOUT.table(name) for name in TABLES]
 WARNING_SOURCES = [(EXPERIMENT, LAYOUT.root)]

@@ -21,17 +21,14 @@ from heuristic_core.experiments.subnetworks.config.cells import (
 )
 from heuristic_core.experiments.subnetworks.config.paths import Layout
 from heuristic_core.experiments.subnetworks.figures.targets import (
-    TARGETS,
     drawing_module,
     shows_subnetworks,
     missing_requirement,
 )
-from heuristic_core.experiments.subnetworks.figures.targets import unavailable_targets, missing_study_requirement
 from heuristic_core.figures.targets import target_files, is_report_file
 from heuristic_core.models.folder import local_files
 from heuristic_core.experiments.subnetworks.plan.needs import estimate_needs
 from heuristic_core.experiments.subnetworks.plan.sources import check_sources
-from heuristic_core.experiments.subnetworks.archive.members import MECHANISM_TABLES, list_absent_tables
 from heuristic_core.experiments.subnetworks.archive.reading import open_crate
 from heuristic_core.provenance.record import record_path
 from heuristic_core.experiments.subnetworks.published.study import load_paper_results, read_studies
@@ -39,7 +36,6 @@ from heuristic_core.data.download import list_downloads
 from heuristic_core.data.hub import list_sources
 from heuristic_core.data.rows import find_local_paths
 
-LAYOUT = Layout.of(STUDY)
 CELLS = list_cells(STUDY)
 REPEATS = repeated_cells(STUDY)
 CONTEXT = Context.of(STUDY)
@@ -156,7 +152,7 @@ class ReportedStudy(NamedTuple):
     Attributes:
         prefix: Prefix of its rules.
         targets: Figures and printed tables that it has.
-        tables: Tables that its claims read.
+        tables: Tables that it has.
     """
 
     prefix: str
@@ -168,43 +164,13 @@ class ReportedStudy(NamedTuple):
     analysis: object = None
 
 
-# Every table that a claim may read. An archive may have more of them than this study.
-CLAIM_TABLES = [
-    "accuracy",
-    "group_accuracy",
-    "finetune_accuracy",
-    "components",
-    "core",
-    "core_null",
-    "stable_core",
-    "frequency_agreement",
-    "mask_clusters",
-    "variance",
-    "controls",
-    "effective_size",
-    "circuit_performance",
-    "ablations",
-    "triples",
-    "attention",
-    "overlap_heads",
-    "lesions",
-    "lesion_accuracy",
-    "runs",
-    "core_free",
-    "core_free_runs",
-    "packing",
-    "entry",
-    "mask_tests",
-    "mediation",
-    "paths",
-]
 CURRENT_STUDY = ReportedStudy(
     prefix="",
     layout=LAYOUT,
     context=CONTEXT,
     figures=STUDY.figures,
-    targets=[name for name in TARGETS if missing_study_requirement(name, STUDY) is None],
-    tables=[name for name in CLAIM_TABLES if name not in list_absent_tables(STUDY)],
+    targets=[name for name in TARGETS if EXPERIMENT.find_missing(name, STUDY) is None],
+    tables=TABLES,
     analysis=STUDY.analysis,
 )
 # Rules that this study lacks: name -> (log, exit status, message).

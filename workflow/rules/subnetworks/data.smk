@@ -31,7 +31,7 @@ SENTENCES = f"{LAYOUT.data}/sentences/train.parquet"
 # Snakemake does not know its targets yet, so they are read from the command line.
 IS_FETCH_RUN = any(re.fullmatch(r"(\w+_)?fetch", word) for word in sys.argv)
 RESULTS_WERE_COPIED = os.path.exists(SENTENCES) and not os.path.exists(ORIGIN_MARKER)
-if workflow.is_main_process and not (IS_FETCH_RUN or RESULTS_WERE_COPIED or config.keys() & {*EXPERIMENT.COMMANDS}):
+if workflow.is_main_process and not (IS_FETCH_RUN or RESULTS_WERE_COPIED or config.keys() & {*EXPERIMENT.commands}):
     try:
         check_sources(STUDY, ORIGIN)
     except ConfigError as error:

@@ -52,6 +52,6 @@ for study in REPORTED_STUDIES:
         reason = (
             missing_requirement(name, study.context, study.tables)
             if study.prefix
-            else missing_study_requirement(name, STUDY)
+            else EXPERIMENT.find_missing(name, STUDY)
         )
         UNAVAILABLE_RULES[f"{study.prefix}{name}"] = study.layout.log(f"figures/{name}"), 1, reason

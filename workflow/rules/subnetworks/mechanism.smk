@@ -1,5 +1,5 @@
 # Interventions that depend on the core, on the last checkpoint of every fine-tuning run: the parts that the block
-# `mechanism` names. Each part writes its tables to {LAYOUT.run}/mechanism; see MECHANISM in archive/members.py.
+# `mechanism` names. Each part writes its tables to {LAYOUT.run}/mechanism; see tables/.
 
 # The mid-sparsity subnetworks of the last checkpoint whose pruning succeeded. Table "runs" has this, too, but for all
 # sparsities: with it, adding a sparsity to the grid would rerun models.

@@ -18,7 +18,7 @@ if "crate" in config:
             context=CRATE.context,
             figures=CRATE.figures,
             targets=[name for name in TARGETS if missing_requirement(name, CRATE.context, CRATE.tables) is None],
-            tables=[name for name in CLAIM_TABLES if name in CRATE.tables],
+            tables=CRATE.tables,
         )
     )
 

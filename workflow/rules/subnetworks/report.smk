@@ -1,12 +1,21 @@
 # Verdicts on the paper's claims, and the report: one page with all figures and tables.
+from heuristic_core.config.claims import list_claim_tables
+
+# "runs" has the runs that failed or collapsed, which no claim counts.
+CLAIM_TABLES = {"runs", *list_claim_tables(EXPERIMENT.claims)}
+
 for study in REPORTED_STUDIES:
 
     rule:
         name:
             f"{study.prefix}claims"
         input:
-            tables=[study.layout.table(name) for name in study.tables],
-            claims=REDRAWN_CLAIMS if study in REDRAWN_STUDIES else link_inputs(os.path.relpath(f"{FILES}/claims.yaml")),
+            tables=[
+                study.layout.table(name)
+                for name in study.tables
+                if study in REDRAWN_STUDIES or name in CLAIM_TABLES  # an archive has claims of its own
+            ],
+            claims=REDRAWN_CLAIMS if study in REDRAWN_STUDIES else link_inputs(os.path.relpath(EXPERIMENT.claims)),
         output:
             table=study.layout.table("claims"),
         log:
@@ -47,7 +56,7 @@ for study in REPORTED_STUDIES:
                 depends_on="run",
                 root=lambda w, output: os.path.dirname(output.report),
                 targets=study.targets,
-                absent=[] if study.prefix else list(unavailable_targets(STUDY).values()),
+                absent=[] if study.prefix else list(EXPERIMENT.list_unavailable(STUDY).values()),
                 context=format_block(study.context),
             ),
         shell:
@@ -82,7 +91,7 @@ RESTORABLE_OUTPUTS = [
     *(rules.pretrain.output if STUDY.pretraining else []),
     *expand(PARTS_OF_RUNS, ft_seed=STUDY.finetune.seeds),
     *expand(PARTS_OF_LESIONS, ft_seed=STUDY.finetune.seeds, lesion=CONTEXT.lesions),
-    *(path for part in STUDY.mechanism.parts for name in MECHANISM_TABLES.get(part, ()) for path in PARTS[name]),
+    *(path for paths in PARTS.values() for path in paths if "/mechanism/" in path),
     *expand(PARTS_OF_STEPS, ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints),
     *expand(rules.empty_circuit.output, ft_seed=STUDY.finetune.seeds, step=STUDY.grid.checkpoints),
     *(

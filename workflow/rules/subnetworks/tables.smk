@@ -51,46 +51,6 @@ rule core:
         RUN_FORKED
 
 
-PARTS = (
-    {
-        name: expand(f"{LAYOUT.step}/{name}.parquet", ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints)
-        for name in ("accuracy", "group_accuracy", "family_scores", "components", "prune_trace", "runs")
-    }
-    | {
-        "empty_circuit": expand(
-            f"{LAYOUT.step}/empty_circuit.parquet", ft_seed=STUDY.finetune.seeds, step=STUDY.grid.checkpoints
-        ),
-    }
-    | {
-        name: expand(f"{LAYOUT.run}/{file}.parquet", ft_seed=STUDY.finetune.seeds)
-        for name, file in {
-            "finetune_trace": "trace",
-            "finetune_accuracy": "accuracy",
-            "chance": "chance",
-            "overlap_heads": "overlap_heads",
-            "core": "core",
-            "core_null": "core_null",
-            "stable_core": "stable_core",
-            "attention": "attention",
-            "attention_maps": "attention_maps",
-            "ablation_sets": "ablation_sets",
-            "ablation_predictions": "ablation_predictions",
-            "control_predictions": "control_predictions",
-        }.items()
-    }
-)
-if STUDY.lesion:
-    PARTS |= {
-        name: expand(f"{LAYOUT.lesion}/{file}.parquet", ft_seed=STUDY.finetune.seeds, lesion=CONTEXT.lesions)
-        for name, file in {"lesions": "heads", "lesion_accuracy": "accuracy"}.items()
-    }
-PARTS |= {
-    name: expand(f"{LAYOUT.run}/mechanism/{name}.parquet", ft_seed=STUDY.finetune.seeds)
-    for part in STUDY.mechanism.parts
-    for name in MECHANISM_TABLES.get(part, ())
-}
-
-
 rule concatenate:
     input:
         parts=lambda w: PARTS[w.table],

@@ -1,48 +1,59 @@
-"""The experiment "extractive-structures" as the protocol `Experiment` of module `registry` defines it.
-
-Snakemake imports this module at every start, so functions import heavy modules themselves.
-"""
+"""The experiment "extractive-structures"."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 from heuristic_core.config.reference import ReferencePage
-from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy
-from heuristic_core.experiments.extractive_structures.config import parse_extractive as parse
-from heuristic_core.experiments.extractive_structures.results import members, subject
-
-__all__ = ["CLAIMS", "COMMANDS", "list_drawing_modules", "members", "parse", "plan", "subject", "warnings"]
-COMMANDS = ()
-CLAIMS = Path(__file__).with_name("claims.yaml")
+from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy, parse_extractive
+from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
+from heuristic_core.experiments.extractive_structures.layout import Layout
+from heuristic_core.experiments.extractive_structures.tables import TABLES
+from heuristic_core.study.experiment import Experiment
 
 
-def plan(study: ExtractiveStudy, device: str | None, wanted: Counter, missing: Counter) -> str:
-    """Return the plan of a run as text.
+class ExtractiveStructures(Experiment):
+    """Extractive structures learned in pre-training (arXiv 2412.04614)."""
 
-    Args:
-        study: The study.
-        device: Device for a model that was pre-trained elsewhere; the embedded model runs on one core.
-        wanted: All jobs of the run, by rule.
-        missing: Jobs without an up-to-date result, by rule.
-    """
-    from heuristic_core.experiments.extractive_structures.plan import format_plan
+    folder = Path(__file__).parent
+    tables, targets, layout = TABLES, TARGETS, Layout
+    paper = "arXiv:2412.04614"
+    figure_script = "extractive_figure"
 
-    return format_plan(study, wanted, missing, device)
+    def parse(self, values: dict, origin: str = "configuration") -> ExtractiveStudy:
+        """Check a configuration. Raises ConfigError with one line per error."""
+        return parse_extractive(values, origin)
+
+    def plan(self, study: ExtractiveStudy, device: str | None, wanted: Counter, missing: Counter) -> str:
+        """Return the plan of a run as text.
+
+        Args:
+            study: The study.
+            device: Device for a model that was pre-trained elsewhere; the embedded model runs on one core.
+            wanted: All jobs of the run, by rule.
+            missing: Jobs without an up-to-date result, by rule.
+        """
+        from heuristic_core.experiments.extractive_structures.plan import format_plan
+
+        return format_plan(study, wanted, missing, device)
+
+    def describe(self, study: ExtractiveStudy) -> tuple[str, str]:
+        """Return what a run of the study did and what came out, for its archive."""
+        models = f"{len(study.seeds)} small language models that were taught facts"
+        return (
+            f"{models}: pre-trained, taught, measured and drawn",
+            f"Extractive structures of {models}: configuration, tables, figures and provenance",
+        )
+
+    def list_wildcards(self, study: ExtractiveStudy) -> dict[str, Sequence]:
+        """Return the values of the wildcards in the patterns of tables' parts, by their names."""
+        return {"seed": study.seeds, "corpus": study.corpora}
+
+    def make_reference(self) -> ReferencePage:
+        """Return the texts of the settings page that the settings lack."""
+        from heuristic_core.experiments.extractive_structures.reference import REFERENCE
+
+        return REFERENCE
 
 
-def list_drawing_modules(script: str, settings: Mapping) -> list[Path]:
-    """Return the module that a job of `script` loads by name to draw a figure or table."""
-    return [Path(__file__).with_name("figures") / f"{settings['name']}.py"] if script == "extractive_figure" else []
-
-
-def reference() -> ReferencePage:
-    """Return the texts of the settings page that the settings lack."""
-    from heuristic_core.experiments.extractive_structures.reference import REFERENCE
-
-    return REFERENCE
-
-
-def warnings(root: str) -> list[str]:
-    """Return no warnings: tables report every failure in a row."""
-    return []
+EXPERIMENT = ExtractiveStructures()

@@ -3,25 +3,11 @@
 ``<results>/<study>/seed{seed}/{corpus}/model.safetensors``; tables and logs are beside the folders of seeds.
 """
 
-from dataclasses import dataclass
-
-from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy
+from heuristic_core.study.layout import Layout as BaseLayout
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Path patterns of a study.
-
-    Attributes:
-        root: Folder of all results of the study.
-    """
-
-    root: str
-
-    @classmethod
-    def for_study(cls, study: ExtractiveStudy) -> "Layout":
-        """Return the layout of a study."""
-        return cls(study.root)
+class Layout(BaseLayout):
+    """Path patterns of a study."""
 
     @property
     def model(self) -> str:
@@ -49,11 +35,3 @@ class Layout:
     def seed_table(self, name: str) -> str:
         """Return the path of a table about one seed's model of the whole corpus."""
         return f"{self.root}/seed{{seed}}/{name}.parquet"
-
-    def table(self, name: str) -> str:
-        """Return the path of a table of the whole study."""
-        return f"{self.root}/tables/{name}.parquet"
-
-    def log(self, job: str) -> str:
-        """Return the path of a job's log."""
-        return f"{self.root}/logs/{job}.log"

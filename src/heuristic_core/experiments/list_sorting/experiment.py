@@ -1,58 +1,63 @@
-"""The experiment "list-sorting" for the shared parts of the workflow: see module `registry`.
-
-Snakemake imports this module at every start, so heavy modules are imported where they are used.
-"""
+"""The experiment "list-sorting"."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 from heuristic_core.config.reference import ReferencePage
-from heuristic_core.experiments.list_sorting.results import lacking, members, subject
+from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
+from heuristic_core.experiments.list_sorting.layout import Layout
 from heuristic_core.experiments.list_sorting.sides import USAGE, parse_sides
-from heuristic_core.experiments.list_sorting.study import SortingStudy
-from heuristic_core.experiments.list_sorting.study import parse_sorting as parse
+from heuristic_core.experiments.list_sorting.study import SortingStudy, parse_sorting
+from heuristic_core.experiments.list_sorting.tables import TABLES
 from heuristic_core.report.sides import Comparison
-
-__all__ = [
-    "CLAIMS",
-    "COMMANDS",
-    "COMPARISON",
-    "KEYS",
-    "lacking",
-    "list_drawing_modules",
-    "members",
-    "parse",
-    "plan",
-    "reference",
-    "subject",
-    "warnings",
-]
-COMMANDS = ("compare",)
-COMPARISON = Comparison("sorting_compare", USAGE, parse_sides)
-KEYS = {"sorting": ""}  # the blocks of a condition
-CLAIMS = Path(__file__).with_name("claims.yaml")
+from heuristic_core.study.experiment import Experiment
 
 
-def plan(study: SortingStudy, device: str | None, wanted: Counter, missing: Counter) -> str:
-    """Return the plan of a run of `study` as text; `device` is ignored, as all jobs run on CPU cores."""
-    from heuristic_core.experiments.list_sorting.plan import format_plan
+class ListSorting(Experiment):
+    """Structure development in list-sorting transformers (arXiv 2501.18666)."""
 
-    return format_plan(study, wanted, missing)
+    folder = Path(__file__).parent
+    tables, targets, layout = TABLES, TARGETS, Layout
+    paper = "arXiv:2501.18666"
+    figure_script = "sorting_figure"
+    commands = ("compare",)
+    comparison = Comparison("sorting_compare", USAGE, parse_sides)
+    setting_keys = {"sorting": ""}  # the blocks of a condition
+
+    def parse(self, values: dict, origin: str = "configuration") -> SortingStudy:
+        """Check a configuration. Raises ConfigError with one line per error."""
+        return parse_sorting(values, origin)
+
+    def plan(self, study: SortingStudy, device: str | None, wanted: Counter, missing: Counter) -> str:
+        """Return the plan of a run as text; `device` is ignored, as all jobs run on CPU cores."""
+        from heuristic_core.experiments.list_sorting.plan import format_plan
+
+        return format_plan(study, wanted, missing)
+
+    def describe(self, study: SortingStudy) -> tuple[str, str]:
+        """Return what a run of the study did and what came out, for its archive."""
+        conditions = f"list-sorting transformers under {', '.join(study.conditions)}"
+        return (
+            f"{conditions}: trained, measured, analysed and drawn",
+            f"Measures of {conditions}: configuration, tables, figures and provenance",
+        )
+
+    def list_wildcards(self, study: SortingStudy) -> dict[str, Sequence]:
+        """Return the values of the wildcards in the patterns of tables' parts, by their names."""
+        return {
+            "condition": list(study.conditions),
+            "pruned_condition": study.pruned_conditions,
+            "sampled_checkpoint": [
+                f"{name}/llc-step{step}" for name in study.conditions for step in study.sampled_steps(name)
+            ],
+        }
+
+    def make_reference(self) -> ReferencePage:
+        """Return the texts of the settings page that the settings lack."""
+        from heuristic_core.experiments.list_sorting.reference import REFERENCE
+
+        return REFERENCE
 
 
-def list_drawing_modules(script: str, settings: Mapping) -> list[Path]:
-    """Return the module that draws the figure or table of a job."""
-    return [Path(__file__).with_name("figures") / f"{settings['name']}.py"] if script == "sorting_figure" else []
-
-
-def reference() -> ReferencePage:
-    """Return the texts of the page about the settings."""
-    from heuristic_core.experiments.list_sorting.reference import REFERENCE
-
-    return REFERENCE
-
-
-def warnings(root: str) -> list[str]:
-    """Return no warnings: every failed part of a study has a row with its reason."""
-    return []
+EXPERIMENT = ListSorting()

@@ -4,25 +4,11 @@
 folders.
 """
 
-from dataclasses import dataclass
-
-from heuristic_core.experiments.list_sorting.study import SortingStudy
+from heuristic_core.study.layout import Layout as BaseLayout
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Path patterns of a study.
-
-    Attributes:
-        root: Folder of all results.
-    """
-
-    root: str
-
-    @classmethod
-    def from_study(cls, study: SortingStudy) -> "Layout":
-        """Return the layout of a study."""
-        return cls(study.root)
+class Layout(BaseLayout):
+    """Path patterns of a study."""
 
     @property
     def condition(self) -> str:
@@ -37,11 +23,3 @@ class Layout:
     def part(self, name: str) -> str:
         """Return the path of a table of one condition."""
         return f"{self.condition}/{name}.parquet"
-
-    def table(self, name: str) -> str:
-        """Return the path of a table of the study."""
-        return f"{self.root}/tables/{name}.parquet"
-
-    def log(self, job: str) -> str:
-        """Return the path of a job's log."""
-        return f"{self.root}/logs/{job}.log"

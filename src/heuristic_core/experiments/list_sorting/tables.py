@@ -1,9 +1,9 @@
-"""Schemas of the experiment's tables; see :mod:`heuristic_core.tables.schemas`."""
+"""Tables of the experiment."""
 
 import pyarrow as pa
 
+from heuristic_core.study.table import Table, register_tables
 from heuristic_core.tables.columns import BOOL, INT, REAL, REASON, STRING
-from heuristic_core.tables.schemas import SCHEMAS
 
 CONDITION = {"study": (STRING, "name of the study"), "condition": (STRING, "name of the condition")}
 RUN = CONDITION | {"seed": (INT, "training seed")}
@@ -29,8 +29,14 @@ POINT = {
     "seeds": (INT, "seeds that have it"),
     "of": (INT, "seeds"),
 }
-SORTING = {
-    "sorting_conditions": CONDITION | {
+
+
+def _is_pruned(study) -> bool:
+    return bool(study.pruned_conditions)
+
+
+TABLES = {
+    "sorting_conditions": Table(CONDITION | {
         "numbers": (INT, "numbers that a list can have"),
         "length": (INT, "numbers of a list"),
         "mean_gap": (REAL, "mean difference between neighbours of sorted held-out lists"),
@@ -44,9 +50,10 @@ SORTING = {
         "but_decay": (STRING, "digest of all settings that make a model, but for optimiser and weight decay"),
         "but_data": (STRING, "the same but for the data"),
         "but_gap": (STRING, "the same but for the data's mean gap"),
-    },
-    "sorting_trace": RUN | STEP | {"loss": (REAL, "training loss, mean since the checkpoint before, nats")},
-    "sorting_models": RUN | STEP | SCORES | {
+    }, "{condition}/conditions.parquet"),
+    "sorting_trace": Table(RUN | STEP | {"loss": (REAL, "training loss, mean since the checkpoint before, nats")},
+        "{condition}/trace.parquet"),
+    "sorting_models": Table(RUN | STEP | SCORES | {
         "soft_overlap": (REAL, "sum over numbers of the smaller of two heads' positive D over the larger one; D_h(k) "
                                "is OV_h[k, k] less the mean of row k; mean over pairs of heads; null of one head"),
         "both_copy": (REAL, "share of numbers with positive D in both heads, 0-1"),
@@ -55,8 +62,8 @@ SORTING = {
                             "heads / (heads - 1), 0-1: 1 where heads share the numbers evenly; null of one head"),
         "weight_norm": (REAL, "Euclidean norm of all weights"),
         "lists": (INT, "held-out lists behind the scores"),
-    },
-    "sorting_heads": RUN | STEP | HEAD | {
+    }, "{condition}/models.parquet"),
+    "sorting_heads": Table(RUN | STEP | HEAD | {
         "copying": (REAL, "share of numbers that the head's OV raises most of all numbers, 0-1"),
         "suppression": (REAL, "share of numbers that it lowers most, 0-1"),
         "ranges": (INT, "runs of neighbouring numbers that it copies"),
@@ -66,37 +73,37 @@ SORTING = {
         "written_error": (REAL, "share of the variance that the head writes to the logits that folded OV misses"),
         "agreement": (REAL, "share of numbers for which the head raises the same number most by folded OV as by what "
                             "it writes to the logits of held-out lists, 0-1"),
-    },
-    "sorting_numbers": RUN | STEP | HEAD | {
+    }, "{condition}/heads.parquet"),
+    "sorting_numbers": Table(RUN | STEP | HEAD | {
         "number": (INT, "the number attended to"),
         "d": (REAL, "D_h(k), logits"),
         "copies": (BOOL, "whether the head raises this number most of all"),
-    },
-    "sorting_matrices": RUN | STEP | HEAD | {
+    }, "{condition}/numbers.parquet"),
+    "sorting_matrices": Table(RUN | STEP | HEAD | {
         "circuit": (STRING, "qk: scores of a query token for a key token; ov: logits that attending to a token adds"),
         "row": (INT, "token: query (qk), attended to (ov); the last is the separator"),
         "values": (pa.list_(pa.float32()), "one for each token of the column"),
-    },
-    "sorting_distance": RUN | STEP | HEAD | {
+    }, "{condition}/matrices.parquet"),
+    "sorting_distance": Table(RUN | STEP | HEAD | {
         "keys": (STRING, "list or sorted: where the key is"),
         "distance": (INT, "number of the key less number of the query"),
         "attention": (REAL, "mean share of attention, 0-1; null where no pair has this distance"),
         "pairs": (INT, "pairs of a query and a key"),
-    },
-    "sorting_ablations": RUN | STEP | {
+    }, "{condition}/distance.parquet"),
+    "sorting_ablations": Table(RUN | STEP | {
         "kind": (STRING, "what takes the heads' place: zero, mean (over training lists, of each position) or resample "
                           "(another list); none: the whole model"),
         "ablated": (STRING, "the heads, such as 0 or 0+1; empty: none"),
-    } | SCORES,
-    "sorting_mode_ablations": RUN | STEP | {
+    } | SCORES, "{condition}/ablations.parquet"),
+    "sorting_mode_ablations": Table(RUN | STEP | {
         "mode": (STRING, "copying or suppression: values of the numbers that a head copies are replaced, or of those "
                          "that it suppresses"),
         "kind": (STRING, "what takes the values' place: zero, mean (over training lists, of each position) or resample "
                           "(another list)"),
         "ablated": (STRING, "the heads, such as 0 or 0+1"),
         "replaced": (INT, "numbers whose values are replaced, added up over these heads"),
-    } | SCORES,
-    "sorting_llc": RUN | STEP | {
+    } | SCORES, "{condition}/mode_ablations.parquet"),
+    "sorting_llc": Table(RUN | STEP | {
         "estimator": (STRING, "raw, scaled (weights in units of their tensor's size) or tilted (scaled, without the "
                               "loss's linear term at w0)"),
         "start_loss": (REAL, "loss at w0, nats"),
@@ -114,12 +121,12 @@ SORTING = {
         "level": (BOOL, "the linear term takes no more than the value is; null of tilted"),
         "chains": (INT, "chains"),
         "diverged": (INT, "chains that diverged"),
-    } | REASON,
-    "sorting_subsets": RUN | STEP | KEPT | {
+    } | REASON, "{sampled_checkpoint}.parquet", lambda study: any(map(study.sampled_steps, study.conditions))),
+    "sorting_subsets": Table(RUN | STEP | KEPT | {
         "halves": (INT, "halves that the subset keeps"),
         "heads": (INT, "heads of which it keeps a half or both"),
-    } | SCORES | KL | REASON,
-    "sorting_masks": RUN | STEP | {
+    } | SCORES | KL | REASON, "{pruned_condition}/subsets.parquet", _is_pruned),
+    "sorting_masks": Table(RUN | STEP | {
         "prune_seed": (INT, "pruning seed"),
         "sparsity": (REAL, "target share of halves removed"),
         "sampled_sparsity": (REAL, "of the gates, mean over the last tenth of recorded steps"),
@@ -127,34 +134,34 @@ SORTING = {
         "best": (STRING, "of all subsets of as many halves that with the lowest KL"),
         "rank": (INT, "of the learned subset by KL among them, from 1"),
         "of": (INT, "how many they are"),
-    } | REASON,
-    "sorting_sizes": RUN | STEP | {
+    } | REASON, "{pruned_condition}/masks.parquet", _is_pruned),
+    "sorting_sizes": Table(RUN | STEP | {
         "unit": (STRING, "what is counted: half, or head, where subsets have both halves of a head or none"),
         "criterion": (STRING, "when a subset is faithful: accuracy or kl"),
         "threshold": (REAL, "points of token accuracy, or nats"),
         "effective_size": (REAL, "percent of halves or heads that the smallest faithful subset keeps, 0-100"),
-    } | KEPT | REASON,
-    "sorting_core": RUN | STEP | HEAD | {
+    } | KEPT | REASON, exists=_is_pruned),
+    "sorting_core": Table(RUN | STEP | HEAD | {
         "half": (STRING, "qk or ov"),
         "kept_by": (INT, "pruning seeds whose subset keeps it"),
         "of": (INT, "pruning seeds with a subset"),
         "core": (BOOL, "whether all of them keep it; null where there are none"),
         "copying": (REAL, "of the head, as in sorting_heads"),
         "suppression": (REAL, "of the head"),
-    } | REASON,
-    "sorting_stages": CONDITION | {
+    } | REASON, exists=_is_pruned),
+    "sorting_stages": Table(CONDITION | {
         "stage": (STRING, "initial learning, head overlap or specialisation"),
-    } | POINT | REASON,
-    "sorting_seed_stages": RUN | {
+    } | POINT | REASON),
+    "sorting_seed_stages": Table(RUN | {
         "stage": (STRING, "as of sorting_stages"),
         "start": (REAL, "measured step; null where the model has no such stage"),
         "end": (REAL, "measured step"),
-    } | REASON,
-    "sorting_changes": CONDITION | {
+    } | REASON),
+    "sorting_changes": Table(CONDITION | {
         "curve": (STRING, "loss, overlap or llc with its estimator"),
         "run": (STRING, "fall or rise: the largest of the curve"),
-    } | POINT | REASON,
-    "sorting_movements": CONDITION | {
+    } | POINT | REASON),
+    "sorting_movements": Table(CONDITION | {
         "curve": (STRING, "loss, overlap or llc with its estimator"),
         "stage": (STRING, "as of sorting_stages"),
         "seeds": (INT, "seeds that have the stage and both values"),
@@ -163,6 +170,6 @@ SORTING = {
         "low": (REAL, "95 % interval over seeds"),
         "high": (REAL, "its upper end"),
         "direction": (STRING, "rises, falls or not clear"),
-    } | REASON,
+    } | REASON),
 }  # fmt: skip
-SCHEMAS.update(SORTING)  # so that the shared functions read and write them
+register_tables(TABLES)

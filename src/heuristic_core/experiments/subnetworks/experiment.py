@@ -1,90 +1,123 @@
-"""The experiment "heuristic-core", with the interface that module `registry` describes.
-
-Snakemake imports this module at every start, so slow imports are inside functions.
-"""
+"""The experiment "heuristic-core"."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 from heuristic_core.common.progress import read_warnings
 from heuristic_core.config.reference import ReferencePage
-from heuristic_core.experiments.subnetworks import figures
-from heuristic_core.experiments.subnetworks.archive.members import members
-from heuristic_core.experiments.subnetworks.archive.subject import describe_study as subject
+from heuristic_core.experiments.subnetworks import PAPER
 from heuristic_core.experiments.subnetworks.config import context
+from heuristic_core.experiments.subnetworks.config.cells import list_cells, repeated_cells
+from heuristic_core.experiments.subnetworks.config.paths import Layout
 from heuristic_core.experiments.subnetworks.config.study import Study, parse_study
-from heuristic_core.experiments.subnetworks.config.sweep import parse_sweep as sweep
-from heuristic_core.experiments.subnetworks.figures.targets import drawing_module
-from heuristic_core.experiments.subnetworks.figures.targets import unavailable_targets as lacking
+from heuristic_core.experiments.subnetworks.config.sweep import parse_sweep
+from heuristic_core.experiments.subnetworks.figures.targets import (
+    TARGETS,
+    drawing_module,
+    missing_study_requirement,
+    unavailable_targets,
+)
 from heuristic_core.experiments.subnetworks.report.sides import USAGE, parse_sides
 from heuristic_core.experiments.subnetworks.study_results import StudyResults
+from heuristic_core.experiments.subnetworks.tables.schemas import TABLES
 from heuristic_core.jobs.environment import prepare_drawing
 from heuristic_core.report.results import Results
 from heuristic_core.report.sides import Comparison
-
-__all__ = [
-    "CLAIMS",
-    "COMMANDS",
-    "COMPARISON",
-    "KEYS",
-    "lacking",
-    "list_drawing_modules",
-    "members",
-    "open_results",
-    "parse",
-    "plan",
-    "reference",
-    "subject",
-    "sweep",
-    "warnings",
-]
-COMMANDS = ("published", "published_groups", "compare", "crate", "publish", "licence")
-COMPARISON = Comparison("compare", USAGE, parse_sides)
-KEYS = {f"context.{field}": key for field, key in context.KEYS.items()}
-CLAIMS = Path(__file__).with_name("claims.yaml")
+from heuristic_core.study.experiment import Experiment
 
 
-def parse(values: dict, origin: str = "configuration") -> Study:
-    """Check a configuration; its key `experiment` is optional."""
-    return parse_study({key: value for key, value in values.items() if key != "experiment"}, origin)
+class Subnetworks(Experiment):
+    """Subnetworks of one model that generalise differently, and the heads that all of them share (arXiv 2403.03942)."""
+
+    folder = Path(__file__).parent
+    tables, targets, layout = TABLES, TARGETS, Layout
+    paper = PAPER
+    figure_script = "figure"
+    commands = ("published", "published_groups", "compare", "crate", "publish", "licence")
+    comparison = Comparison("compare", USAGE, parse_sides)
+    sweep = staticmethod(parse_sweep)
+    setting_keys = {f"context.{field}": key for field, key in context.KEYS.items()}
+
+    def parse(self, values: dict, origin: str = "configuration") -> Study:
+        """Check a configuration; its key `experiment` is optional."""
+        return parse_study({key: value for key, value in values.items() if key != "experiment"}, origin)
+
+    def plan(self, study: Study, device: str | None, wanted: Counter, missing: Counter) -> str:
+        """Return the plan of a run as text; `device` is one of plan/devices.yaml, by default of the study's kind."""
+        from heuristic_core.experiments.subnetworks.plan import report
+        from heuristic_core.plan import devices
+
+        name = device or devices.DEFAULT_DEVICES[study.device]
+        return report.plan(study, name, devices.get_device(name), wanted, missing)
+
+    def describe(self, study: Study) -> tuple[str, str]:
+        """Return what a run of the study did and what came out, for its archive."""
+        subject = f"{study.model.name} on {study.task.name}"
+        return (
+            f"{subject}: fine-tuned, pruned, analysed and drawn",
+            f"Subnetworks of {subject}: configuration, tables, subnetworks, figures and provenance",
+        )
+
+    def list_wildcards(self, study: Study) -> dict[str, Sequence]:
+        """Return the values of the wildcards in the patterns of tables' parts, by their names."""
+        return {
+            "ft_seed": study.finetune.seeds,
+            "step": study.finetune.checkpoints,
+            "circuit_step": study.grid.checkpoints,
+            "lesion": context.Context.of(study).lesions,
+        }
+
+    def find_missing(self, name: str, study: Study) -> str | None:
+        """Return why a study cannot have a target, or None if it can."""
+        return missing_study_requirement(name, study)
+
+    def list_unavailable(self, study: Study) -> dict[str, str]:
+        """Return the targets that a study cannot have, with reasons, except those it has under another name."""
+        return unavailable_targets(study)
+
+    def list_further_members(self, study: Study) -> list[str]:
+        """Return the paths of the subnetworks."""
+        layout = Layout.of(study)
+        return [
+            pattern.format(ft_seed=ft_seed, step=cell.step, sparsity=f"{cell.sparsity:g}", seed=cell.seed)
+            + "/subnetwork.json"
+            for pattern, cells in ((layout.cell, list_cells(study)), (layout.repeated_cell, repeated_cells(study)))
+            for ft_seed in study.finetune.seeds
+            for cell in cells
+        ]
+
+    def describe_file(self, path: Path) -> str | None:
+        """Return one line on a subnetwork, a figure or a printed table; None for other files."""
+        if path.name == "subnetwork.json":
+            return f"Subnetwork {'/'.join(path.parts[2:-1])}: the components kept, the sparsity reached, the log alphas"
+        return super().describe_file(path)
+
+    def find_drawing_module(self, name: str) -> Path:
+        """Return the module that draws a target."""
+        return super().find_drawing_module(drawing_module(name))
+
+    def list_warnings(self, root: str) -> list[str]:
+        """Return warnings of missing, omitted or truncated data, and of failures in fine-tuning and pruning."""
+        from heuristic_core.experiments.subnetworks.report.page import collect_warnings
+
+        logs = [Path(root) / "logs" / f"{job}.log" for job in ("sentences", "encode")]
+        messages = [f"{log.parts[-3]}: {text}. See {log}" for log in logs for text in read_warnings(log)]
+        glyphs = _find_missing_glyphs(Path(root) / "tables" / "splits.parquet")
+        return [*messages, *collect_warnings([root]), *(f"{Path(root).name}: {text}." for text in glyphs)]
+
+    def make_reference(self) -> ReferencePage:
+        """Return the texts of the settings page that the settings lack."""
+        from heuristic_core.experiments.subnetworks.config.reference import REFERENCE
+
+        return REFERENCE
+
+    def open_results(self, results: Results) -> StudyResults:
+        """Return the results of a study, with its subnetworks and models."""
+        return StudyResults(results.folder, results.settings)
 
 
-def plan(study: Study, device: str | None, wanted: Counter, missing: Counter) -> str:
-    """Return what a run of `study` needs, with times for a device of plan/devices.yaml (default: the study's kind)."""
-    from heuristic_core.experiments.subnetworks.plan import report
-    from heuristic_core.plan import devices
-
-    name = device or devices.DEFAULT_DEVICES[study.device]
-    return report.plan(study, name, devices.get_device(name), wanted, missing)
-
-
-def list_drawing_modules(script: str, settings: Mapping) -> list[Path]:
-    """Return the modules that a drawing job loads by name."""
-    return [Path(figures.__file__).with_name(f"{drawing_module(settings['name'])}.py")] if script == "figure" else []
-
-
-def reference() -> ReferencePage:
-    """Return the texts of the configuration reference."""
-    from heuristic_core.experiments.subnetworks.config.reference import REFERENCE
-
-    return REFERENCE
-
-
-def warnings(root: str) -> list[str]:
-    """Return warnings of missing, omitted or truncated data, and of failures in fine-tuning and pruning."""
-    from heuristic_core.experiments.subnetworks.report.page import collect_warnings
-
-    logs = [Path(root) / "logs" / f"{job}.log" for job in ("sentences", "encode")]
-    messages = [
-        f"{log.parts[-3]}: {text}. See {log}" for log in logs for text in read_warnings(log)
-    ] + collect_warnings([root])
-    return messages + [
-        f"{Path(root).name}: {text}." for text in _missing_glyphs(Path(root) / "tables" / "splits.parquet")
-    ]
-
-
-def _missing_glyphs(splits: Path) -> list[str]:
+def _find_missing_glyphs(splits: Path) -> list[str]:
     """Return a warning of characters in names of subsets that figures cannot show; none before the table exists."""
     from heuristic_core.tables.parquet import read_table
 
@@ -97,6 +130,4 @@ def _missing_glyphs(splits: Path) -> list[str]:
     return [text] if (text := missing_glyph_warning(names)) else []
 
 
-def open_results(results: Results) -> StudyResults:
-    """Return the results of a study, with its subnetworks and models."""
-    return StudyResults(results.folder, results.settings)
+EXPERIMENT = Subnetworks()

@@ -3,22 +3,7 @@
 Snakemake imports this module at every start, so it imports nothing heavy.
 """
 
-from typing import NamedTuple
-
-
-class Target(NamedTuple):
-    """A figure or table, which module `figures.<name>` draws.
-
-    Attributes:
-        tables: Schema names of the Parquet tables that it reads.
-        title: One-line description.
-        optional_tables: Further tables that it reads if a study has them.
-    """
-
-    tables: tuple[str, ...]
-    title: str
-    optional_tables: tuple[str, ...] = ()
-
+from heuristic_core.study.target import Target
 
 TARGETS = {
     "figure_curves": Target(

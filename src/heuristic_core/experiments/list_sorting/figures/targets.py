@@ -4,23 +4,28 @@ Imports no heavy module, because the DAG reads it.
 """
 
 from collections.abc import Collection
-from typing import NamedTuple
+from dataclasses import dataclass
+
+from heuristic_core.study.target import Target as BaseTarget
 
 
-class Target(NamedTuple):
-    """One figure or table. Module `figures.<name>` draws it.
+@dataclass(frozen=True)
+class Target(BaseTarget):
+    """A figure or printed table of list sorting.
 
     Attributes:
-        tables: Parquet tables that it reads, by schema name.
-        title: One line that describes it.
-        optional_tables: Tables that it reads if the study has them.
         conditions: Least number of conditions of the study.
     """
 
-    tables: tuple[str, ...]
-    title: str
-    optional_tables: tuple[str, ...] = ()
     conditions: int = 1
+
+    def find_missing(self, name: str, study, tables: Collection[str]) -> str | None:
+        """Return why a study with `tables` cannot have this target, called `name`, or None if it can."""
+        if reason := super().find_missing(name, study, tables):
+            return reason
+        if (count := len(study.conditions)) < self.conditions:
+            return f"{name} needs at least {self.conditions} conditions, this study has {count}; add to `conditions`"
+        return None
 
 
 MODELS = ("sorting_models", "sorting_heads")
@@ -48,19 +53,3 @@ TARGETS = {
     ),
     "table_conditions": Target((*MODELS, "sorting_conditions"), "Every condition at the end of training"),
 }
-
-
-def missing_requirement(name: str, tables: Collection[str], conditions: int) -> str | None:
-    """Return why a study cannot have target `name`, or None if it can.
-
-    Args:
-        name: Name of the target.
-        tables: Tables of the study.
-        conditions: Number of its conditions.
-    """
-    target = TARGETS[name]
-    if missing := [table for table in target.tables if table not in tables]:
-        return f"{name} is drawn from {', '.join(missing)}, which this study does not have"
-    if conditions < target.conditions:
-        return f"{name} needs at least {target.conditions} conditions, this study has {conditions}; add to `conditions`"
-    return None

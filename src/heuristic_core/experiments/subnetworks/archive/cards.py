@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.archive.subject import PAPER
+from heuristic_core.experiments.subnetworks import PAPER
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import GROUPS, SUMMARY_GROUPS
 from heuristic_core.figures.sheets import MarkdownCell, Sheet, to_markdown

@@ -13,9 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.blocks import Name
-from heuristic_core.experiments.subnetworks.archive.members import ALL_TABLES
 from heuristic_core.experiments.subnetworks.config.analysis import Figures
 from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.experiments.subnetworks.tables.schemas import TABLES
 
 METADATA_FILE = "ro-crate-metadata.json"
 SETTINGS_FILE, CLAIMS_FILE, LOCK_FILE = "study.json", "claims.yaml", "envs/requirements.txt"
@@ -53,7 +53,7 @@ class Crate(NamedTuple):
     @property
     def tables(self) -> list[str]:
         """Names of the tables in the archive, without the table of claims, which are judged again."""
-        return [name for name in ALL_TABLES if f"tables/{name}.parquet" in self.files and name != "claims"]
+        return [name for name in (*TABLES, "provenance") if f"tables/{name}.parquet" in self.files]
 
 
 def open_crate(path: str | Path) -> Crate:

@@ -7,24 +7,28 @@ one fine-tuning run; tables, figures and logs are next to the model's folder.
 from dataclasses import dataclass
 
 from heuristic_core.experiments.subnetworks.config.study import Study
+from heuristic_core.study.layout import Layout as BaseLayout
 
 
 @dataclass(frozen=True)
-class Layout:
+class Layout(BaseLayout):
     """Path patterns of a study.
 
     Attributes:
-        root: Folder of all results.
         runs: Folder of one model on one task.
     """
 
-    root: str
     runs: str
 
     @classmethod
     def of(cls, study: Study) -> "Layout":
         """Return the layout of a study."""
         return cls(study.root, f"{study.root}/{study.model.name}/{study.task.name}")
+
+    @property
+    def parts(self) -> str:
+        """Folder below which the parts of tables are."""
+        return self.runs
 
     @property
     def data(self) -> str:
@@ -69,11 +73,3 @@ class Layout:
     def mechanism(self, name: str) -> str:
         """Return the path of a table of the block `mechanism`, of one fine-tuning run."""
         return f"{self.run}/mechanism/{name}.parquet"
-
-    def table(self, name: str) -> str:
-        """Return the path of a table of the study."""
-        return f"{self.root}/tables/{name}.parquet"
-
-    def log(self, job: str) -> str:
-        """Return the path of a job's log."""
-        return f"{self.root}/logs/{job}.log"

@@ -4,35 +4,31 @@ Snakemake imports this module at every start, so it imports nothing heavy.
 """
 
 from collections.abc import Collection
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.study.target import Target as BaseTarget
 
 
-class Target(NamedTuple):
-    """One figure or table.
+@dataclass(frozen=True)
+class Target(BaseTarget):
+    """A figure or printed table of the heuristic core.
 
     Attributes:
-        tables: The Parquet tables it reads, by schema name.
-        title: One line that says what it shows.
         drawn_by: The module that draws it if this is another target's: the paper repeats figures for further models and
             tasks.
         model: The counterpart model that the study must have; None for any.
         task: The counterpart task that the study must have; None for any.
         requirements: Triples of a field of `Context`, the smallest length it must have, and the setting that provides
             it.
-        optional_tables: Tables that it reads if the study has them.
         mechanism_part: The part of the block `mechanism` that the study must have; None for any study.
         twin: A target that shows the same if the study's task has no families of subsets.
     """
 
-    tables: tuple[str, ...]
-    title: str
     drawn_by: str | None = None
     model: str | None = None
     task: str | None = None
     requirements: tuple[tuple[str, int, str], ...] = ()
-    optional_tables: tuple[str, ...] = ()
     mechanism_part: str | None = None
     twin: str | None = None
 
@@ -60,20 +56,25 @@ TARGETS = {
     ),
     "figure07": Target(("attention_maps", "core"), "Attention of core heads between the tokens of a pair", task="mnli"),
     "figure08": Target(
-        ("attention_maps", "core"), "Attention of core heads between the tokens of a pair", "figure07", task="qqp"
+        ("attention_maps", "core"),
+        "Attention of core heads between the tokens of a pair",
+        drawn_by="figure07",
+        task="qqp",
     ),
     "figure09": Target(("attention", "core"), "Where the core heads attend"),
     "figure10": Target(("finetune_accuracy",), "The full model's accuracy over fine-tuning"),
-    "figure11": Target(("core",), "Heads by the number of subnetworks that keep them", "figure05", task="qqp"),
+    "figure11": Target(("core",), "Heads by the number of subnetworks that keep them", drawn_by="figure05", task="qqp"),
     "figure12": Target(
         ("accuracy", "family_scores"), "Subnetworks on every subset", optional_tables=RUNS_TABLE, twin="figure02"
     ),
     "figure13": Target(FREQUENCY_TABLES, "How often each head is kept, at both sparsities", task="mnli"),
-    "figure14": Target(FREQUENCY_TABLES, "How often each head is kept, at both sparsities", "figure13", task="qqp"),
+    "figure14": Target(
+        FREQUENCY_TABLES, "How often each head is kept, at both sparsities", drawn_by="figure13", task="qqp"
+    ),
     "figure15": Target(
         SIZE_TABLES,
         "Effective size over fine-tuning",
-        "figure06",
+        drawn_by="figure06",
         model="roberta",
         requirements=SEVERAL_CHECKPOINTS,
         optional_tables=RUNS_TABLE,
@@ -81,7 +82,7 @@ TARGETS = {
     "figure16": Target(
         SIZE_TABLES,
         "Effective size over fine-tuning",
-        "figure06",
+        drawn_by="figure06",
         model="gpt2",
         requirements=SEVERAL_CHECKPOINTS,
         optional_tables=RUNS_TABLE,
@@ -130,11 +131,13 @@ TARGETS = {
     ),
     "figure_paths": Target(("paths", "core"), "Direct effects of core heads on later heads", mechanism_part="paths"),
     "table3": Target(("ablations",), "Ablating core heads from the full model", model="bert", task="mnli"),
-    "table4": Target(("ablations",), "Ablating core heads from the full model", "table3", model="bert", task="qqp"),
+    "table4": Target(
+        ("ablations",), "Ablating core heads from the full model", drawn_by="table3", model="bert", task="qqp"
+    ),
     "table5": Target(("accuracy", "summary"), "Subnetworks of the mid sparsity, subset by subset"),
-    "table6": Target(("ablations",), "Ablating core heads from the full model", "table3", model="roberta"),
+    "table6": Target(("ablations",), "Ablating core heads from the full model", drawn_by="table3", model="roberta"),
     "table7": Target(("group_accuracy", "summary"), "Subnetworks of both sparsities, group by group"),
-    "table8": Target(("ablations",), "Ablating core heads from the full model", "table3", model="gpt2"),
+    "table8": Target(("ablations",), "Ablating core heads from the full model", drawn_by="table3", model="gpt2"),
     "table_core": Target(
         ("core_null",),
         "Heads that all subnetworks share, and the stable core, against chance",

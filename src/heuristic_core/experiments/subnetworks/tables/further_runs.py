@@ -2,6 +2,8 @@
 
 import pyarrow as pa
 
+from heuristic_core.experiments.subnetworks.tables.parts import has_part
+from heuristic_core.study.table import Table
 from heuristic_core.tables.columns import (
     ACTUAL_SPARSITY,
     BOOL,
@@ -29,8 +31,8 @@ RUN_FLAGS = {
     "collapsed": (BOOL, "as in runs; null where the run failed"),
 }
 
-FURTHER_RUN_SCHEMAS = {
-    "core_free_runs": RUN | STEP | SPARSITY | SEED | {
+FURTHER_RUN_TABLES = {
+    "core_free_runs": Table(RUN | STEP | SPARSITY | SEED | {
         "role": (STRING, "core-free (the core closed) or control (a random set of its layers closed)"),
         "set": (INT, "0: the core; from 1: the random sets"),
         "closed": (HEADS, "component indices of the closed heads; null where there is no such set"),
@@ -44,8 +46,8 @@ FURTHER_RUN_SCHEMAS = {
                                   "percent; null without any"),
         "faithful": (BOOL, "id_accuracy is above mid_id_accuracy less analysis.margin; null where either is"),
         "sound": (BOOL, "the run neither failed nor collapsed nor missed its target: core_free has it"),
-    } | REASON,
-    "core_free": RUN | STEP | SPARSITY | {
+    } | REASON, "ft{ft_seed}/mechanism/core_free_runs.parquet", has_part("core_free")),
+    "core_free": Table(RUN | STEP | SPARSITY | {
         "measure": (STRING, "accuracy (with J and AUC), or kl: mean KL(full model || subnetwork), nats"),
     } | LEVEL | {
         "n": (INT, "sound runs with the core closed"),
@@ -60,8 +62,8 @@ FURTHER_RUN_SCHEMAS = {
         "p_lower": (REAL, "share of sets, the core among them, whose mean over runs is at most the core's: "
                           "(1 + count) / (1 + n_control)"),
         "p_higher": (REAL, "the same with at least the core's"),
-    } | REASON,
-    "packing": RUN | STEP | SPARSITY | SEED | {
+    } | REASON, "ft{ft_seed}/mechanism/core_free.parquet", has_part("core_free")),
+    "packing": Table(RUN | STEP | SPARSITY | SEED | {
         "round": (INT, "from 1; round 1 closes nothing"),
         "control": (INT, "0: the heads of the subnetworks of all rounds before are closed; from 1: random heads"),
         "closed": (HEADS, "component indices of the closed heads"),
@@ -74,21 +76,21 @@ FURTHER_RUN_SCHEMAS = {
         "share": (REAL, "the former in percent of the latter"),
         "faithful": (BOOL, "share is at least mechanism.core_free.recovery"),
         "reason": (STRING, "why values are null, or in what way the run missed its target sparsity; else null"),
-    },
-    "transplant": RUN | {
+    }, "ft{ft_seed}/mechanism/packing.parquet", has_part("core_free")),
+    "transplant": Table(RUN | {
         "mask_step": (INT, "step at which the subnetwork was found; null for the full model"),
         "step": (INT, "step whose weights and means it is given"),
     } | SPARSITY | {"seed": CELL["seed"]} | LEVEL | {
         "n": (INT, "pairs"),
         "accuracy": (REAL, "percent, of group j points"),
         "log_odds": (REAL, "mean log odds of the true label, nats, clipped to +-30 for each pair; null for group j"),
-    } | REASON,
-    "entry_frequency": RUN | STEP | SPARSITY | COMPONENT | {
+    } | REASON, "ft{ft_seed}/mechanism/transplant.parquet", has_part("transplant")),
+    "entry_frequency": Table(RUN | STEP | SPARSITY | COMPONENT | {
         "group": (STRING, "core, counter (on some OOD subset, by table counter_heads) or other"),
         "count": (INT, "subnetworks that keep the head"),
         "n": (INT, "subnetworks: pruning seeds whose run neither failed nor collapsed nor missed its target"),
-    },
-    "entry": RUN | COMPONENT | {
+    }, "ft{ft_seed}/mechanism/entry_frequency.parquet", has_part("entry")),
+    "entry": Table(RUN | COMPONENT | {
         "group": (STRING, "as in entry_frequency"),
         "entry_step": (INT, "first of two consecutive steps at which at least 75 % of subnetworks keep the head; "
                              "null where it never enters, or where a step with fewer than 3 subnetworks decides"),
@@ -98,5 +100,5 @@ FURTHER_RUN_SCHEMAS = {
         "before_half": (BOOL, "entry_step is below half_step; null where half_step is, or such a step decides"),
         "rise": (REAL, "percent of subnetworks that keep the head, mean over the steps from half_step on minus mean "
                        "over the steps before; without steps with fewer than 3 subnetworks"),
-    } | REASON,
+    } | REASON, "ft{ft_seed}/mechanism/entry.parquet", has_part("entry")),
 }  # fmt: skip

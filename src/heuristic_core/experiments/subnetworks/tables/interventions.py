@@ -2,6 +2,8 @@
 
 import pyarrow as pa
 
+from heuristic_core.experiments.subnetworks.tables.parts import has_part
+from heuristic_core.study.table import Table
 from heuristic_core.tables.columns import BOOL, INT, REAL, RUN, STEP, STRING, SUBSET
 
 HEADS = pa.list_(pa.int32())
@@ -13,8 +15,8 @@ LEVEL = SUBSET | {
     "measure": (STRING, "accuracy (percent, differences in points) or log_odds (of the true label, nats)"),
 }  # fmt: skip
 
-INTERVENTION_SCHEMAS = {
-    "mediation": RUN | STEP | {
+INTERVENTION_TABLES = {
+    "mediation": Table(RUN | STEP | {
         "core": (STRING, "what is ablated, by means: learned (the core), or random 1, random 2, ...: sets of as many "
                          "heads of the same layers"),
         "core_heads": (HEADS, "their component indices"),
@@ -38,8 +40,8 @@ INTERVENTION_SCHEMAS = {
         "share_low": (REAL, "2.5th percentile, by the draws of both"),
         "share_high": (REAL, "97.5th percentile"),
         "reason": (STRING, "why share is null; else null"),
-    },
-    "paths": RUN | STEP | {
+    }, "ft{ft_seed}/mechanism/mediation.parquet", has_part("mediation")),
+    "paths": Table(RUN | STEP | {
         "sender": (STRING, "what sends: a core head, core (all of them together), or random k for NAME: as many heads "
                            "of the same layers that are not in the core"),
         "role": (STRING, "core or random"),
@@ -65,5 +67,5 @@ INTERVENTION_SCHEMAS = {
                     "(Benjamini-Hochberg); null for logits and total"),
         "beyond": (BOOL, "whether the effect is larger than that of every random sender on the same receiver, in the "
                          "same direction; null for random senders, and where none reaches it"),
-    },
+    }, "ft{ft_seed}/mechanism/paths.parquet", has_part("paths")),
 }  # fmt: skip

@@ -1,13 +1,14 @@
 """Schemas of tables derived from masks: the heads that subnetworks keep and share."""
 
+from heuristic_core.study.table import Table
 from heuristic_core.tables.columns import BOOL, CELL, COMPONENT, INT, REAL, REASON, RUN, STEP, STRING
 
-MASK_SCHEMAS = {
-    "head_frequency": RUN | STEP | CELL | COMPONENT | {
+MASK_TABLES = {
+    "head_frequency": Table(RUN | STEP | CELL | COMPONENT | {
         "count": (INT, "subnetworks that keep the component"),
         "n": (INT, "subnetworks"),
-    },
-    "core": RUN | COMPONENT | {
+    }),
+    "core": Table(RUN | COMPONENT | {
         "mid": (INT, "how many mid-sparsity subnetworks of the last checkpoint keep it"),
         "high": (INT, "how many high-sparsity subnetworks of the last checkpoint keep it"),
         "early": (INT, "how many early subnetworks keep it; null without early"),
@@ -19,8 +20,8 @@ MASK_SCHEMAS = {
         "seed_share_low": (REAL, "Wilson's 95 % interval over pruning seeds"),
         "seed_share_high": (REAL, "its upper end"),
         "in_stable_core": (BOOL, "a head that at least `least` seeds keep, as in stable_core"),
-    },
-    "stable_core": RUN | {
+    }, "ft{ft_seed}/core.parquet"),
+    "stable_core": Table(RUN | {
         "n": (INT, "mid- and high-sparsity subnetworks of the last checkpoint whose run did not fail"),
         "seeds": (INT, "their pruning seeds; a seed keeps a head that all of its subnetworks keep"),
         "heads": (INT, "heads of the model"),
@@ -34,8 +35,8 @@ MASK_SCHEMAS = {
         "p": (REAL, "share of permutations within layers with at least `observed` heads, (1 + count) / (1 + draws)"),
         "p_fewer": (REAL, "the same with at most as many"),
         "permutations": (INT, "draws"),
-    } | REASON,
-    "core_null": RUN | {
+    } | REASON, "ft{ft_seed}/stable_core.parquet"),
+    "core_null": Table(RUN | {
         "set": (STRING, "high, mid, mid+high, early or early+mid+high: the heads kept by all these subnetworks"),
         "n": (INT, "subnetworks"),
         "seeds": (INT, "pruning seeds: heads are permuted in what all subnetworks of a seed keep"),
@@ -47,16 +48,16 @@ MASK_SCHEMAS = {
         "expected_overlap": (REAL, "mean over permutations"),
         "p_fewer": (REAL, "share of permutations with at most this overlap"),
         "permutations": (INT, "draws"),
-    },
-    "core_seeds": RUN | {
+    }, "ft{ft_seed}/core_null.parquet"),
+    "core_seeds": Table(RUN | {
         "set": (STRING, "high, mid or mid+high"),
         "seeds": (INT, "pruning seeds whose subnetworks are compared"),
         "heads": (REAL, "heads kept by all of them, mean over choices of this number of seeds"),
         "sd": (REAL, "standard deviation over these choices"),
         "expected": (REAL, "the same under permutation of heads within layers"),
         "choices": (INT, "choices of seeds averaged over"),
-    },
-    "mask_clusters": RUN | {
+    }),
+    "mask_clusters": Table(RUN | {
         "set": (STRING, "mid, high or early: the masks of these subnetworks are compared in pairs"),
         "seeds": (INT, "pruning seeds"),
         "variance": (REAL, "of the number of heads that two seeds share, over pairs of seeds"),
@@ -64,16 +65,16 @@ MASK_SCHEMAS = {
         "p": (REAL, "share of swaps with at least this variance, (1 + count) / (1 + draws): clusters"),
         "p_below": (REAL, "share with at most this variance: more even than chance"),
         "draws": (INT, "random swaps"),
-    },
-    "rank_correlation": RUN | STEP | {
+    }),
+    "rank_correlation": Table(RUN | STEP | {
         "seeds": (STRING, "shared: all seeds at both sparsities; disjoint: one half of them at mid, the other at high, "
                           "mean over splits (all, or 1,000 random ones where there are more)"),
         "rho": (REAL, "Spearman's, head frequency at mid against high sparsity, over heads"),
         "low": (REAL, "2.5th percentile over bootstrap draws of heads"),
         "high": (REAL, "97.5th percentile"),
         "n": (INT, "heads"),
-    },
-    "frequency_agreement": RUN | STEP | {
+    }),
+    "frequency_agreement": Table(RUN | STEP | {
         "seeds": (INT, "pruning seeds of each half: one half at mid, the other at high sparsity, mean over splits"),
         "n": (INT, "heads"),
         "rho": (REAL, "Spearman's, head frequency at mid against high sparsity, of ranks within layers"),
@@ -83,5 +84,5 @@ MASK_SCHEMAS = {
                             "chance; null where a reliability is not above 0"),
         "p": (REAL, "share of permutations of heads within layers with at least this rho, (1 + count) / (1 + draws)"),
         "p_below": (REAL, "share with at most this rho"),
-    },
+    }),
 }  # fmt: skip

@@ -1,11 +1,12 @@
-"""Schemas of the experiment's tables; importing this module registers them in :mod:`heuristic_core.tables.schemas`."""
+"""Tables of the experiment; importing this module registers their schemas."""
 
 import pyarrow as pa
 
-from heuristic_core.experiments.subnetworks.tables.further_runs import FURTHER_RUN_SCHEMAS
-from heuristic_core.experiments.subnetworks.tables.interventions import INTERVENTION_SCHEMAS
-from heuristic_core.experiments.subnetworks.tables.learned_masks import MASK_SCHEMAS
-from heuristic_core.experiments.subnetworks.tables.random_masks import RANDOM_MASK_SCHEMAS
+from heuristic_core.experiments.subnetworks.tables.further_runs import FURTHER_RUN_TABLES
+from heuristic_core.experiments.subnetworks.tables.interventions import INTERVENTION_TABLES
+from heuristic_core.experiments.subnetworks.tables.learned_masks import MASK_TABLES
+from heuristic_core.experiments.subnetworks.tables.random_masks import RANDOM_MASK_TABLES
+from heuristic_core.study.table import Table, register_tables
 from heuristic_core.tables.columns import (
     ABLATION,
     ACCURACY,
@@ -32,32 +33,33 @@ from heuristic_core.tables.columns import (
 )
 from heuristic_core.tables.schemas import SCHEMAS
 
-EXPERIMENT_SCHEMAS = {
+TABLES = {
     # ---- tables that jobs write, and tables that join them
-    "pretraining_trace": PRETRAINING | {
+    "pretraining_trace": Table(PRETRAINING | {
         "loss": (REAL, "mean loss over restored words, nats, since the row before; null at step 0"),
         "copied": (REAL, "percent of held-out masked words restored, of words that occur in the other sentence, too"),
         "other": (REAL, "percent restored of the others"),
-    },
-    "pretraining_attention": PRETRAINING | COMPONENT | ATTENTION,
-    "accuracy": RUN | STEP | CELL | SUBSET | ACCURACY | INTERVAL | AGAINST_FULL | REASON,
-    "group_accuracy": RUN | STEP | CELL | {
+    }, exists=lambda study: bool(study.pretraining)),
+    "pretraining_attention": Table(PRETRAINING | COMPONENT | ATTENTION, exists=lambda study: bool(study.pretraining)),
+    "accuracy": Table(RUN | STEP | CELL | SUBSET | ACCURACY | INTERVAL | AGAINST_FULL | REASON,
+        "ft{ft_seed}/step{step}/accuracy.parquet"),
+    "group_accuracy": Table(RUN | STEP | CELL | {
         "group": (STRING, "id, ood or ood-entailment: the unweighted mean over its analysed subsets; j: J, points, "
                           "-100 to 100; auc: AUC, percent (both: means over families, see family_scores)"),
         "subsets": (INT, "subsets in the mean"),
-    } | ACCURACY | INTERVAL | AGAINST_FULL | REASON,
-    "family_scores": RUN | STEP | CELL | {
+    } | ACCURACY | INTERVAL | AGAINST_FULL | REASON, "ft{ft_seed}/step{step}/group_accuracy.parquet"),
+    "family_scores": Table(RUN | STEP | CELL | {
         "group": (STRING, "j: J, mean accuracy on the family's ood plus its ood-entailment subsets minus 100, points; "
                           "auc: the area under the ROC curve of the two by log odds of entailment, percent"),
         "family": SUBSET["family"],
         "subsets": (INT, "subsets of both sides"),
     } | {"n": ACCURACY["n"], "accuracy": (REAL, "value: points, -100 to 100, or percent, 0-100")} | INTERVAL | CHANGE
-    | REASON,
-    "components": RUN | STEP | CELL | ACTUAL_SPARSITY | COMPONENT | {
+    | REASON, "ft{ft_seed}/step{step}/family_scores.parquet"),
+    "components": Table(RUN | STEP | CELL | ACTUAL_SPARSITY | COMPONENT | {
         "kept": (BOOL, "is in the subnetwork"),
         "log_alpha": (REAL, "at the end of pruning"),
-    },
-    "runs": RUN | STEP | CELL | ACTUAL_SPARSITY | {
+    }, "ft{ft_seed}/step{step}/components.parquet"),
+    "runs": Table(RUN | STEP | CELL | ACTUAL_SPARSITY | {
         "rule": (STRING, "what decided the subnetwork: exact (k components), by-hand (a threshold of the "
                          "configuration), or the threshold_rule that chose one; null where the run failed"),
         "gate_sparsity": (REAL, "1 - mean gate, mean over the last tenth of the recorded steps of pruning"),
@@ -70,41 +72,47 @@ EXPERIMENT_SCHEMAS = {
         "missed": (BOOL, "the subnetwork or the gates are further from the target sparsity than allowed"),
         "collapsed": (BOOL, "ID accuracy is at chance, though the full model's is not"),
         "reason": (STRING, "why it is missed or collapsed, or why the run failed and values are null; else null"),
-    },
-    "actual_sparsity": RUN | STEP | CELL | ACTUAL_SPARSITY,  # for published subnetworks, whose components are unknown
-    "finetune_accuracy": RUN | STEP | SUBSET_OR_AUC | ACCURACY | INTERVAL,
-    "chance": RUN | STEP | ACCURACY | {
+    }, "ft{ft_seed}/step{step}/runs.parquet"),
+    # for published subnetworks, whose components are unknown
+    "actual_sparsity": Table(RUN | STEP | CELL | ACTUAL_SPARSITY,
+        archived=False),
+    "finetune_accuracy": Table(RUN | STEP | SUBSET_OR_AUC | ACCURACY | INTERVAL, "ft{ft_seed}/accuracy.parquet"),
+    "chance": Table(RUN | STEP | ACCURACY | {
         "high": (REAL, "upper 95 % confidence limit of accuracy, exact, of the binomial distribution"),
         "chance": (REAL, "percent, of the class that does best where it is always given, as each subset counts it"),
         "constant": (STRING, "this class"),
         "outcome": (STRING, "learned, weak (no better than a constant class), at chance, below chance, or unclear"),
-    },
-    "lesions": RUN | LESION | REASON,
-    "lesion_accuracy": RUN | STEP | LESION | SUBSET_OR_AUC | ACCURACY | INTERVAL,
-    "ablation_predictions": RUN | STEP | ABLATION | {
+    }, "ft{ft_seed}/chance.parquet"),
+    "lesions": Table(RUN | LESION | REASON,
+        "ft{ft_seed}/lesion-{lesion}/heads.parquet", lambda study: bool(study.lesion)),
+    "lesion_accuracy": Table(RUN | STEP | LESION | SUBSET_OR_AUC | ACCURACY | INTERVAL,
+        "ft{ft_seed}/lesion-{lesion}/accuracy.parquet", lambda study: bool(study.lesion)),
+    "ablation_predictions": Table(RUN | STEP | ABLATION | {
         "draw": (INT, "of the training pairs that activations are resampled from, from 0; 0 of other kinds"),
-    } | SUBSET | EXAMPLE | SCORES,
-    "ablation_sets": RUN | STEP | ABLATION | {
+    } | SUBSET | EXAMPLE | SCORES, "ft{ft_seed}/ablation_predictions.parquet", archived=False),
+    "ablation_sets": Table(RUN | STEP | ABLATION | {
         "role": (STRING, "none, non-core or core (one head), pair, strongest (three), core-all, chosen, control; "
                          "triple, control-triple: three that half of the pairs chooses, of the core, of a random set; "
                          "all-heads, all-but-core, stable-core and all-but-stable-core; control-: the same of a random "
                          "set in place of the core"),
         "heads": (pa.list_(pa.int32()), "component indices of the ablated heads"),
         "layers": (STRING, "layer of each head, ascending, such as 0+1+1: a set's controls have the same"),
-    },
-    "control_predictions": RUN | STEP | CELL | {
+    }, "ft{ft_seed}/ablation_sets.parquet"),
+    "control_predictions": Table(RUN | STEP | CELL | {
         "control": (STRING, "random (heads permuted within layers of the same seed's subnetwork) or importance"),
-    } | SUBSET | EXAMPLE | SCORES,
-    "empty_circuit": RUN | STEP | SUBSET | ACCURACY,  # for the model with all components ablated
-    "attention": RUN | STEP | COMPONENT | ATTENTION,
-    "overlap_heads": RUN | COMPONENT | {
+    } | SUBSET | EXAMPLE | SCORES, "ft{ft_seed}/control_predictions.parquet", archived=False),
+    # for the model with all components ablated
+    "empty_circuit": Table(RUN | STEP | SUBSET | ACCURACY,
+        "ft{ft_seed}/step{circuit_step}/empty_circuit.parquet"),
+    "attention": Table(RUN | STEP | COMPONENT | ATTENTION, "ft{ft_seed}/attention.parquet"),
+    "overlap_heads": Table(RUN | COMPONENT | {
         "share": (REAL, "mean share of the head's attention to the repeated word before fine-tuning, as in attention"),
         "uniform": (REAL, "what uniform attention of its layer would give on the same pairs"),
         "overlap": (BOOL, "share is at least analysis.overlap_times_uniform times uniform"),
         "n": (INT, "pairs"),
-    },
+    }, "ft{ft_seed}/overlap_heads.parquet"),
     # ---- tables that the analysis derives
-    "effective_size": RUN | STEP | {
+    "effective_size": Table(RUN | STEP | {
         "group": (STRING, "id, ood, ood-entailment, j (J), auc (AUC), mixed (plain mean over ID and OOD subsets: the "
                           "authors' script) or mixed-1:1 (mean of ID and OOD: the paper's text)"),
         "criterion": (STRING, "accuracy (above the full model's minus threshold points), recovery (at least threshold "
@@ -128,8 +136,8 @@ EXPERIMENT_SCHEMAS = {
         "sd": (REAL, "standard deviation (n-1) over seeds, summary rows of per-seed orders only; null where a size is"),
         "n_seeds": (INT, "pruning seeds"),
         "reason": (STRING, "why effective_size is null; else null"),
-    },
-    "circuit_performance": RUN | STEP | {
+    }),
+    "circuit_performance": Table(RUN | STEP | {
         "group": (STRING, "id, ood or j (J)"),
         "seed": (INT, "pruning seed; null for the mean over seeds"),
         "full_accuracy": (REAL, "percent, full model; of group j points"),
@@ -144,12 +152,12 @@ EXPERIMENT_SCHEMAS = {
         "reach": (REAL, "half of the interval over evaluation pairs alone, points; of the mean over seeds their mean"),
         "n_seeds": (INT, "pruning seeds"),
         "reason": (STRING, "why cpr and cmd are null; else null"),
-    },
-    **MASK_SCHEMAS,
-    **FURTHER_RUN_SCHEMAS,
-    **INTERVENTION_SCHEMAS,
-    **RANDOM_MASK_SCHEMAS,
-    "summary": {**RUN, "ft_seed": (INT, "fine-tuning seed; null over fine-tuning seeds")} | STEP | {
+    }),
+    **MASK_TABLES,
+    **FURTHER_RUN_TABLES,
+    **INTERVENTION_TABLES,
+    **RANDOM_MASK_TABLES,
+    "summary": Table({**RUN, "ft_seed": (INT, "fine-tuning seed; null over fine-tuning seeds")} | STEP | {
         "sparsity": CELL["sparsity"],
     } | SUBSET | {
         "over": (STRING, "pruning seeds (of one fine-tuning seed) or fine-tuning seeds (their means over these)"),
@@ -163,15 +171,15 @@ EXPERIMENT_SCHEMAS = {
         "high": (REAL, "its upper end"),
         "pair_half_width": (REAL, "half of the interval over evaluation pairs alone, points, mean over seeds"),
         "left_out": (INT, "pruning runs that failed, collapsed or missed their target, which are left out"),
-    },
-    "variance": RUN | STEP | {"sparsity": CELL["sparsity"]} | SUBSET | {
+    }),
+    "variance": Table(RUN | STEP | {"sparsity": CELL["sparsity"]} | SUBSET | {
         "between_sd": (REAL, "standard deviation (n-1) between pruning seeds, points"),
         "seeds": (INT, "pruning seeds"),
         "within_sd": (REAL, "root mean square difference between two runs of one seed, over sqrt 2, points"),
         "repeated": (INT, "pruning seeds that ran twice"),
         "same_masks": (INT, "of these, how many kept the same components both times; null where unknown"),
-    },
-    "controls": RUN | STEP | {
+    }),
+    "controls": Table(RUN | STEP | {
         "sparsity": CELL["sparsity"],
         "control": (STRING, "learned (the spread itself), random or importance"),
     } | SUBSET | {
@@ -184,8 +192,8 @@ EXPERIMENT_SCHEMAS = {
         "difference_low": (REAL, "95 % confidence interval, over pruning seeds (Student's t) and pairs"),
         "difference_high": (REAL, "its upper end"),
         "pair_half_width": (REAL, "half of the interval of difference over pairs or templates alone, points"),
-    },
-    "ablations": RUN | STEP | ABLATION | {
+    }),
+    "ablations": Table(RUN | STEP | ABLATION | {
         "role": (STRING, "as in ablation_sets"),
         "size": (INT, "heads ablated"),
         "layers": (STRING, "as in ablation_sets"),
@@ -202,8 +210,14 @@ EXPERIMENT_SCHEMAS = {
         "log_odds_interaction": (REAL, "interaction in log odds, nats"),
         "log_odds_interaction_low": (REAL, "2.5th percentile"),
         "log_odds_interaction_high": (REAL, "97.5th percentile"),
-    },
+    }),
 }  # fmt: skip
 # Roles triple and control-triple, on the half of the pairs that did not choose the heads.
-EXPERIMENT_SCHEMAS["triples"] = EXPERIMENT_SCHEMAS["ablations"]
-SCHEMAS.update(EXPERIMENT_SCHEMAS)  # the shared functions for Parquet files look schemas up there
+TABLES["triples"] = TABLES["ablations"]
+TABLES |= {  # with schemas of the library
+    "splits": Table(SCHEMAS["splits"]),
+    "prune_trace": Table(SCHEMAS["prune_trace"], "ft{ft_seed}/step{step}/prune_trace.parquet"),
+    "finetune_trace": Table(SCHEMAS["finetune_trace"], "ft{ft_seed}/trace.parquet"),
+    "attention_maps": Table(SCHEMAS["attention_maps"], "ft{ft_seed}/attention_maps.parquet"),
+}
+register_tables(TABLES)

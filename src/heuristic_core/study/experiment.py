@@ -1,0 +1,165 @@
+"""The base of an experiment, as the workflow uses it."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from string import Formatter
+from typing import Any, Protocol
+
+from heuristic_core.config.reference import ReferencePage
+from heuristic_core.figures.targets import target_files
+from heuristic_core.provenance.crate.subject import Subject, describe_target
+from heuristic_core.report.results import Results
+from heuristic_core.report.sides import Comparison
+from heuristic_core.study.layout import Layout
+from heuristic_core.study.table import Table
+from heuristic_core.study.target import Target
+
+
+class Study(Protocol):
+    """A checked configuration.
+
+    Attributes:
+        study: Name of the study.
+        results: Folder of all results.
+        arithmetic: "portable" or "native".
+    """
+
+    study: str
+    results: str
+    arithmetic: str
+
+    @property
+    def root(self) -> str:
+        """Folder of the study's results."""
+
+
+class Experiment:
+    """An experiment: its tables, figures and claims, and how its studies are read, planned and described.
+
+    Subclasses set the attributes and implement :meth:`parse`, :meth:`plan` and :meth:`describe`. Snakemake makes an
+    instance at every start, so methods import heavy modules themselves.
+
+    Attributes:
+        folder: The experiment's package; it has claims.yaml and, if it draws, figures/.
+        tables: Its tables by schema name.
+        targets: Its figures and printed tables by name.
+        layout: Class of its paths.
+        paper: Identifier of the paper in CITATION.cff, such as "arXiv:2403.03942".
+        figure_script: Name of the script that draws.
+        commands: Keys of Snakemake's --config that are commands rather than settings of a study.
+        comparison: How studies are compared, if they are.
+        sweep: Checks a figure over several studies, see :func:`heuristic_core.experiments.studies.parse_sweep`; its
+            rule is in `sweep.smk` of the experiment's rules.
+        setting_keys: Names of job settings that differ from the configuration's -> key there; "" if the rest of the
+            name is the key.
+    """
+
+    folder: Path
+    tables: Mapping[str, Table] = {}
+    targets: Mapping[str, Target] = {}
+    layout: type[Layout] = Layout
+    paper: str
+    figure_script: str = ""
+    commands: Sequence[str] = ()
+    comparison: Comparison | None = None
+    sweep: Callable | None = None
+    setting_keys: Mapping[str, str] = {}
+
+    def parse(self, values: dict, origin: str = "configuration") -> Study:
+        """Check a configuration. Raises ConfigError with one line per error."""
+        raise NotImplementedError
+
+    def plan(self, study: Study, device: str | None, wanted: Counter, missing: Counter) -> str:
+        """Return the plan of a run as text.
+
+        Args:
+            study: The study.
+            device: The device for which times are estimated; default: the study's.
+            wanted: All jobs of the run, by rule.
+            missing: Jobs without an up-to-date result, by rule.
+        """
+        raise NotImplementedError
+
+    def describe(self, study: Study) -> tuple[str, str]:
+        """Return what a run of the study did and what came out, for its archive."""
+        raise NotImplementedError
+
+    @property
+    def claims(self) -> Path:
+        """File of claims."""
+        return self.folder / "claims.yaml"
+
+    def list_tables(self, study: Study) -> list[str]:
+        """Return the names of the study's tables that figures, claims or the report read."""
+        return [name for name, table in self.tables.items() if table.archived and table.exists(study)]
+
+    def list_wildcards(self, study: Study) -> dict[str, Sequence]:
+        """Return the values of the wildcards in the patterns of tables' parts, by their names."""
+        return {}
+
+    def list_parts(self, study: Study) -> dict[str, list[str]]:
+        """Return the files that tables of a study are joined from, by table."""
+        folder, wildcards = self.layout.of(study).parts, self.list_wildcards(study)
+        return {
+            name: [f"{folder}/{path}" for path in _expand(table.parts, wildcards)]
+            for name, table in self.tables.items()
+            if table.parts and table.exists(study)
+        }
+
+    def find_missing(self, name: str, study: Study) -> str | None:
+        """Return why a study cannot have a target, or None if it can."""
+        return self.targets[name].find_missing(name, study, self.list_tables(study))
+
+    def list_unavailable(self, study: Study) -> dict[str, str]:
+        """Return the targets that a study cannot have, with reasons."""
+        return {name: reason for name in self.targets if (reason := self.find_missing(name, study))}
+
+    def list_members(self, study: Study) -> list[str]:
+        """Return the members of the study's archive: paths below its folder."""
+        layout = self.layout.of(study)
+        targets = [name for name in self.targets if self.find_missing(name, study) is None]
+        paths = [*map(layout.table, (*self.list_tables(study), "claims", "provenance"))]
+        paths += [path for name in targets for path in target_files(layout.root, name)]
+        paths += [layout.report, layout.description, *self.list_further_members(study)]
+        return sorted(path.removeprefix(f"{layout.root}/") for path in paths)
+
+    def list_further_members(self, study: Study) -> list[str]:
+        """Return the paths of members that are no tables, figures or pages."""
+        return []
+
+    def describe_archive(self, study: Study) -> Subject:
+        """Return the description of the study for its archive."""
+        return Subject(*self.describe(study), self.paper, self.describe_file)
+
+    def describe_file(self, path: Path) -> str | None:
+        """Return one line on a file of the archive; None if there is nothing to say."""
+        return describe_target(path, {name: target.title for name, target in self.targets.items()})
+
+    def list_drawing_modules(self, script: str, settings: Mapping[str, Any]) -> list[Path]:
+        """Return the modules that a job of `script` loads by name rather than by an import."""
+        return [self.find_drawing_module(settings["name"])] if script == self.figure_script else []
+
+    def find_drawing_module(self, name: str) -> Path:
+        """Return the module that draws a target."""
+        return self.folder / "figures" / f"{name}.py"
+
+    def list_warnings(self, root: str) -> list[str]:
+        """Return warnings about the study with results in `root`, for the end of a run."""
+        return []
+
+    def make_reference(self) -> ReferencePage | None:
+        """Return the texts of the settings page that the settings lack, if the experiment has a page."""
+        return None
+
+    def open_results(self, results: Results) -> Results:
+        """Return the results of a study as the experiment's own class."""
+        return results
+
+
+def _expand(pattern: str, wildcards: Mapping[str, Sequence]) -> list[str]:
+    """Return a pattern with all combinations of the values of its wildcards."""
+    names = [name for _, name, _, _ in Formatter().parse(pattern) if name]
+    combinations = product(*(wildcards[name] for name in names))
+    return [pattern.format(**dict(zip(names, values, strict=True))) for values in combinations]

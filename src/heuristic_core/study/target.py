@@ -1,0 +1,27 @@
+"""Figures and printed tables of an experiment.
+
+Snakemake imports this module at every start, so it imports nothing heavy.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """A figure or printed table, which module ``figures.<name>`` of its experiment draws.
+
+    Attributes:
+        tables: Tables that it reads, by schema name.
+        title: One line that says what it shows.
+        optional_tables: Further tables that it reads if the study has them.
+    """
+
+    tables: tuple[str, ...]
+    title: str
+    optional_tables: tuple[str, ...] = ()
+
+    def find_missing(self, name: str, study, tables: Collection[str]) -> str | None:
+        """Return why a study with `tables` cannot have this target, called `name`, or None if it can."""
+        missing = [table for table in self.tables if table not in tables]
+        return f"{name} is drawn from {', '.join(missing)}, which this study does not have" if missing else None
