@@ -258,3 +258,40 @@ def test_a_collapsed_subnetwork_does_not_generalise():
     context = result.context.model_copy(update={"curve_seeds": seeds})
     result = statistics_sparsity.as_good_beyond(Evidence(context, result.tables), group="ood", sparsity=0.3)
     assert (result.value, result.n) == (2, 2)
+
+
+@pytest.mark.parametrize(("id_", "keeps"), [(42.0, False), (88.0, True)])
+def test_subnetworks_that_lost_the_task_support_nothing(id_, keeps):
+    """Twelve of a sparsity give nearly one class everywhere: 42 % in-domain is above chance, and far from the model."""
+    levels = {"id": (id_, 90.0), "ood": (97.0, 60.0), "ood-entailment": (3.0, 95.0), "j": (0.0, 55.0)}
+    seeds = tuple(range(1, 13))
+
+    def pruned(value, full, **more):
+        return {"accuracy": value, "low": value - 1, "high": value + 1, "unit": "pair", "units": 900} | {
+            "change": value - full, "change_low": value - full - 1, "change_high": value - full + 1
+        } | more  # fmt: skip
+
+    rows = [
+        group_row(0.0, group, sparsity, seed) | pruned(value + 0.02 * seed, full)
+        for group, (value, full) in levels.items()
+        for sparsity in (0.3, 0.5)
+        for seed in seeds
+    ]
+    families = [
+        group_row(0.0, "j", 0.3, seed) | pruned(20.0 * (-1) ** (seed + k), 55.0, family=family)
+        for k, family in enumerate("ab")
+        for seed in seeds
+    ]
+    runs = [row | {"actual_sparsity": row["sparsity"]} for row in run_rows(seeds=seeds)]
+    tables = {"group_accuracy": [*full_rows(j=55.0), *rows], "family_scores": families, "runs": runs}
+    tables = {name: table(name, of_table) for name, of_table in tables.items()}
+    claims = judge_claims(CONTEXT.model_copy(update={"seeds": seeds}), tables, load_claims(CLAIMS))
+    verdicts = claims[claims["ft_seed"].isna()].set_index("claim")["verdict"]
+    concerned = [
+        "agree-in-domain", "different-families",
+        "high-sparsity-loses-generalisation", "no-sparse-subnetwork-generalises",
+    ]  # fmt: skip
+    assert set(verdicts[concerned]) == ({"supported"} if keeps else {"does not apply"})
+    assert set(verdicts[verdicts == "supported"].index) - set(concerned) == OF_FULL_MODEL | (
+        {"high-sparsity-keeps-the-task", "near-the-full-model"} if keeps else set()
+    )

@@ -56,7 +56,7 @@ def report(study):
 def test_claims_figures_and_tables_are_shown(report):
     page = check_source(report)
     assert "3 conditions: l2, no-decay, numbers-20." in page.text
-    assert "In every condition the model comes to sort" in page.text and "required > 95 %" in page.text
+    assert "comes to sort" in page.text and "required > 95 %" in page.text
     assert "Figure: circuits. QK and OV matrices" in page.text and "Table: conditions." in page.text
     assert "Pruning runs" not in page.text and "fine-tuning" not in page.text
 

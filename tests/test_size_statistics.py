@@ -109,9 +109,10 @@ def test_generalising_takes_more_than_the_task():
     result = sizes.rising_size(evidence(SIZES, CMD))
     assert result.value == pytest.approx(40.5)
     assert "effective size 39.5 [" in result.detail and "from step 10 to 20" in result.detail
+    late_cmd = {group: {step: by_step[step] for step in (20, 30)} for group, by_step in CMD.items()}
     late = {group: {step: by_step[step] for step in (20, 30)} for group, by_step in SIZES.items()}
-    with pytest.raises(NotComputable, match="defined from the first checkpoint on, step 20"):
-        sizes.rising_size(evidence(late, CMD))
+    with pytest.raises(TooFewUnits, match="step 20"):
+        sizes.rising_size(evidence(late, late_cmd))
 
 
 @pytest.mark.parametrize("statistic", [partial(sizes.flat_size, group="id"), sizes.rising_size])

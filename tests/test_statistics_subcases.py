@@ -11,20 +11,20 @@ from heuristic_core.stats.bootstrap import bound_accuracy_interval
 from heuristic_core.stats.estimates import DoesNotApply, NotComputable, TooFewUnits
 from heuristic_core.stats.verdicts import decide_verdict
 
-OPTIONS = {"group": "ood", "sparsity": "mid"}
+OPTIONS = {"sparsity": "mid"}
 LEVEL = "p < 0.05"
 MANY = 10**6  # degrees of freedom: t is normal
 
 
 def crossed(values, half=3.0, units=200):
-    """The statistic of accuracies, subset -> of each seed, with intervals of `half` points to each side."""
-    return crossings(evidence(accuracy=accuracy_rows(values, half, units)), **OPTIONS)
+    """The statistic of J, family -> of each seed, with intervals of `half` points to each side."""
+    return crossings(evidence(family_scores=family_rows(values, half, units)), **OPTIONS)
 
 
-def accuracy_rows(values, half=3.0, units=200):
+def family_rows(values, half=3.0, units=200):
     return [
-        group_row(value, seed=seed, subset=subset, low=value - half, high=value + half, units=units, unit="pair")
-        for subset, of_seeds in values.items()
+        group_row(value, "j", seed=seed, family=family, low=value - half, high=value + half, units=units, unit="pair")
+        for family, of_seeds in values.items()
         for seed, value in enumerate(of_seeds, start=1)
     ]
 
@@ -80,14 +80,14 @@ def test_few_templates_need_a_larger_difference():
 def test_what_cannot_cross():
     with pytest.raises(TooFewUnits, match="only 1 subnetworks"):
         crossed({"a": (20,), "b": (50,)})
-    with pytest.raises(DoesNotApply, match="the ood group has 1 subset"):
+    with pytest.raises(DoesNotApply, match="1 family"):
         crossed({"a": (20, 60)})
-    rows = accuracy_rows({"a": (20, 60), "b": (50, 40)})
-    with pytest.raises(NotComputable, match="no accuracy of the subnetwork of pruning seed 2 on subset b"):
-        crossings(evidence(accuracy=[row for row in rows if (row["seed"], row["subset"]) != (2, "b")]), **OPTIONS)
+    rows = family_rows({"a": (20, 60), "b": (50, 40)})
+    with pytest.raises(NotComputable, match="seed 2 on family b"):
+        crossings(evidence(family_scores=[row for row in rows if (row["seed"], row["family"]) != (2, "b")]), **OPTIONS)
     rows = [row | {"low": None, "high": None} for row in rows]
     with pytest.raises(NotComputable, match="no predictions"):
-        crossings(evidence(accuracy=rows), **OPTIONS)
+        crossings(evidence(family_scores=rows), **OPTIONS)
 
 
 # ---- simulations

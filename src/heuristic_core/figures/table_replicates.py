@@ -35,10 +35,12 @@ def draw_replicates(target: str, claims: list[Input], folder: Folder, files: lis
 
 
 def sheets(table: pd.DataFrame) -> list[Sheet]:
-    """Return the tables for reading: claims, then checks."""
-    claims, checks = (table[table["family"].isna() == check] for check in (False, True))
+    """Return the tables for reading: claims, checks, and what no seed can decide."""
+    decided = table[table["seeds"] > 0]
+    claims, checks = (decided[decided["family"].isna() == check] for check in (False, True))
     limit = "the interval of a share is of these pre-trained models alone"
     parts = [(f"Claims; {limit}", claims), (f"Checks; {limit}", checks)]
+    parts += [("Claims and checks that no seed decides", table[table["seeds"] == 0])]
     return [
         Sheet(title, COLUMN_NAMES, [_cells(row) for row in part.itertuples()]) for title, part in parts if len(part)
     ]

@@ -7,7 +7,7 @@ import pandas as pd
 
 from heuristic_core.experiments.list_sorting.evidence import Evidence, sorting_statistic
 from heuristic_core.experiments.list_sorting.llc_stages import bracket_stage, find_stage
-from heuristic_core.stats.estimates import Estimate, NotComputable
+from heuristic_core.stats.estimates import Estimate, NotComputable, TooFewUnits
 from heuristic_core.stats.training_seeds import PERCENT, extreme_mean, mean_over_seeds
 
 MIN_SEEDS = 2  # seeds behind an interval
@@ -122,18 +122,21 @@ def _select_extreme(
     """Return the group with the lowest or highest change.
 
     Args:
-        groups: Changes by estimator and condition; those with too few seeds are left out.
+        groups: Changes by estimator and condition.
         reasons: Why models lack a change.
         which: lowest or highest.
         estimators: Names of the estimators that must have a group.
     """
     groups = {key: values.dropna() for key, values in groups.items()}
-    groups = {key: values for key, values in groups.items() if len(values) >= MIN_SEEDS}
     why = "; ".join(reasons)
-    if missing := [name for name in estimators.split() if name not in {name for name, _ in groups}]:
-        raise NotComputable("; ".join(filter(None, [
-            f"no condition has a change of the LLC in the stage by estimator {missing[0]} with {MIN_SEEDS} seeds", why
-        ])))  # fmt: skip
+    if missing := [
+        name for name in estimators.split() if all(values.empty for (key, _), values in groups.items() if key == name)
+    ]:
+        text = f"no condition has a change of the LLC in the stage by estimator {missing[0]}"
+        raise NotComputable("; ".join(filter(None, [text, why])))
+    if few := [f"{name} of {condition}" for (name, condition), values in groups.items() if len(values) < MIN_SEEDS]:
+        text = f"fewer than {MIN_SEEDS} seeds have a change of the LLC by estimator {', '.join(few)}"
+        raise TooFewUnits("; ".join(filter(None, [text, why])))
     summary = ", ".join(f"{name} of {condition} {values.mean():+.0f}" for (name, condition), values in groups.items())
     labelled = {f"{name} of {condition}": values for (name, condition), values in groups.items()}
     return extreme_mean(labelled, which, "; ".join(filter(None, [summary, why])))

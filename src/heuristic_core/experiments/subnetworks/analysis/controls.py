@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.data.sampling import sample_subset
-from heuristic_core.experiments.subnetworks.analysis.accuracy import RULES, J, select_subsets
+from heuristic_core.experiments.subnetworks.analysis.accuracy import MIN_VALUES, RULES, J, select_subsets
 from heuristic_core.experiments.subnetworks.analysis.contrasts import ACCURACY, Levels
 from heuristic_core.experiments.subnetworks.analysis.outcomes import mark_faults, select_sound
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
@@ -115,7 +115,7 @@ def compute_controls(
         for row in _control_rows(by_control):
             half = half_widths.get((*key[: len(CELL_OF_SEEDS)], row["control"], identity["group"], subset), np.nan)
             row["left_out"] = 0 if row["control"] == "importance" else left_out.get(key[: len(CELL_OF_SEEDS)], 0)
-            rows.append(identity | _widen(row, half))
+            rows.append(identity | _widen(row, half, 100 - MIN_VALUES.get(identity["group"], 0)))
     return make_frame("controls", rows)
 
 
@@ -163,12 +163,13 @@ def _pair_half_widths(drawn: pd.DataFrame, analysis: Analysis) -> dict[tuple, fl
     return half_widths
 
 
-def _widen(row: dict, half_width: float) -> dict:
-    """Add the half-width over pairs to the interval of a row's difference over seeds."""
+def _widen(row: dict, half_width: float, limit: float) -> dict:
+    """Add the half-width over pairs to the interval of a row's difference over seeds, which ends at most at `limit`."""
     if "difference" not in row:
         return row
     half = np.hypot((row["difference_high"] - row["difference_low"]) / 2, np.nan_to_num(half_width))
-    ends = {"difference_low": row["difference"] - half, "difference_high": row["difference"] + half}
+    low, high = np.clip([row["difference"] - half, row["difference"] + half], -limit, limit)
+    ends = {"difference_low": low, "difference_high": high}
     return row | ends | {"pair_half_width": half_width}
 
 

@@ -175,17 +175,19 @@ class Evidence:
         rows = self.select_analysed(rows[rows["group"] == group]).dropna(subset="accuracy")
         return require_rows(rows, f"{group} accuracy at {sparsity} sparsity")
 
-    def full(self, group: str) -> pd.Series:
-        """Return the full model's row of table "group_accuracy" at the last checkpoint.
+    def full(self, group: str, step: int | None = None) -> pd.Series:
+        """Return the full model's row of table "group_accuracy".
 
         Args:
             group: A group, or J.
+            step: Step of the checkpoint; default: the last one.
 
         Raises:
             NotComputable: If the row is missing.
         """
         rows, group = self.table("group_accuracy"), self.resolve_group(group)
-        is_full = (rows["step"] == self.context.last) & rows["seed"].isna() & (rows["group"] == group)
+        step = self.context.last if step is None else step
+        is_full = (rows["step"] == step) & rows["seed"].isna() & (rows["group"] == group)
         return require_rows(rows[is_full].dropna(subset="accuracy"), f"{group} accuracy of the full model").iloc[0]
 
     def select_analysed(self, rows: pd.DataFrame) -> pd.DataFrame:

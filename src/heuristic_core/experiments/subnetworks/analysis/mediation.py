@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.ablation_sets import draw_matched_sets
+from heuristic_core.experiments.subnetworks.analysis.accuracy import MIN_VALUES
 from heuristic_core.experiments.subnetworks.analysis.contrasts import ACCURACY, LOG_ODDS, Level, Levels
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.stats.frames import make_frame
@@ -153,6 +154,9 @@ def _measure_rows(levels: Levels, sets, direction, measure, full, ablated, patch
             level.offset if measure == ACCURACY else 0
         )
         points = levels.effect(level, gain, measure)
+        if measure == ACCURACY:
+            limit = 100 - MIN_VALUES.get(level.identity["group"], 0)
+            points = [np.clip(values, -limit, limit) for values in points]
         _, (low,), (high,) = levels.effect(level, cost, measure)
         clear = low > 0 or high < 0
         share = levels.ratio(level, gain, cost, measure) if clear else ()

@@ -12,7 +12,7 @@ from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
 
 @statistic
 def generalisation(evidence: Evidence) -> Estimate:
-    """Estimate the full model's J minus the margin, in points.
+    """Estimate the full model's J at the last checkpoint minus the margin, in points.
 
     In published results without J, OOD accuracy replaces J.
 
@@ -22,10 +22,7 @@ def generalisation(evidence: Evidence) -> Estimate:
     Raises:
         NotComputable: If the study has no margin, or no J and no replacement.
     """
-    margin = evidence.context.margin
-    if margin is None:
-        raise NotComputable("the study has no margin")
-    row = evidence.full(J)
+    row, margin = evidence.full(J), _margin(evidence)
     has_interval = not pd.isna(row["low"]) and not pd.isna(row["high"])
     interval = f" [{row['low']:.1f}, {row['high']:.1f}]" if has_interval else ""
     detail = (
@@ -34,3 +31,27 @@ def generalisation(evidence: Evidence) -> Estimate:
     )
     low, high = (row["low"] - margin, row["high"] - margin) if has_interval else (None, None)
     return Estimate(row["accuracy"] - margin, low, high, detail=detail, exact=not has_interval)
+
+
+@statistic
+def early_generalisation(evidence: Evidence) -> Estimate:
+    """Return the full model's J at the early checkpoint minus the margin, in points, without an interval.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Raises:
+        NotComputable: If the study has no early checkpoint, no margin, or no J.
+    """
+    if (early := evidence.context.early) is None:
+        raise NotComputable("the study has no early subnetworks (grid.early)")
+    j, margin = evidence.full(J, early)["accuracy"], _margin(evidence)
+    detail = f"the full model's J at step {early} is {j:.1f}, and the claim requires less than {margin:.1f}"
+    return Estimate(j - margin, detail=detail, exact=True)
+
+
+def _margin(evidence: Evidence) -> float:
+    """Return the study's margin, points; raise NotComputable if it has none."""
+    if (margin := evidence.context.margin) is None:
+        raise NotComputable("the study has no margin")
+    return margin

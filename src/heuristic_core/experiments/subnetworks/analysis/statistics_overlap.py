@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import MIN_VALUES
 from heuristic_core.experiments.subnetworks.analysis.core import count_common_heads
@@ -18,6 +17,7 @@ from heuristic_core.stats.estimates import DoesNotApply, Estimate, FailedRuns, N
 from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
 
 LESION_UNITS = "random lesions"
+MIN_LESIONS = round(2 / (1 - CONFIDENCE_LEVEL)) - 1
 
 
 @statistic
@@ -65,7 +65,7 @@ def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
         share: Share of the unlesioned model's best ID accuracy above chance, 0 to 1.
 
     Returns:
-        Difference with a prediction interval for one more random lesion.
+        Difference from random lesions with its interval, see :func:`_compare_with_controls`.
 
     Raises:
         NotComputable: If the group was not evaluated during fine-tuning.
@@ -110,7 +110,7 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
         share: Share of the unlesioned model's best ID accuracy above chance, 0 to 1.
 
     Returns:
-        Delay in steps with a prediction interval for one more random lesion; no interval if a random lesion never
+        Delay in steps with its interval, see :func:`_compare_with_controls`; no interval if a random lesion never
         reaches half.
 
     Raises:
@@ -184,9 +184,12 @@ def _first_step(curve: pd.DataFrame, level: float, learned: int | None) -> int |
 
 
 def _compare_with_controls(value: float, controls: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """Return `value` minus the mean of `controls`, and the ends of the t prediction interval for one more control."""
-    difference, n = float(value - np.mean(controls)), len(controls)
-    if n < 2:
+    """Return `value` minus the mean of `controls`, and the least and largest difference from any of them.
+
+    One more control is outside the range of n others with probability 2 / (n + 1), whatever their distribution, so
+    `MIN_LESIONS` are needed for an interval.
+    """
+    difference = float(value - np.mean(controls))
+    if len(controls) < MIN_LESIONS:
         return difference, None, None
-    half = stats.t.ppf((1 + CONFIDENCE_LEVEL) / 2, n - 1) * np.std(controls, ddof=1) * np.sqrt(1 + 1 / n)
-    return difference, difference - half, difference + half
+    return difference, float(value - np.max(controls)), float(value - np.min(controls))

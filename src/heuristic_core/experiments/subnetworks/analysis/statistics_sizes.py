@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, OOD, J
+from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, J
 from heuristic_core.experiments.subnetworks.analysis.effective_size import extra_half_width, select_study_sizes
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
-from heuristic_core.experiments.subnetworks.analysis.size_states import UNDEFINED, classify_sizes, format_bound
+from heuristic_core.experiments.subnetworks.analysis.size_states import classify_sizes, format_bound
 from heuristic_core.stats.bounds import compute_bounded_interval
 from heuristic_core.stats.estimates import Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.stats.seeds import PRUNING_SEEDS
@@ -97,30 +97,30 @@ def flat_size(evidence: Evidence, group: str) -> Estimate:
 def rising_size(evidence: Evidence) -> Estimate:
     """Estimate how many more components generalisation requires than the task alone, in points.
 
-    For effective size, the estimate is the growth on ID and OOD together (1:1) minus the growth on ID. Growth is from
-    the last checkpoint where effective size on OOD is undefined, because the model does not generalise yet, to the
-    first where it is defined. For CMD, the estimate is CMD on J minus CMD on ID at the first checkpoint where CMD on J
-    is defined. ID and J together require more components than ID only if J does.
+    The model begins to generalise at the first checkpoint where CMD on J is defined, because its J is above that of the
+    model without components. For effective size, the estimate is the growth on ID and OOD together (1:1) minus the
+    growth on ID, from the checkpoint before to this one. For CMD, the estimate is CMD on J minus CMD on ID at this
+    checkpoint. ID and J together require more components than ID only if J does.
 
     Args:
         evidence: Tables of one fine-tuning run.
 
     Returns:
         Value of CMD, with an interval that spans those of effective size and CMD.
+
+    Raises:
+        TooFewUnits: If the model generalises at the first checkpoint, so that no earlier one shows the task alone.
     """
-    ood, mixed, id_ = (_sizes(evidence, group) for group in (OOD, ID_AND_OOD, ID))
-    last_undefined, onset = _onset(evidence)
-    growth = mixed.at(onset).minus(mixed.at(last_undefined)).minus(id_.at(onset).minus(id_.at(last_undefined)))
-    size = _mean(
-        growth._replace(
-            description=f"from step {last_undefined} to {onset}; "
-            f"{mixed.description}; {id_.description}; {ood.description}"
-        )
-    )
-    size = replace(size, minimum=-200.0, maximum=200.0)  # a difference of two differences of percentages
+    mixed, id_ = (_sizes(evidence, group) for group in (ID_AND_OOD, ID))
     j = _cmd(evidence, J)
-    first_defined = int(j.defined()[0])
-    return _combine(size, _mean(j.at(first_defined).minus(_cmd(evidence, ID).at(first_defined))))
+    onset = int(j.defined()[0])
+    if not (earlier := j.steps[j.steps < onset]).size:
+        raise TooFewUnits(f"the model generalises at the first checkpoint, step {onset}: {j.description}")
+    before = int(earlier[-1])
+    growth = mixed.at(onset).minus(mixed.at(before)).minus(id_.at(onset).minus(id_.at(before)))
+    size = _mean(growth._replace(description=f"from step {before} to {onset}; {mixed.description}; {id_.description}"))
+    size = replace(size, minimum=-200.0, maximum=200.0)  # a difference of two differences of percentages
+    return _combine(size, _mean(j.at(onset).minus(_cmd(evidence, ID).at(onset))))
 
 
 def _combine(size: Estimate, cmd: Estimate) -> Estimate:
@@ -205,14 +205,3 @@ def _curve(rows: pd.DataFrame, least: str, most: str, words: str) -> Curve:
     """Build a curve from rows by step and seed."""
     frames = [rows.pivot(index="step", columns="seed", values=name).sort_index() for name in (least, most, "reach")]
     return Curve(frames[0].index.to_numpy(int), *(values.to_numpy(float, na_value=np.nan) for values in frames), words)
-
-
-def _onset(evidence: Evidence) -> tuple[int, int]:
-    """Return the last step where effective size on OOD is undefined, and the first step where it is defined."""
-    means = _rows(evidence, OOD)
-    means = means[means["seed"].isna()]
-    step = int(require_rows(means[means["least"].notna()], "effective size on OOD at any checkpoint")["step"].iloc[0])
-    earlier = means[(classify_sizes(means) == UNDEFINED) & (means["step"] < step)]["step"]
-    if earlier.empty:
-        raise NotComputable(f"effective size on OOD is defined from the first checkpoint on, step {step}")
-    return int(earlier.iloc[-1]), step

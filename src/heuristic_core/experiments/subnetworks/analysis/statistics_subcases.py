@@ -1,10 +1,11 @@
-"""Statistics for claims about subcases: whether subnetworks generalise to different subcases."""
+"""Statistics for claims about families of subcases: whether subnetworks generalise to different ones."""
 
 from itertools import combinations
 
 import numpy as np
 from scipy import stats
 
+from heuristic_core.experiments.subnetworks.analysis.accuracy import J
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.stats.seeds import PRUNING_SEEDS
@@ -13,16 +14,15 @@ READ_COLUMNS = ("accuracy", "low", "high", "units")
 
 
 @statistic
-def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
-    """Test whether two subnetworks cross: each is better than the other on a subset of a group.
+def crossings(evidence: Evidence, sparsity: str) -> Estimate:
+    """Test whether two subnetworks cross: each has more J than the other on a family of subcases.
 
-    Subnetworks that differ only in overall quality do not cross. The test is over evaluation pairs (or templates) and
-    uses the intervals of accuracies. It ignores that subnetworks share pairs, which makes it conservative. It has no
-    opposite tail, because the absence of crossings cannot be shown.
+    Subnetworks that differ only in overall quality do not cross, and J does not count a preference for one label as
+    quality. The test is over evaluation pairs (or templates) and uses the intervals of J. It ignores that subnetworks
+    share pairs, which makes it conservative. It has no opposite tail, because the absence of crossings cannot be shown.
 
     Args:
         evidence: Tables of one fine-tuning run.
-        group: Group of subsets.
         sparsity: Target sparsity of the subnetworks, "mid" or "high".
 
     Returns:
@@ -30,33 +30,33 @@ def crossings(evidence: Evidence, group: str, sparsity: str) -> Estimate:
 
     Raises:
         TooFewUnits: If there are fewer than two subnetworks.
-        DoesNotApply: If the group has fewer than two subsets.
-        NotComputable: If an accuracy or its interval is missing.
+        DoesNotApply: If there are fewer than two families.
+        NotComputable: If a J or its interval is missing.
     """
-    rows = evidence.spread("accuracy", group, sparsity)
-    table = rows.pivot(index="seed", columns="subset", values=[*READ_COLUMNS])
+    rows = evidence.spread("family_scores", J, sparsity)
+    table = rows.pivot(index="seed", columns="family", values=[*READ_COLUMNS])
     arrays = (table[name].astype("Float64").to_numpy(float, na_value=np.nan) for name in READ_COLUMNS)
     values, low, high, units = arrays
     if len(values) < 2:
         raise TooFewUnits(f"only {len(values)} subnetworks")
     if values.shape[1] < 2:
-        raise DoesNotApply(f"the {group} group has {values.shape[1]} subset")
+        raise DoesNotApply(f"the study has J of {values.shape[1]} family")
     if np.isnan(values).any():
-        seed, subset = (int(indices[0]) for indices in np.nonzero(np.isnan(values)))
-        subnetwork = f"pruning seed {table.index[seed]} on subset {table['accuracy'].columns[subset]}"
-        raise NotComputable(f"no accuracy of the subnetwork of {subnetwork}")
+        seed, family = (int(indices[0]) for indices in np.nonzero(np.isnan(values)))
+        subnetwork = f"pruning seed {table.index[seed]} on family {table['accuracy'].columns[family]}"
+        raise NotComputable(f"no J of the subnetwork of {subnetwork}")
     if np.isnan([low, high]).any():
-        raise NotComputable("accuracies have no intervals, as there are no predictions")
+        raise NotComputable("J has no intervals, as there are no predictions")
     degrees = np.maximum(units.min(axis=0) - 1, 1)
     p, pairs = compute_crossing_p(values, (high - low) / (2 * stats.t.ppf(0.975, degrees)), degrees)
     k = int(p.argmin())
     (a, b), difference = pairs[k], values[pairs[k][0]] - values[pairs[k][1]]
-    seeds, subsets = table.index, table["accuracy"].columns
+    seeds, families = table.index, table["accuracy"].columns
     adjusted = float(min(1.0, len(pairs) * p.min()))
     detail = (
         f"{int((len(pairs) * p < 0.05).sum())} of {len(pairs)} pairs of subnetworks cross; seed {seeds[a]} against "
-        f"{seeds[b]}: {difference.max():+.1f} points on {subsets[difference.argmax()]}, {difference.min():+.1f} on "
-        f"{subsets[difference.argmin()]}, p = {adjusted:.2g}"
+        f"{seeds[b]}: {difference.max():+.1f} points on {families[difference.argmax()]}, {difference.min():+.1f} on "
+        f"{families[difference.argmin()]}, p = {adjusted:.2g}"
     )
     return Estimate.test(adjusted, None, len(values), PRUNING_SEEDS, detail)
 
@@ -67,13 +67,13 @@ def compute_crossing_p(
     """Test each pair of subnetworks for a crossing.
 
     Under the null hypothesis, one of the two subnetworks is nowhere better or nowhere worse. Each half of this
-    hypothesis is tested by the smallest p-value over subsets (Bonferroni), and both together by the larger of the two
+    hypothesis is tested by the smallest p-value over families (Bonferroni), and both together by the larger of the two
     (Berger 1982).
 
     Args:
-        values: Accuracies, percent, [subnetworks, subsets].
-        errors: Standard errors of the accuracies, points, [subnetworks, subsets].
-        degrees: Degrees of freedom of the errors, [subsets]. They matter with few templates: at the small p-values
+        values: J, points, [subnetworks, families].
+        errors: Standard errors, points, [subnetworks, families].
+        degrees: Degrees of freedom of the errors, [families]. They matter with few templates: at the small p-values
             needed for many comparisons, the t distribution is far from normal.
 
     Returns:
