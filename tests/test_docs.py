@@ -90,5 +90,5 @@ def test_verdicts_in_the_documentation_are_of_the_present_claims(folder):
     """A claim that is added, withdrawn or worded anew must be judged again where verdicts are published."""
     rows = read_rows(folder)
     experiment = load_experiment(read_study(folder.parents[1] / "study.json")["settings"])
-    stated = {(claim.claim, claim.sentence) for claim in load_claims(experiment.CLAIMS)}
+    stated = {(claim.claim, claim.sentence) for claim in load_claims(experiment.claims)}
     assert {(row["claim"], row["sentence"]) for row in rows} == stated

@@ -12,9 +12,12 @@ import yaml
 from conftest import ROOT
 from reduced import REDUCED, clone, planned, snakemake
 
+from heuristic_core.config.claims import list_claim_tables
 from heuristic_core.config.reading import ConfigError, read_config
+from heuristic_core.experiments.list_sorting.experiment import ListSorting
 from heuristic_core.experiments.registry import EXPERIMENT_FOLDERS, load_experiment, load_experiments
 from heuristic_core.experiments.studies import parse_studies, parse_sweep, read_studies
+from heuristic_core.study.experiment import Experiment
 from heuristic_core.tables.parquet import read_table
 
 SORTING = ROOT / "tests" / "studies" / "sorting.yaml"
@@ -29,7 +32,7 @@ def test_a_configuration_without_an_experiment_is_of_the_heuristic_core():
         load_experiment(values).parse(item) for item in (values, values | {"experiment": "heuristic-core"})
     )
     assert first == second
-    assert load_experiment(read_config(SORTING)).__name__ == "heuristic_core.experiments.list_sorting.experiment"
+    assert isinstance(load_experiment(read_config(SORTING)), ListSorting)
 
 
 def test_an_unknown_experiment_is_named():
@@ -39,10 +42,13 @@ def test_an_unknown_experiment_is_named():
 
 @pytest.mark.parametrize("experiment", load_experiments(), ids=EXPERIMENT_FOLDERS.get)
 def test_every_experiment_gives_what_shared_parts_ask_for(experiment):
-    for name in ("parse", "plan", "members", "subject", "list_drawing_modules", "warnings"):
-        assert callable(getattr(experiment, name))
-    assert isinstance(experiment.COMMANDS, tuple) and experiment.CLAIMS.is_file()
-    assert (ROOT / "workflow" / "rules" / f"{experiment.__name__.split('.')[-2]}.smk").is_file()
+    assert isinstance(experiment, Experiment) and experiment.claims.is_file()
+    assert (ROOT / "workflow" / "rules" / f"{experiment.folder.name}.smk").is_file()
+    for target in experiment.targets.values():
+        assert {*target.tables, *target.optional_tables} <= {
+            name for name, t in experiment.tables.items() if t.archived
+        }
+    assert list_claim_tables(experiment.claims) <= {name for name, t in experiment.tables.items() if t.archived}
     assert experiment.list_drawing_modules("prune", {}) == []
 
 
@@ -50,8 +56,10 @@ def test_every_experiment_gives_what_shared_parts_ask_for(experiment):
 def test_members_of_an_archive_are_results_of_the_study(path, tmp_path):
     ((_, one),) = read_studies(read_config(path), path).items()
     done = snakemake(tmp_path, "--dry-run", "export", config=path)
-    assert len(one.experiment.members(one.study)) == len(set(one.experiment.members(one.study)))
-    assert all(f"{one.study.root}/{name}" in done.stdout + done.stderr for name in one.experiment.members(one.study))
+    assert len(one.experiment.list_members(one.study)) == len(set(one.experiment.list_members(one.study)))
+    assert all(
+        f"{one.study.root}/{name}" in done.stdout + done.stderr for name in one.experiment.list_members(one.study)
+    )
 
 
 @pytest.fixture
@@ -92,6 +100,8 @@ def test_another_experiment_is_a_folder_rules_and_a_line(tmp_path):
     snakemake(tmp_path, config=config, checkout=checkout)
     assert read_table(tmp_path / root / "tables/squares.parquet")["square"].tolist() == [0, 1, 4, 9]
     assert (tmp_path / root / "provenance/tables/squares.parquet.json").is_file()
+    assert read_table(tmp_path / root / "tables/claims.parquet")["verdict"].tolist() == ["supported"]
+    assert (tmp_path / root / "figures/figure_squares.png").is_file() and (tmp_path / root / "report.html").is_file()
 
     def said(name, *options):
         command = [sys.executable, checkout / "workflow/scripts" / f"{name}.py", "--configfile", config, *options]
@@ -100,7 +110,7 @@ def test_another_experiment_is_a_folder_rules_and_a_line(tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    assert "0 of 2 jobs to do" in said("plan")
+    assert " 0 of " in said("plan")
     assert "2 of 2 jobs made" in said("audit", "--sample", "2") and "nothing found" in said("audit")
     assert "every result is up to date" in said("changes")
     config.write_text(config.read_text().replace("largest: 3", "largest: 4"))

@@ -7,22 +7,18 @@ import os
 import re
 import shutil
 from collections import Counter
-from itertools import chain
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 import yaml
 from archives import METADATA, described, export, members, script, write
-from conftest import CLAIMS, ROOT
+from conftest import ROOT
 from once import once
 from reduced import REDUCED, STUDY, snakemake
 
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.config.claims import load_claims
-from heuristic_core.experiments.subnetworks.archive.members import MECHANISM_TABLES, TABLES
-from heuristic_core.experiments.subnetworks.archive.members import members as members_of
-from heuristic_core.experiments.subnetworks.figures.targets import TARGETS
+from heuristic_core.experiments.subnetworks.experiment import EXPERIMENT
 from heuristic_core.provenance.crate.metadata import summarise_run
 from heuristic_core.provenance.crate.records import collect_records
 from heuristic_core.provenance.record import RECORD_FIELDS, record_digest
@@ -162,7 +158,7 @@ def test_it_holds_what_was_promised_and_says_the_truth_of_it(study, found):
     results = [name for name in found if not name.startswith("provenance/")]  # these have records of all that led here
     assert [name for name in results if "predictions" in name or name.endswith((".log", ".safetensors"))] == []
     assert found["Snakefile"] == (ROOT / "Snakefile").read_bytes()
-    for name in members_of(STUDY):
+    for name in EXPERIMENT.list_members(STUDY):
         assert found[name] == (study / "results/reduced" / name).read_bytes(), name
     entities = described(found)
     files = {name for name, entity in entities.items() if "File" in entity["@type"]}
@@ -233,12 +229,6 @@ def texts(name, content):
         str(set(table[c].to_pylist())) for c in table.column_names if str(table.schema.field(c).type) == "string"
     ]
     return " ".join([*columns, str(table.schema.metadata), str([field.metadata for field in table.schema])])
-
-
-def test_every_table_that_something_reads_is_exported():
-    read = {table for target in TARGETS.values() for table in (*target.tables, *target.optional_tables)}
-    read |= {table for claim in load_claims(CLAIMS) for table in claim.tables}
-    assert read <= {*TABLES, *chain(*MECHANISM_TABLES.values())}
 
 
 def record(folder, name, inputs, started, commit="c" * 40):

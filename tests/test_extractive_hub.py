@@ -16,12 +16,12 @@ from heuristic_core.config.reading import ConfigError, parse_yaml
 from heuristic_core.experiments.extractive_structures.config import parse_extractive
 from heuristic_core.experiments.extractive_structures.data import fill_template
 from heuristic_core.experiments.extractive_structures.decoders import convert_parameters
+from heuristic_core.experiments.extractive_structures.experiment import EXPERIMENT
 from heuristic_core.experiments.extractive_structures.knowledge import (
     build_prerequisites,
     check_options,
     check_prerequisites,
 )
-from heuristic_core.experiments.extractive_structures.results import list_tables
 from heuristic_core.experiments.extractive_structures.setting import Setting
 from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer, encode_examples, encode_queries
 from heuristic_core.tables.parquet import read_table
@@ -116,9 +116,11 @@ def test_impossible_studies_are_named(changed, said):
 def test_tables_are_those_that_a_study_can_have():
     embedded, hub = study(), parse_extractive(of_hub())
     swept = parse_extractive(of_hub(sweep={"learning_rates": [1e-3], "epochs": [1, 2]}))
-    assert "extractive_trace" in list_tables(embedded) and "extractive_trace" not in list_tables(hub)
+    assert "extractive_trace" in EXPERIMENT.list_tables(embedded) and "extractive_trace" not in EXPERIMENT.list_tables(
+        hub
+    )
     more = {"extractive_sweep", "extractive_choice", "extractive_made_up_sweep"}
-    assert set(list_tables(swept)) - set(list_tables(hub)) == more
+    assert set(EXPERIMENT.list_tables(swept)) - set(EXPERIMENT.list_tables(hub)) == more
 
 
 @pytest.mark.parametrize("family, weights", [("olmo", "layers"), ("llama", "all"), ("gemma", "all"), ("qwen", "all")])
@@ -147,7 +149,10 @@ def test_a_study_of_a_folder_goes_from_nothing_to_its_report(tmp_path, folder):
     config.write_text(yaml.safe_dump(json.loads(json.dumps(values))))
     snakemake(tmp_path, config=config)
     root = tmp_path / "results" / "hub"
-    tables = {name: read_table(root / "tables" / f"{name}.parquet") for name in list_tables(parse_extractive(values))}
+    tables = {
+        name: read_table(root / "tables" / f"{name}.parquet")
+        for name in EXPERIMENT.list_tables(parse_extractive(values))
+    }
     assert set(tables["extractive_curves"]["corpus"]) == {"whole"}
     assert len(tables["extractive_sweep"]) == 2 * 2 * 2 * 2 * 2  # seeds, hops, rates, epochs, parts
     assert len(tables["extractive_choice"]) == 2 * 2 * 2

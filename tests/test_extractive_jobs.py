@@ -25,12 +25,6 @@ from heuristic_core.experiments.extractive_structures.jobs.score import score_co
 from heuristic_core.experiments.extractive_structures.jobs.sweep import sweep_settings
 from heuristic_core.experiments.extractive_structures.jobs.teach import teach_facts
 from heuristic_core.experiments.extractive_structures.model import init_parameters
-from heuristic_core.experiments.extractive_structures.results import (
-    ORDER_TABLES,
-    PRUNE_TABLES,
-    SCORE_TABLES,
-    SHARING_TABLES,
-)
 from heuristic_core.experiments.extractive_structures.setting import HOPS, Setting
 from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer
 from heuristic_core.experiments.extractive_structures.training import Learner, learn
@@ -44,6 +38,10 @@ STUDY = study(
 )
 SAVED = study(finetuning={"save_every": 1}).finetuning
 RUN = {"data": STUDY.data, "study": "tiny", "seed": 1}
+
+ORDER_TABLES = ("ordering", "grafting", "localisation")
+SCORE_TABLES = ("scores", "components", "agreement", "removal")
+PRUNE_TABLES, SHARING_TABLES = ("subnetworks", "transfer"), ("core", "sharing")
 
 
 def paths(folder: Path, *names: str, kind: str = "parquet") -> dict[str, str]:

@@ -11,9 +11,8 @@ from reduced import planned, snakemake
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.reading import read_config
 from heuristic_core.experiments.extractive_structures.config import parse_extractive
-from heuristic_core.experiments.extractive_structures.experiment import CLAIMS, members
+from heuristic_core.experiments.extractive_structures.experiment import CLAIMS, EXPERIMENT, members
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
-from heuristic_core.experiments.extractive_structures.results import list_tables
 from heuristic_core.experiments.extractive_structures.scores import KINDS
 from heuristic_core.tables.parquet import read_table
 
@@ -25,7 +24,9 @@ RESULTS = "results/extractive"
 @pytest.mark.slow
 def test_from_nothing_to_report(tmp_path):
     snakemake(tmp_path, config=CONFIG)
-    tables = {name: read_table(tmp_path / RESULTS / "tables" / f"{name}.parquet") for name in list_tables(STUDY)}
+    tables = {
+        name: read_table(tmp_path / RESULTS / "tables" / f"{name}.parquet") for name in EXPERIMENT.list_tables(STUDY)
+    }
     epochs, cities = STUDY.finetuning.epochs, STUDY.data.cities
     counts = {name: len(table) // len(STUDY.seeds) for name, table in tables.items()}
     assert counts == {

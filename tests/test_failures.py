@@ -137,5 +137,5 @@ def test_warnings_of_the_data_are_marked_in_their_log_and_end_the_terminal(tmp_p
     said = ["3 rows", *2 * ["warning: no pair has the label 'neutral'"]]
     assert [line[9:] for line in path.read_text().splitlines()] == said
     experiment = load_experiment({})
-    assert experiment.warnings(str(tmp_path / "small")) == [f"small: no pair has the label 'neutral'. See {path}"]
-    assert experiment.warnings(str(tmp_path / "none")) == []
+    assert experiment.list_warnings(str(tmp_path / "small")) == [f"small: no pair has the label 'neutral'. See {path}"]
+    assert experiment.list_warnings(str(tmp_path / "none")) == []

@@ -11,7 +11,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.list_sorting.compare import MEASURES, compare, unshared_conditions
 from heuristic_core.experiments.list_sorting.modes import add_suppression
 from heuristic_core.experiments.list_sorting.sides import parse_sides
-from heuristic_core.experiments.list_sorting.tables import SORTING
+from heuristic_core.experiments.list_sorting.tables import TABLES
 
 
 def models(values: dict[str, list[float]], step: int = 40, **null) -> pd.DataFrame:
@@ -22,7 +22,7 @@ def models(values: dict[str, list[float]], step: int = 40, **null) -> pd.DataFra
         for seed, last in enumerate(losses)
         for at, loss in ((0, 9.0), (step, last))
     ]
-    return pd.DataFrame(rows).reindex(columns=[*SORTING["sorting_models"], "suppression"])
+    return pd.DataFrame(rows).reindex(columns=[*TABLES["sorting_models"].columns, "suppression"])
 
 
 def row_of(differences: pd.DataFrame, measure: str, condition: str) -> pd.Series:

@@ -19,7 +19,6 @@ from heuristic_core.experiments.list_sorting.jobs.measure import measure_models
 from heuristic_core.experiments.list_sorting.jobs.prune import prune_halves
 from heuristic_core.experiments.list_sorting.jobs.stages import find_stages
 from heuristic_core.experiments.list_sorting.jobs.train import train_models
-from heuristic_core.experiments.list_sorting.results import CHECKPOINT_TABLES, PRUNING_TABLES
 from heuristic_core.experiments.list_sorting.study import LlcRuns, Measure
 from heuristic_core.experiments.list_sorting.training import train
 from heuristic_core.jobs.job import job
@@ -28,6 +27,8 @@ from heuristic_core.tables.parquet import read_table
 
 NAMES = {"study": "tiny", "condition": "l2"}
 GATES = {"rise": 4, "hold": 2, "batch_size": 8, "warmup_steps": 2}
+
+MEASUREMENTS = ("models", "heads", "ablations", "mode_ablations", "numbers", "matrices", "distance")
 
 
 def paths(folder: Path, steps) -> dict:
@@ -98,7 +99,7 @@ def test_as_many_paths_as_kept_steps_are_asked_for(function, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("function", "tables"), [(measure_models, CHECKPOINT_TABLES), (prune_halves, PRUNING_TABLES)])
+@pytest.mark.parametrize(("function", "tables"), [(measure_models, MEASUREMENTS), (prune_halves, ("subsets", "masks"))])
 def test_the_outputs_are_the_tables_that_the_workflow_names(function, tables):
     assert [p.name for p in inspect_parameters(function) if p.role is Role.OUTPUT] == list(tables)
 
@@ -112,7 +113,7 @@ def test_a_study_can_be_made_by_functions(tmp_path):
     checkpoints = outputs["checkpoints"]
     train_models(sorting, **NAMES, **outputs, unfinished=tmp_path / "state")
     measure = Measure(lists=20, mean_lists=20, folded_lists=5, matrices=1)
-    measure_models(checkpoints, sorting, measure, **NAMES, **{name: table(name) for name in CHECKPOINT_TABLES})
+    measure_models(checkpoints, sorting, measure, **NAMES, **{name: table(name) for name in MEASUREMENTS})
     models = read_table(table("models")).set_index(["seed", "step"])
     assert list(models.index) == [(1, 0), (2, 0), (1, 4), (2, 4)]
     assert set(read_table(table("matrices"))["step"]) == {4}

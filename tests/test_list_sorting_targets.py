@@ -2,15 +2,17 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from list_sorting_tables import TABLES
 
 from heuristic_core.experiments.list_sorting.figures import draw
-from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, missing_requirement
+from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.study import SortingFigures
 
 SETTINGS = SortingFigures()
+THREE = SimpleNamespace(conditions=["l2", "no-decay", "adamw"])
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -20,12 +22,12 @@ def test_what_is_absent_is_named(name):
         draw(name, {table: rows for table, rows in TABLES.items() if table != first}, SETTINGS)
     with pytest.raises(ValueError, match=f"^{name}: no rows in table "):
         draw(name, {table: rows.head(0) for table, rows in TABLES.items()}, SETTINGS)
-    assert missing_requirement(name, TABLES, 3) is None
-    assert missing_requirement(name, [], 3).startswith(f"{name} is drawn from {first}")
+    assert TARGETS[name].find_missing(name, THREE, TABLES) is None
+    assert TARGETS[name].find_missing(name, THREE, []).startswith(f"{name} is drawn from {first}")
 
 
 def test_modes_need_two_conditions():
-    assert missing_requirement("figure_modes", TABLES, 1) == (
+    assert TARGETS["figure_modes"].find_missing("figure_modes", SimpleNamespace(conditions=["l2"]), TABLES) == (
         "figure_modes needs at least 2 conditions, this study has 1; add to `conditions`"
     )
 

@@ -15,11 +15,11 @@ from reduced import planned, snakemake
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import read_config
+from heuristic_core.experiments.list_sorting.experiment import EXPERIMENT
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.layout import Layout
-from heuristic_core.experiments.list_sorting.results import members
 from heuristic_core.experiments.list_sorting.study import RESERVED_NAMES, parse_sorting, select_evenly
-from heuristic_core.experiments.list_sorting.tables import SORTING
+from heuristic_core.experiments.list_sorting.tables import TABLES
 from heuristic_core.figures.targets import target_files
 from heuristic_core.provenance.record import record_path
 from heuristic_core.tables.parquet import read_table
@@ -32,7 +32,7 @@ ROOT_OF_RESULTS = "results/sorting"
 def test_from_nothing_to_figures(tmp_path):
     snakemake(tmp_path, config=CONFIG)
     tables = {path.stem: path for path in (tmp_path / ROOT_OF_RESULTS / "tables").glob("sorting_*.parquet")}
-    assert tables.keys() == SORTING.keys()
+    assert tables.keys() == TABLES.keys()
     tables = {name: read_table(path) for name, path in tables.items()}
     for path in (path for name in TARGETS for path in target_files(tmp_path / ROOT_OF_RESULTS, name)):
         assert Path(path).stat().st_size, path
@@ -128,8 +128,8 @@ def test_no_condition_can_be_named_as_a_result_of_the_whole_study():
     study = parse_sorting(read_config(CONFIG))
     record = record_path(Path(study.root, "report.html"), Path(study.root))
     paths = [
-        *members(study),
-        *(os.path.relpath(path, study.root) for path in (Layout.from_study(study).log("claims"), record)),
+        *EXPERIMENT.list_members(study),
+        *(os.path.relpath(path, study.root) for path in (Layout.of(study).log("claims"), record)),
     ]
     assert {path.split("/")[0] for path in paths} == set(RESERVED_NAMES)
 

@@ -19,7 +19,7 @@ import heuristic_core
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.experiments import list_sorting  # noqa: F401 (its schemas)
-from heuristic_core.experiments.subnetworks.archive.members import members
+from heuristic_core.experiments.subnetworks.experiment import EXPERIMENT
 from heuristic_core.provenance.digests import PACKAGE, code_files
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.report.results import Results
@@ -90,7 +90,11 @@ def test_no_job_depends_on_the_door():
 
 
 def test_every_table_is_there_under_its_name(study):
-    wanted = {path.removeprefix("tables/").removesuffix(".parquet") for path in members(STUDY) if "parquet" in path}
+    wanted = {
+        path.removeprefix("tables/").removesuffix(".parquet")
+        for path in EXPERIMENT.list_members(STUDY)
+        if "parquet" in path
+    }
     assert wanted <= set(study.tables) and "predictions/ft1-step60" in study.tables
     pd.testing.assert_frame_equal(study.table("core"), read_table(study.folder / "tables/core.parquet"))
 
@@ -104,7 +108,7 @@ def test_columns_have_types_meanings_and_units(study):
 
 
 def test_subnetworks_are_those_of_the_study(study):
-    paths = [path for path in members(STUDY) if path.endswith("subnetwork.json")]
+    paths = [path for path in EXPERIMENT.list_members(STUDY) if path.endswith("subnetwork.json")]
     assert len(study.subnetworks) == len(set(study.subnetworks)) == len(paths)
     for run in study.subnetworks:
         assert study.subnetwork(*run[3:]).identity == run

@@ -211,7 +211,6 @@ def test_what_the_dag_reads_imports_nothing_heavy():
         "tables.parquet",
         "figures.targets",
         "provenance.digests",
-        "experiments.subnetworks.archive.members",
         "experiments.subnetworks.archive.reading",
         "experiments.subnetworks.config.cells",
         "experiments.subnetworks.config.context",

@@ -14,8 +14,8 @@ from reduced import OWN, RUNS, STUDY, planned, snakemake
 
 from heuristic_core.common.arithmetic import NATIVE, PORTABLE, supports_portable
 from heuristic_core.experiments.subnetworks.analysis.outcomes import format_warning
-from heuristic_core.experiments.subnetworks.archive.members import list_absent_tables
 from heuristic_core.experiments.subnetworks.config.cells import list_cells, repeated_cells
+from heuristic_core.experiments.subnetworks.experiment import EXPERIMENT
 from heuristic_core.experiments.subnetworks.figures.targets import TARGETS
 from heuristic_core.figures.targets import target_files
 from heuristic_core.pruning.subnetwork import Subnetwork
@@ -31,7 +31,7 @@ NO_TABLE_OF_A_STUDY = {
     "differences",
     "replicates",
 }
-NO_TABLE_OF_A_STUDY |= list_absent_tables(STUDY)
+NO_TABLE_OF_A_STUDY |= {name for name, table in EXPERIMENT.tables.items() if not table.exists(STUDY)}
 
 
 def test_every_figure_and_table_stands_there(finished):

@@ -1,10 +1,9 @@
 """Tables of a study, and ranks of its models by seed, as statistics read them."""
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 from heuristic_core.stats.estimates import NotComputable
+from heuristic_core.study.claims import Evidence as BaseEvidence
 
 HOPS = "first", "second"
 IMPLICATIONS, TEST_IMPLICATIONS = "implications", "test implications"
@@ -15,21 +14,8 @@ def by_hop(rows: pd.DataFrame, column: str) -> dict[str, pd.Series]:
     return {f"{hop} hop": rows[rows["hop"] == hop].set_index("seed")[column].astype(float) for hop in HOPS}
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """The tables of a study.
-
-    Attributes:
-        tables: Tables by schema name.
-    """
-
-    tables: dict[str, pd.DataFrame]
-
-    def table(self, name: str) -> pd.DataFrame:
-        """Return a table. Raises NotComputable if it is missing or empty."""
-        if name not in self.tables or self.tables[name].empty:
-            raise NotComputable(f"the study has no table {name}")
-        return self.tables[name]
+class Evidence(BaseEvidence):
+    """The tables of a study, and what its statistics read in them."""
 
     def ranks(self, table: str, part: str, **where) -> pd.Series:
         """Return the mean ranks of a part's questions, indexed by seed.

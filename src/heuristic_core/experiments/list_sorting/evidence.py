@@ -5,12 +5,13 @@ sorted. The other conditions are left out and listed beside the estimate.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, wraps
 
 import pandas as pd
 
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, statistic
+from heuristic_core.study.claims import Evidence as BaseEvidence
 
 WITH_DECAY, WITHOUT_DECAY, ANY_DECAY = "with", "without", "any"  # weight decay
 HEAD_MEASURES = ("copying", "suppression")  # of the model's head that has most of it
@@ -20,25 +21,8 @@ IDLE_TOLERANCE = 1e-3  # nats; a head does nothing if ablating it changes loss a
 SORTS_ABOVE = 95  # percent of sorted numbers that are right; the claims name the same limit
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """The tables of a study.
-
-    Attributes:
-        tables: Frames by schema name.
-    """
-
-    tables: dict[str, pd.DataFrame]
-
-    def table(self, name: str) -> pd.DataFrame:
-        """Return the rows of a table.
-
-        Raises:
-            NotComputable: The study lacks the table, or it is empty.
-        """
-        if name not in self.tables or self.tables[name].empty:
-            raise NotComputable(f"the study has no table {name}")
-        return self.tables[name]
+class Evidence(BaseEvidence):
+    """The tables of a study, and what its statistics read in them."""
 
     @cached_property
     def accuracies(self) -> pd.DataFrame:

@@ -13,6 +13,8 @@ from heuristic_core.experiments.list_sorting.tables import TABLES
 from heuristic_core.report.sides import Comparison
 from heuristic_core.study.experiment import Experiment
 
+SETTING_KEYS = {"sorting": ""}  # the blocks of a condition
+
 
 class ListSorting(Experiment):
     """Structure development in list-sorting transformers (arXiv 2501.18666)."""
@@ -23,7 +25,7 @@ class ListSorting(Experiment):
     figure_script = "sorting_figure"
     commands = ("compare",)
     comparison = Comparison("sorting_compare", USAGE, parse_sides)
-    setting_keys = {"sorting": ""}  # the blocks of a condition
+    setting_keys = SETTING_KEYS
 
     def parse(self, values: dict, origin: str = "configuration") -> SortingStudy:
         """Check a configuration. Raises ConfigError with one line per error."""

@@ -26,6 +26,8 @@ from heuristic_core.report.results import Results
 from heuristic_core.report.sides import Comparison
 from heuristic_core.study.experiment import Experiment
 
+SETTING_KEYS = {f"context.{field}": key for field, key in context.KEYS.items()}
+
 
 class Subnetworks(Experiment):
     """Subnetworks of one model that generalise differently, and the heads that all of them share (arXiv 2403.03942)."""
@@ -37,7 +39,7 @@ class Subnetworks(Experiment):
     commands = ("published", "published_groups", "compare", "crate", "publish", "licence")
     comparison = Comparison("compare", USAGE, parse_sides)
     sweep = staticmethod(parse_sweep)
-    setting_keys = {f"context.{field}": key for field, key in context.KEYS.items()}
+    setting_keys = SETTING_KEYS
 
     def parse(self, values: dict, origin: str = "configuration") -> Study:
         """Check a configuration; its key `experiment` is optional."""

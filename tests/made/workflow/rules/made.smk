@@ -1,9 +1,7 @@
 # The experiment "made".
-from types import SimpleNamespace
-
-LAYOUT = SimpleNamespace(root=STUDY.root, log=lambda name: f"{STUDY.root}/logs/{name}.log")
 GPUS = 0
 UNAVAILABLE_RULES = {}
+FOLDER, PREFIX = "made", "made"
 
 
 include: "state.smk"
@@ -11,29 +9,20 @@ include: "state.smk"
 
 rule squares:
     output:
-        table=f"{LAYOUT.root}/tables/squares.parquet",
+        table=LAYOUT.table("squares"),
     log:
         LAYOUT.log("squares"),
     params:
         **job("squares", largest=STUDY.largest),
     shell:
-        RUN_FRESH
+        RUN_FORKED
 
 
-rule describe:
-    output:
-        description=f"{LAYOUT.root}/study.json",
-    log:
-        LAYOUT.log("describe"),
-    params:
-        **job("describe", settings=format_block(STUDY)),
-    shell:
-        RUN_FRESH
-
-
-RESULTS = [rules.squares.output.table, rules.describe.output.description]
+RESULTS = [LAYOUT.table(name) for name in TABLES]
 WARNING_SOURCES = [(EXPERIMENT, LAYOUT.root)]
 
 
+include: "figures.smk"
+include: "report.smk"
 include: "export.smk"
 include: "absent.smk"

@@ -1,6 +1,1 @@
-"""Squares of integers."""
-
-from heuristic_core.tables.columns import INT
-from heuristic_core.tables.schemas import SCHEMAS
-
-SCHEMAS["squares"] = {"number": (INT, "from 0"), "square": (INT, "of the number")}
+"""Squares of integers: the smallest experiment."""

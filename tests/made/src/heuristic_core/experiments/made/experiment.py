@@ -1,47 +1,52 @@
-"""The experiment "made": squares of integers."""
+"""The experiment "made"."""
 
 from pathlib import Path
 from typing import Literal
 
-from heuristic_core.config.blocks import Block, Name
-from heuristic_core.config.reading import validate
-from heuristic_core.provenance.crate.subject import Subject
+from heuristic_core.experiments.made.figures.targets import TARGETS
+from heuristic_core.experiments.made.tables import TABLES
 
-COMMANDS = ()
-CLAIMS = Path(__file__).with_name("claims.yaml")
+from heuristic_core.config.blocks import Block, Name
+from heuristic_core.config.figure import Figure
+from heuristic_core.config.reading import validate
+from heuristic_core.study.experiment import Experiment
 
 
 class Study(Block):
+    """A study of squares."""
+
     experiment: Literal["made"]
     study: Name
     results: str = "results"
     arithmetic: Literal["portable", "native"] = "portable"
     largest: int
+    figures: Figure = Figure()
 
     @property
     def root(self) -> str:
+        """Folder of the study's results."""
         return f"{self.results}/{self.study}"
 
 
-def parse(values, origin="configuration"):
-    return validate(Study, values, origin)
+class Made(Experiment):
+    """Squares of integers."""
+
+    folder = Path(__file__).parent
+    tables, targets = TABLES, TARGETS
+    paper = "arXiv:2501.18666"
+    figure_script = "made_figure"
+
+    def parse(self, values, origin="configuration"):
+        """Check a configuration. Raises ConfigError with one line per error."""
+        return validate(Study, values, origin)
+
+    def plan(self, study, device, wanted, missing):
+        """Return the plan of a run as text."""
+        return f"{study.study}: {missing.total()} of {wanted.total()} jobs to do"
+
+    def describe(self, study):
+        """Return what a run of the study did and what came out."""
+        return "numbers squared", "Squares"
 
 
-def plan(study, device, wanted, missing):
-    return f"{study.study}: {missing.total()} of {wanted.total()} jobs to do"
-
-
-def members(study):
-    return ["study.json", "tables/squares.parquet"]
-
-
-def subject(study):
-    return Subject("numbers squared", "Squares", "arXiv:2501.18666", lambda path: None)
-
-
-def list_drawing_modules(script, settings):
-    return []
-
-
-def warnings(root):
-    return []
+EXPERIMENT = Made()

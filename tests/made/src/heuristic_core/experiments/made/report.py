@@ -1,0 +1,8 @@
+"""The report of a study."""
+
+from heuristic_core.experiments.made.figures import build_sheets
+from heuristic_core.experiments.made.figures.targets import TARGETS
+
+from heuristic_core.study.page import make_page
+
+made_page = make_page("heuristic_core.experiments.made", "study.html.j2", TARGETS, build_sheets, lambda *_: {})
