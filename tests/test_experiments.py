@@ -1,6 +1,7 @@
 """Shared parts serve any experiment: those there are, several in one run, and one that a test adds."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -88,14 +89,43 @@ def test_no_figure_is_over_studies_of_several_experiments(both):
         parse_sweep(values, parse_studies(values, both), both)
 
 
-@pytest.mark.slow
-def test_another_experiment_is_a_folder_rules_and_a_line(tmp_path):
+def copy_with_made(tmp_path: Path) -> Path:
+    """A checkout with the experiment "made" as a user would add it: its files, and a line of the registry."""
     checkout = clone(tmp_path / "checkout")
     shutil.copytree(MADE, checkout, dirs_exist_ok=True)
     registry = checkout / "src/heuristic_core/experiments/registry.py"
     line = '    "list-sorting": "list_sorting",\n'
     registry.write_text(registry.read_text().replace(line, f'{line}    "made": "made",\n'))
     shutil.copy(ROOT / "CITATION.cff", checkout)
+    return checkout
+
+
+@pytest.mark.slow
+def test_a_table_a_figure_and_a_claim_are_added_as_contributing_says(tmp_path):
+    """Each block of CONTRIBUTING.md is text of the file that its first line names, in a mapping or at the end."""
+    checkout = copy_with_made(tmp_path)
+    section = (ROOT / "CONTRIBUTING.md").read_text().partition("## Adding")[2].partition("\n## ")[0]
+    blocks = re.findall(r"```\w+\n# (\S+?)(?:, in (\w+))?\n(.*?)```", section, re.DOTALL)
+    assert len(blocks) == 9
+    for name, mapping, text in blocks:
+        path = checkout / name
+        before = path.read_text() if path.exists() else ""
+        opening = f"{mapping} = {{\n"
+        assert not mapping or before.count(opening) == 1
+        indented = "".join(f"    {line}\n" for line in text.splitlines())
+        after = before.replace(opening, opening + indented) if mapping else f"{before}\n\n{text}".lstrip("\n")
+        path.write_text(after)
+    snakemake(tmp_path, config=checkout / "made.yaml", checkout=checkout)
+    root = tmp_path / "results/squares"
+    assert read_table(root / "tables/cubes.parquet")["cube"].tolist() == [0, 1, 8, 27]
+    verdicts = read_table(root / "tables/claims.parquet").set_index("claim")["verdict"]
+    assert verdicts.to_dict() == {"not-negative": "supported", "cubes-exceed": "supported"}
+    assert (root / "figures/figure_cubes.png").is_file() and "cubes-exceed" in (root / "report.html").read_text()
+
+
+@pytest.mark.slow
+def test_another_experiment_is_a_folder_rules_and_a_line(tmp_path):
+    checkout = copy_with_made(tmp_path)
     config, root = checkout / "made.yaml", Path("results/squares")
     snakemake(tmp_path, config=config, checkout=checkout)
     assert read_table(tmp_path / root / "tables/squares.parquet")["square"].tolist() == [0, 1, 4, 9]
@@ -111,7 +141,7 @@ def test_another_experiment_is_a_folder_rules_and_a_line(tmp_path):
         return done.stdout
 
     assert " 0 of " in said("plan")
-    assert "2 of 2 jobs made" in said("audit", "--sample", "2") and "nothing found" in said("audit")
+    assert "5 of 5 jobs made" in said("audit", "--sample", "2") and "nothing found" in said("audit")
     assert "every result is up to date" in said("changes")
     config.write_text(config.read_text().replace("largest: 3", "largest: 4"))
     assert "setting changed: largest 3 -> 4" in said("changes")

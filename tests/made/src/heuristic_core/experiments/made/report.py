@@ -5,4 +5,10 @@ from heuristic_core.experiments.made.figures.targets import TARGETS
 
 from heuristic_core.study.page import make_page
 
-made_page = make_page("heuristic_core.experiments.made", "study.html.j2", TARGETS, build_sheets, lambda *_: {})
+made_page = make_page(
+    "heuristic_core.experiments.made",
+    "made.html.j2",
+    TARGETS,
+    build_sheets,
+    lambda root, settings, targets: {"largest": settings["largest"]},
+)
