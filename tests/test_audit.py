@@ -150,10 +150,12 @@ def test_what_publish_writes_is_no_orphan_and_jobs_later_than_the_table_of_recor
     hub = Path(STUDY, "hub", "ft1-s0.4-seed42")
     hub.mkdir(parents=True)
     (hub / "config.json").write_text("{}")
+    changed = []
     for name in ("subnetwork.json", "predictions.parquet"):
         change_record(f"{CELL}/{name}", lambda text: text.update(started="2099-01-01T00:00:00Z"))
+        changed.append(json.loads(record_file(f"{CELL}/{name}").read_text())["job"])
     later = [item.detail for item in check_study(STUDY, jobs) if item.path.endswith("provenance.parquet")]
-    assert len(later) == 1 and "orphaned" not in str(found(jobs))
+    assert len(later) == 1 and mentions(later[0], min(changed)) and "orphaned" not in str(found(jobs))
 
 
 def test_code_of_another_version_makes_results_stale(study, jobs):

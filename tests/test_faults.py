@@ -296,6 +296,5 @@ raise OSError(28, "No space left on device")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_log_that_cannot_be_written_does_not_hide_why():
     done = subprocess.run([sys.executable, "-c", FULL, "/dev/full"], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr and done.stderr.endswith(f"{faults.SPACE_ADVICE}\n")
-    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.returncode == 1 and done.stderr.endswith(f"{faults.SPACE_ADVICE}\n")
+    assert len(done.stderr.splitlines()) == 1, done.stderr  # a traceback has more

@@ -262,9 +262,8 @@ def test_figure_core_seeds_shows_each_set_beside_what_is_expected(tables, drawn)
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_empty_tables_are_refused_by_name(tables, name):
-    empty = {table: rows.head(0) for table, rows in tables.items()}
     with raises(ValueError, name):
-        draw(name, empty, settings(name), CONTEXT)
+        draw(name, {table: rows.head(0) for table, rows in tables.items()}, settings(name), CONTEXT)
     first = TARGETS[name].tables[0]
     with raises(ValueError, name, first):
         draw(name, {table: rows for table, rows in tables.items() if table != first}, settings(name), CONTEXT)
