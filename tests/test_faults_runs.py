@@ -96,7 +96,7 @@ def test_two_runs_on_the_same_results_do_not_destroy_each_other(copy, endless, p
     state = copy / CELL / ".unfinished-find_subnetworks" / "state.safetensors"
     wait_for(state.is_file)
     text = fails(other, "--", TARGETS[0], config=endless)
-    assert any(mentions(text, f"process {job.pid}") for job in jobs(private[MARK]))
+    assert any(mentions(text, f"process {process.pid}") for process in processes(private[MARK]))
     assert running.poll() is None and state.is_file()
     os.killpg(running.pid, signal.SIGKILL)
     running.communicate()
