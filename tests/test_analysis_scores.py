@@ -5,6 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from mentions import raises
 from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import compute_group_accuracy, compute_group_means
@@ -87,7 +88,7 @@ def test_the_class_rule_chooses_which_predictions_count():
 def test_group_means_take_the_chosen_subsets_alone():
     _, groups = tables(subsets=["in", "if"])
     assert cell(groups, 0.5, group="ood")["accuracy"] == 25
-    with pytest.raises(ValueError, match="subset 'absent'"):
+    with raises(ValueError, "absent"):
         tables(subsets=["absent"])
 
 
@@ -130,7 +131,7 @@ def test_agreement_and_kl_are_measured_from_the_full_model():
 
 def test_models_on_different_pairs_cannot_be_compared():
     rows = predictions(CORRECT).iloc[:-1]
-    with pytest.raises(ValueError, match="subset 'if"):
+    with raises(ValueError, "'if'"):
         accuracies(rows, np.zeros((len(rows), 3)), None, "argmax-first", 10, 0)
 
 
@@ -216,7 +217,7 @@ def test_a_group_mean_over_a_missing_value_is_missing():
     assert compute_group_means(rows, ["a"])["accuracy"].tolist() == [10]
     groups = compute_group_accuracy(rows)
     assert groups["accuracy"].isna().all() and groups["reason"].tolist() == ["failed"]
-    with pytest.raises(ValueError, match=r"subset 'c'; .* a, b"):
+    with raises(ValueError, "'c'", "a", "b"):
         compute_group_means(rows, ["c"])
 
 

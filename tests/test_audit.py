@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT
+from mentions import mentions, raises
 from reduced import REDUCED, RUNS
 from safetensors.numpy import save_file
 
@@ -119,8 +120,9 @@ def test_a_record_changed_with_its_digest_is_found_by_what_else_tells_of_it(stud
     assert found(jobs) == {("tampered", str(record_file(path)))}
     change_record(path, lambda text: text["settings"].update(precision="float16"))
     assert ("stale", path) in found(jobs)
-    change_record(path, lambda text: text["inputs"].popitem())
-    assert [item.detail for item in check_study(STUDY, jobs) if "was not read" in item.detail]
+    removed = []
+    change_record(path, lambda text: removed.extend(text["inputs"].popitem()))
+    assert any(mentions(item.detail, removed[0]) for item in check_study(STUDY, jobs) if item.path == path)
 
 
 @pytest.mark.slow
@@ -128,7 +130,7 @@ def test_another_configuration_makes_results_stale_and_orphaned(study, changed):
     other = jobs_of(changed(prune__learning_rate=0.3, grid__seeds=[42, 43]))
     findings = check_study(STUDY, other)
     stale = next(finding for finding in findings if finding.path == f"{CELL}/subnetwork.json")
-    assert (stale.kind, stale.detail) == ("stale", "setting changed: prune.learning_rate 0.2 -> 0.3")
+    assert stale.kind == "stale" and mentions(stale.detail, "prune.learning_rate", 0.2, 0.3)
     orphans = {finding.path for finding in findings if finding.kind == "orphaned"}
     lost = f"{RUNS}/ft1/step60/s0.4/seed44"
     assert f"{lost}/subnetwork.json" in orphans and str(record_file(f"{lost}/subnetwork.json")) in orphans
@@ -148,10 +150,12 @@ def test_what_publish_writes_is_no_orphan_and_jobs_later_than_the_table_of_recor
     hub = Path(STUDY, "hub", "ft1-s0.4-seed42")
     hub.mkdir(parents=True)
     (hub / "config.json").write_text("{}")
+    changed = []
     for name in ("subnetwork.json", "predictions.parquet"):
         change_record(f"{CELL}/{name}", lambda text: text.update(started="2099-01-01T00:00:00Z"))
+        changed.append(json.loads(record_file(f"{CELL}/{name}").read_text())["job"])
     later = [item.detail for item in check_study(STUDY, jobs) if item.path.endswith("provenance.parquet")]
-    assert len(later) == 1 and later[0].startswith("was made before job ") and "orphaned" not in str(found(jobs))
+    assert len(later) == 1 and mentions(later[0], min(changed)) and "orphaned" not in str(found(jobs))
 
 
 def test_code_of_another_version_makes_results_stale(study, jobs):
@@ -169,7 +173,7 @@ def test_a_forged_result_with_a_forged_record_does_not_come_out_again(study, job
     assert not [kind for kind, _ in found(jobs) if kind == "tampered"]
     result = recompute(next(job for job in jobs if job.outputs == (path,)), ROOT / "workflow/scripts")
     assert list(result.faults) == [path]
-    assert "column floor, row 0" in result.faults[path]
+    assert mentions(result.faults[path], "floor", 0)
 
 
 def test_the_table_of_records_is_held_against_every_field(study, jobs):
@@ -178,8 +182,8 @@ def test_the_table_of_records_is_held_against_every_field(study, jobs):
     table[3]["commit"], table[4]["job"] = "f" * 40, "figures/figure99"
     write_table("provenance", table, path)
     details = [item.detail for item in check_study(STUDY, jobs)]
-    assert f"differs from its row in {path}: commit" in details
-    assert "names job figures/figure99, which left no record" in [item.replace(f"{path} ", "") for item in details]
+    assert any(mentions(detail, path, "commit") for detail in details)
+    assert any(mentions(detail, "figures/figure99") for detail in details)
 
 
 @pytest.mark.slow
@@ -199,14 +203,13 @@ def test_the_command_computes_a_sample_again_and_says_what_it_found(study):
     command = [sys.executable, ROOT / "workflow/scripts/audit.py", "--configfile", REDUCED, "--sample", "4"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "nothing found" in done.stdout
     told = json.loads((STUDY / "audit.json").read_text())
     assert told["findings"] == [] and len(told["again"]) == 4 and told["made"] == told["jobs"]
     assert all(item["exact"] and not item["faults"] for item in told["again"])
     flip(f"{RUNS}/ft1/step60/checkpoint/model.safetensors")
     done = subprocess.run([*command[:-1], "0"], capture_output=True, text=True)
     assert done.returncode == 1
-    assert f"tampered: {RUNS}/ft1/step60/checkpoint/model.safetensors: SHA-256" in done.stdout
+    assert mentions(done.stdout, "tampered", f"{RUNS}/ft1/step60/checkpoint/model.safetensors")
     assert "Traceback" not in done.stderr
     page = (STUDY / "audit.html").read_text()
     assert "step60/checkpoint/model.safetensors" in page and "tampered" in page
@@ -232,7 +235,7 @@ def test_text_is_the_same_by_bytes_or_within_tolerances(tmp_path, name, a, b, ex
     assert (find_difference(one, other, exact=True) is None) == exact
     assert (find_difference(one, other, exact=False) is None) == near
     assert find_difference(one, one, exact=True) is None
-    assert find_difference(one, tmp_path / "none", exact=False) == "was not made again"
+    assert find_difference(one, tmp_path / "none", exact=False)
 
 
 def test_tables_and_tensors_name_what_differs(tmp_path):
@@ -249,9 +252,9 @@ def test_tables_and_tensors_name_what_differs(tmp_path):
     for kind in ("parquet", "safetensors"):
         assert told("b", kind, exact=True) and told("b", kind, exact=False) is None
         assert told("c", kind, exact=False) and told("d", kind, exact=False) and told("nan", kind, exact=False)
-    assert told("c", "parquet", exact=False) == "column x, row 1: 1.0, again 1.5"
-    assert told("d", "parquet", exact=False) == "column n, row 1: 2, again 3"
-    assert told("c", "safetensors", exact=False) == "w differs in 1 of 2 values"
+    assert mentions(told("c", "parquet", exact=False), "x", 1, 1.0, 1.5)
+    assert mentions(told("d", "parquet", exact=False), "n", 1, 2, 3)
+    assert mentions(told("c", "safetensors", exact=False), "w", 1, 2)
 
 
 def test_the_sample_is_drawn_by_its_seed(jobs):
@@ -261,5 +264,5 @@ def test_the_sample_is_drawn_by_its_seed(jobs):
 
 
 def test_a_configuration_that_cannot_be_run_is_refused_in_its_own_words(changed):
-    with pytest.raises(InputError, match="did you mean learning_rate"):
+    with raises(InputError, "prune.learning_rat", "learning_rate"):
         jobs_of(changed(prune__learning_rat=1))

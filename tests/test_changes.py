@@ -9,6 +9,7 @@ from functools import reduce
 
 import pytest
 from conftest import CLAIMS, EXPERIMENT
+from mentions import mentions
 from reduced import ROOT, clone
 
 from heuristic_core.common.hashing import file_digest
@@ -44,6 +45,11 @@ def write_record(folder, settings=None, inputs=None, **values):
     (folder / "results/s/x").write_text("a result")
 
 
+def name(causes: list[str], *tokens: tuple) -> bool:
+    """Whether there is one cause for each tuple of tokens, which it mentions."""
+    return len(causes) == len(tokens) and all(map(lambda cause, named: mentions(cause, *named), causes, tokens))
+
+
 def why(folder, monkeypatch, inputs=(), made=(), command=COMMAND):
     monkeypatch.chdir(folder)
     job = listed("prune", inputs, ["results/s/x"], command)
@@ -51,36 +57,34 @@ def why(folder, monkeypatch, inputs=(), made=(), command=COMMAND):
 
 
 def test_a_result_that_is_not_there_and_one_without_a_record(tmp_path, monkeypatch):
-    assert why(tmp_path, monkeypatch) == ["no result yet"]
+    (without_result,) = why(tmp_path, monkeypatch)
     write_record(tmp_path)
     (tmp_path / "results/s/provenance/x.json").unlink()
-    assert why(tmp_path, monkeypatch) == ["no record: the job was interrupted, or ran in a version without records"]
+    (without_record,) = why(tmp_path, monkeypatch)
+    assert len({without_result, without_record, "Snakemake's reason"}) == 3
 
 
 def test_a_job_that_follows_is_asked_for_nothing_else(tmp_path, monkeypatch):
     write_record(tmp_path, code="other")
     assert why(tmp_path, monkeypatch, ["a", "b"], made=["b"]) == []
-    assert why(tmp_path, monkeypatch, made=["b"]) == ["code changed: prune.py"]
+    assert name(why(tmp_path, monkeypatch, made=["b"]), ("prune.py",))
 
 
 def test_changed_settings_and_code_are_named(tmp_path, monkeypatch):
     write_record(tmp_path, {"prune": {"rise": 5, "hold": 2, "gone": 1}, "device": "cpu"}, code="other")
     command = COMMAND.replace("prune ", "prune --device cuda ", 1)
-    assert why(tmp_path, monkeypatch, command=command) == [
-        "setting changed: device cpu -> cuda",
-        "setting changed: prune.rise 5 -> 1",
-        "setting changed: prune.gone removed",
-        "code changed: prune.py",
-    ]
+    named = ("device", "cpu", "cuda"), ("prune.rise", 5, 1), ("prune.gone",), ("prune.py",)
+    assert name(why(tmp_path, monkeypatch, command=command), *named)
 
 
 def test_changed_added_and_removed_inputs_are_named(tmp_path, monkeypatch):
     (tmp_path / "data.csv").write_text("new")
     write_record(tmp_path, sources={"data.csv": "0" * 64})
     command = COMMAND.replace("--log", "--data data.csv \\\n    --log", 1)
-    assert why(tmp_path, monkeypatch, ["data.csv"], command=command) == ["input changed: data.csv"]
+    assert name(why(tmp_path, monkeypatch, ["data.csv"], command=command), ("data.csv",))
     write_record(tmp_path, sources={"other.csv": "0" * 64})
-    assert why(tmp_path, monkeypatch, ["data.csv"], command=command) == ["list of input files changed"]
+    (other_list,) = why(tmp_path, monkeypatch, ["data.csv"], command=command)
+    assert other_list != "Snakemake's reason"
     write_record(tmp_path)
     assert why(tmp_path, monkeypatch, ["data.csv"]) == ["Snakemake's reason"]  # waited for, and not read
 
@@ -95,7 +99,7 @@ def test_a_damaged_record_is_named(tmp_path, monkeypatch):
     write_record(tmp_path)
     (tmp_path / "results/s/provenance/x.json").write_text("{}")
     (cause,) = why(tmp_path, monkeypatch)
-    assert "results/s/provenance/x.json is not a valid" in cause
+    assert mentions(cause, "results/s/provenance/x.json")
 
 
 def test_nested_settings_are_named_by_their_keys():
@@ -111,8 +115,7 @@ def test_a_setting_is_named_by_its_key_in_the_configuration_and_once(tmp_path, m
     given = """--context '{"margin":2}' --settings '{"analysis":{"margin":2}}' --sorting '{"model":{"heads":1}}'"""
     command = f"fork x {given} --log results/s/logs/x.log --code abc"
     write_record(tmp_path, before)
-    result = ["setting changed: analysis.margin 3 -> 2", "setting changed: model.heads 2 -> 1"]
-    assert why(tmp_path, monkeypatch, command=command) == result
+    assert name(why(tmp_path, monkeypatch, command=command), ("analysis.margin", 3, 2), ("model.heads", 2, 1))
 
 
 def test_every_field_of_the_context_has_a_key_that_a_user_can_set():
@@ -134,13 +137,7 @@ def test_nothing_to_do_is_said():
 
 
 def test_causes_come_first_and_upstream_first_then_what_follows():
-    result = {
-        "p1": ["setting changed: device cpu -> cuda"],
-        "p2": ["no result yet"],
-        "c": ["input changed: data.csv"],
-        "f": ["code changed: style.py"],
-        "g": ["code changed: style.py"],
-    }
+    result = {"p1": ["device"], "p2": ["nothing"], "c": ["data.csv"], "f": ["style.py"], "g": ["style.py"]}
     jobs = [
         listed("report", ["t"], ["r"]),
         listed("table", ["p1", "p2"], ["t"]),
@@ -153,19 +150,19 @@ def test_causes_come_first_and_upstream_first_then_what_follows():
         listed("evaluate", ["p2"], ["e2"]),
     ]
     text = explain_jobs(jobs, lambda job, made: result.get(job.outputs[0], []))
-    assert text == (
-        "9 jobs would run. In parentheses: number of jobs of a rule.\n\n"
-        "encode:\n    input changed: data.csv\n\n"
-        "figure06, figure07:\n    code changed: style.py\n\n"
-        "prune (2):\n    no result yet (1 job)\n    setting changed: device cpu -> cuda (1 job)\n\n"
-        "Because of these: evaluate (2), table, report."
-    )
+    first, encode, figures, prune, following = text.split("\n\n")
+    assert mentions(first, 9)
+    assert (encode, figures) == ("encode:\n    data.csv", "figure06, figure07:\n    style.py")
+    rule, *causes = prune.splitlines()
+    assert rule == "prune (2):" and name(causes, ("nothing", 1), ("device", 1))
+    assert following.endswith(": evaluate (2), table, report.")
 
 
 def test_of_many_causes_a_few_are_shown():
-    result = [f"input changed: {i}.csv" for i in range(MAX_CAUSES + 2)]
+    result = [f"{i}.csv" for i in range(MAX_CAUSES + 2)]
     text = explain_jobs([listed("sentences", [], ["s"])], lambda job, made: result)
-    assert text.splitlines()[-2:] == [f"    input changed: {MAX_CAUSES - 1}.csv", "    and 2 more causes"]
+    *_, shown, rest = text.splitlines()
+    assert shown == f"    {MAX_CAUSES - 1}.csv" and mentions(rest, 2) and text.count(".csv") == MAX_CAUSES
 
 
 # ---- the code
@@ -229,10 +226,10 @@ def test_what_is_not_known_is_not_claimed(repository):
     append(folder / "src/heuristic_core/pruning/hard_concrete.py", "\nADDED = 1\n")
     module, rest = find_changed_code(folder, job("prune"), record | {"dirty": True})
     assert module == "src/heuristic_core/pruning/hard_concrete.py"
-    assert rest == f"or files that differed from commit {record['commit'][:8]} when results/s/x was made"
-    unknown = ["workflow/scripts/prune.py, or what it imports, or a locked package"]
+    assert mentions(rest, record["commit"][:8], "results/s/x")
     for commit in ("0" * 40, None):
-        assert find_changed_code(folder, job("prune"), {"commit": commit, "dirty": None}) == unknown
+        unknown = find_changed_code(folder, job("prune"), {"commit": commit, "dirty": None})
+        assert name(unknown, ("workflow/scripts/prune.py",))
 
 
 # ---- real studies
@@ -249,19 +246,12 @@ def changes(folder, *configs, checkout=ROOT):
 def test_a_changed_setting_is_named_where_it_matters(finished, changed):
     config = changed(prune__learning_rate=0.3, analysis__margin=2.0, figures__figure10__width=5.0)
     first, *causes, following = changes(finished, config).split("\n\n")
-    assert re.match(r"\d+ jobs would run\. ", first)
+    assert re.search(r"\d", first)
     named = {cause.splitlines()[0]: sorted(cause.splitlines()[1:]) for cause in causes}
-    setting = "    setting changed: "
-    assert named == {
-        "describe:": [
-            f"{setting}analysis.margin 3.0 -> 2.0",
-            f"{setting}figures.figure10.width 7.0 -> 5.0",
-            f"{setting}prune.learning_rate 0.2 -> 0.3",
-        ],
-        "figure10:": [f"{setting}figures.figure10.width 7.0 -> 5.0"],
-        "prune (20), prune_again (4):": [f"{setting}prune.learning_rate 0.2 -> 0.3"],
-    }
-    assert following.startswith("Because of these: ")
+    margin, width = ("analysis.margin", 3.0, 2.0), ("figures.figure10.width", 7.0, 5.0)
+    rate = ("prune.learning_rate", 0.2, 0.3)
+    expected = {"describe:": (margin, width, rate), "figure10:": (width,), "prune (20), prune_again (4):": (rate,)}
+    assert named.keys() == expected.keys() and all(name(named[rules], *expected[rules]) for rules in expected)
     assert following.index("evaluate (20)") < following.index("gather (4)") < following.index("figure02")
     assert following.endswith("report, provenance.")
 
@@ -269,8 +259,8 @@ def test_a_changed_setting_is_named_where_it_matters(finished, changed):
 @pytest.mark.slow
 def test_new_cells_have_no_result_yet(finished, changed):
     text = changes(finished, changed(grid__sparsities=[0.2, 0.4, 0.6]))
-    assert "prune (8), evaluate (8):\n    no result yet\n" in text
-    assert "    setting changed: grid.sparsities [0.2, 0.4] -> [0.2, 0.4, 0.6]\n" in text
+    assert "prune (8), evaluate (8):\n" in text
+    assert any(mentions(line, "grid.sparsities", [0.2, 0.4], [0.2, 0.4, 0.6]) for line in text.splitlines())
 
 
 @pytest.mark.slow
@@ -283,9 +273,10 @@ def test_changed_code_and_files_of_a_checkout_are_named(checkout):
     )
     append(checkout / CLAIMS.relative_to(ROOT), "\n")
     text = changes(checkout, config, checkout=checkout)
-    assert f"claims:\n    input changed: {CLAIMS.relative_to(ROOT)}\n" in text
-    assert "figure06:\n    code changed: " in text
-    assert text.endswith("Because of these: report, provenance.")
+    _, *paragraphs, following = text.split("\n\n")
+    causes = dict(paragraph.split(":\n", 1) for paragraph in paragraphs)
+    assert mentions(causes["claims"], CLAIMS.relative_to(ROOT)) and "figure06" in causes
+    assert following.endswith(": report, provenance.")
 
 
 @pytest.mark.slow
@@ -294,4 +285,5 @@ def test_studies_of_one_file_are_told_apart(finished, changed, tmp_path):
     several = tmp_path / "several.yaml"
     several.write_text(json.dumps({"studies": [str(one)]}))
     text = changes(finished, several)
-    assert "reduced_effective_size:\n    setting changed: analysis.margin 3.0 -> 2.0" in text
+    causes = dict(paragraph.split(":\n", 1) for paragraph in text.split("\n\n")[1:-1])
+    assert mentions(causes["reduced_effective_size"], "analysis.margin", 3.0, 2.0)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from amounts import amount
+from mentions import mentions
 from size_curves import RUN
 
 from heuristic_core.experiments.subnetworks.analysis.circuit_performance import compute_circuit_performance
@@ -84,19 +85,17 @@ def test_j_is_of_both_classes_and_a_constant_class_has_none():
     accepts = performance(rows, empty_rows(ood=0.0, entailment=100.0), seeds=(1,))
     assert of(rejects, 1, "j")["cmd"] == of(accepts, 1, "j")["cmd"] == pytest.approx(10 + 25 + 15)
     assert of(accepts, 1, "ood")["cmd"] is not None
-    assert of(rejects, 1, "ood")["reason"].startswith(
-        "undefined: the full model at 70.0 (± 0.0) is not above the empty"
-    )
+    assert mentions(of(rejects, 1, "ood")["reason"], "undefined", 70.0, 0.0)
 
 
 def test_what_is_undefined_or_missing_is_null_with_its_reason():
     near = performance(group_rows(35.0, {1: (30.0,) * 3, 2: (31.0,) * 3}, reach=2.5), empty_rows(id=30.0))
     assert set(near["reason"].str.partition(":")[0]) == {"undefined"} and near["cmd"].isna().all()
     failed = performance(group_rows(90.0, {1: (60.0, None, 90.0), 2: (60.0, 80.0, 90.0)}), empty_rows(id=30.0))
-    assert of(failed, 1)["reason"] == "missing: no subnetworks at sparsity 0.5"
+    assert mentions(of(failed, 1)["reason"], "missing", 0.5)
     assert of(failed)["n_seeds"] == 1 and of(failed)["cmd"] == of(failed, 2)["cmd"] and of(failed)["cmd_low"] is None
     unknown = performance(group_rows(90.0, {1: (60.0, 80.0, 90.0)}), [], seeds=(1,))
-    assert set(unknown["reason"]) == {"missing: the empty circuit was not evaluated"}
+    assert all(mentions(reason, "missing", "empty circuit") for reason in unknown["reason"])
     alone = performance(group_rows(90.0, {1: (None,) * 3}), empty_rows(id=30.0), seeds=(1,))
     assert of(alone)["reason"].startswith("missing: ")
 

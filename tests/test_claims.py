@@ -6,6 +6,7 @@ import pytest
 import yaml
 from claim_tables import CONTEXT, core_rows, group_row, table
 from conftest import CLAIMS
+from mentions import mentions, raises
 from scipy import stats
 
 from heuristic_core.common.errors import InputError
@@ -29,38 +30,37 @@ def test_a_statistic_has_a_name_of_its_own():
     def full_accuracy(evidence):
         """Another of this name."""
 
-    with pytest.raises(
-        ValueError,
-        match=r"full_accuracy is in heuristic_core\.experiments\.subnetworks\.analysis\.statistics_accuracy and in",
-    ):
+    module = "heuristic_core.experiments.subnetworks.analysis.statistics_accuracy"
+    with raises(ValueError, "full_accuracy", module, __name__):
         statistic(full_accuracy)
     assert STATISTICS["full_accuracy"] is not full_accuracy
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "key", "value"),
     [
-        ({"threshold": "above 3"}, r"0\.threshold = 'above 3'"),
-        ({"statistik": "x"}, r"0\.statistik"),
-        ({"tables": []}, r"0\.tables = \[\]"),
-        ({"needs": [{"statistic": "x"}]}, r"0\.needs\.0\.threshold = "),
-        ({"needs": [{"statistic": "x", "threshold": "p < 0.05"}]}, r"0\.needs\.0\.threshold = 'p < 0.05'"),
-        ({"needs": [{"statistic": "x", "threshold": "> 0", "paper": "p"}]}, r"0\.needs\.0\.paper = 'p'"),
+        ({"threshold": "above 3"}, "0.threshold", "above 3"),
+        ({"statistik": "x"}, "0.statistik", "x"),
+        ({"tables": []}, "0.tables", []),
+        ({"needs": [{"statistic": "x"}]}, "0.needs.0.threshold", {"statistic": "x"}),
+        ({"needs": [{"statistic": "x", "threshold": "p < 0.05"}]}, "0.needs.0.threshold", "p < 0.05"),
+        ({"needs": [{"statistic": "x", "threshold": "> 0", "paper": "p"}]}, "0.needs.0.paper", "p"),
     ],
 )
-def test_a_faulty_claim_is_named(tmp_path, change, message):
+def test_a_faulty_claim_is_named(tmp_path, change, key, value):
     claim = {"claim": "a", "sentence": "A", "paper": "p", "tables": ["core"], "statistic": "x", "threshold": "> 3"}
     (tmp_path / "claims.yaml").write_text(yaml.safe_dump([claim | change]))
-    with pytest.raises(ConfigError, match=message):
+    with raises(ConfigError, tmp_path / "claims.yaml", key, repr(value)):
         load_claims(tmp_path / "claims.yaml")
 
 
 def test_a_claim_occurs_once_and_its_file_exists(tmp_path):
     path = tmp_path / "claims.yaml"
-    path.write_text(yaml.safe_dump(2 * yaml.safe_load(CLAIMS.read_text())))
-    with pytest.raises(ConfigError, match="occurs twice"):
+    first = yaml.safe_load(CLAIMS.read_text())[0]
+    path.write_text(yaml.safe_dump(2 * [first]))
+    with raises(ConfigError, path, first["claim"]):
         load_claims(path)
-    with pytest.raises(ConfigError, match="no such file"):
+    with raises(ConfigError, tmp_path / "absent.yaml"):
         load_claims(tmp_path / "absent.yaml")
 
 
@@ -107,7 +107,7 @@ def test_a_study_is_judged_over_its_fine_tuning_seeds():
     differ = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [40, 30, 40, 30])])
     result = judge_claims(CONTEXT, {"group_accuracy": differ}, stated())
     assert result["verdict"].tolist() == ["not clear", "supported", "contradicted"]
-    assert result["detail"][0] == "supported on 1 of 2 fine-tuning seeds of one pre-trained model, contradicted on 1"
+    assert mentions(result["detail"][0], "supported on 1", 2, "contradicted on 1")
 
 
 def test_one_fine_tuning_seed_speaks_for_its_study():
@@ -120,33 +120,29 @@ def test_fine_tuning_seeds_without_a_value_have_no_part():
     some = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [1, 2, 1, 3]), spread_of(3, [None] * 4)])
     whole = judge_claims(CONTEXT, {"group_accuracy": some}, stated()).iloc[0]
     assert (whole["verdict"], whole["n"]) == ("supported", 2)
-    assert whole["detail"] == (
-        "supported on 2 of 3 fine-tuning seeds of one pre-trained model, contradicted on 0; judged over the "
-        "2 of 3 that have a value"
-    )
+    of_all, of_known = whole["detail"].split("; ")
+    assert mentions(of_all, "supported on 2", 3, "contradicted on 0") and mentions(of_known, 2, 3)
     one = judge_claims(CONTEXT, {"group_accuracy": some[some["ft_seed"] != 2]}, stated()).iloc[0]
-    assert (one["verdict"], one["detail"].partition("; ")[2]) == (
-        "too few", "a value is known of 1, and two are needed"
-    )  # fmt: skip
+    assert one["verdict"] == "too few" and mentions(one["detail"].partition("; ")[2], 1)
 
 
 def test_what_is_missing_was_not_run():
     other = table("core", core_rows({0}, {0}))
     result = judge_claims(CONTEXT, {"core": other}, stated())
     assert result["verdict"].tolist() == ["not run"] * 2
-    assert result["detail"].tolist() == ["the study has no table group_accuracy"] * 2
+    assert all(mentions(detail, "group_accuracy") for detail in result["detail"])
     assert result["estimate"].isna().all()
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "named"),
     [
-        ({"statistic": "absent"}, "no statistic 'absent'; there are"),
-        ({"options": {"group": "id", "sparsity": "mid", "share": 1}}, "options of statistic mean_accuracy: .*'share'"),
-        ({"needs": [Precondition(statistic="absent", threshold="> 0")]}, "no statistic 'absent'; there are"),
-        ({"needs": [Precondition(statistic="full_accuracy", threshold="> 0")]}, "statistic full_accuracy: .*'group'"),
+        ({"statistic": "absent"}, ("absent", "mean_accuracy")),
+        ({"options": {"group": "id", "sparsity": "mid", "share": 1}}, ("mean_accuracy", "share")),
+        ({"needs": [Precondition(statistic="absent", threshold="> 0")]}, ("absent", "mean_accuracy")),
+        ({"needs": [Precondition(statistic="full_accuracy", threshold="> 0")]}, ("full_accuracy", "group")),
     ],
 )
-def test_what_no_statistic_has_is_named_before_anything_is_judged(change, message):
-    with pytest.raises(InputError, match=message):
+def test_what_no_statistic_has_is_named_before_anything_is_judged(change, named):
+    with raises(InputError, *named):
         judge_claims(CONTEXT, {}, stated(**change))

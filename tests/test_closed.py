@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from mentions import raises
 from pruning_runs import SHORT, one
 
 from heuristic_core.common.errors import InputError
@@ -90,7 +91,7 @@ def test_closed_components_are_never_kept(inputs, rule, sparsity):
 
 
 def test_an_exact_subnetwork_needs_room(inputs):
-    with pytest.raises(InputError, match="keeps 9 components, but only 8 of 15 are left"):
+    with raises(InputError, 9, 8, 15):
         discretise(torch.zeros(15), inputs.model.grid, 0.4, SHORT, None, tuple(range(7)))
 
 
@@ -131,7 +132,7 @@ def test_a_subnetwork_remembers_what_was_closed_and_a_plain_file_has_no_word_of_
     assert "closed" not in json.loads(written)
     assert hashlib.sha256(written).hexdigest() == PLAIN
     assert load_run(tmp_path / "plain.json").closed == ()
-    with pytest.raises(ValueError, match=r"components \[0\]"):
+    with raises(ValueError, [0]):
         Subnetwork(run, 2, 2, (0, 5), alphas, closed=(0, 3))
 
 

@@ -3,7 +3,7 @@
 import json
 import shlex
 
-import pytest
+from mentions import raises
 from reduced import STUDY
 
 from heuristic_core.jobs.command import MAX_WIDTH, format_block, format_command
@@ -32,7 +32,7 @@ def test_long_lists_and_settings_have_many_lines():
 
 
 def test_two_names_that_are_the_same_are_refused():
-    with pytest.raises(ValueError, match="encode: two of its inputs, outputs and settings are called train"):
+    with raises(ValueError, "encode", "train"):
         format_command("encode", {"train": "a"}, {"train": "b"})
 
 

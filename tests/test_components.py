@@ -1,7 +1,6 @@
 """The numbering of components, and subnetworks as files and as rows."""
 
 import json
-import re
 from fractions import Fraction
 from itertools import product
 
@@ -9,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mentions import raises
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.models.components import Component, ComponentGrid, kept_count
@@ -52,7 +52,7 @@ def test_numbers_and_names_are_those_of_the_formula(layers, heads):
 
 @pytest.mark.parametrize("name", ["2.0", "0.3", "mlp 2", "mlp2", "", "0.0 ", "00.0"])
 def test_a_name_outside_the_grid_is_refused(name):
-    with pytest.raises(ValueError, match=f"unknown component {name!r}: the model has 2 layers of 3 heads"):
+    with raises(ValueError, repr(name), 2, 3):
         ComponentGrid(2, 3).index(name)
 
 
@@ -93,12 +93,12 @@ def test_mask_and_actual_sparsity():
 
 @pytest.mark.parametrize("kept", [(2, 1), (1, 1), (1, 6), (-1, 2)])
 def test_kept_components_ascend_and_exist(kept):
-    with pytest.raises(ValueError, match="ascending indices below 6"):
+    with raises(ValueError, 6, kept):
         subnetwork(kept=kept)
 
 
 def test_one_log_alpha_for_each_component():
-    with pytest.raises(ValueError, match="5 log alphas for 6 components"):
+    with raises(ValueError, 5, 6):
         subnetwork(log_alpha=ALPHAS[:5])
 
 
@@ -175,7 +175,7 @@ def test_a_malformed_file_is_named(tmp_path, change):
     path = tmp_path / "subnetwork.json"
     subnetwork().save(path)
     path.write_text(json.dumps(change(json.loads(path.read_text()))))
-    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))} is not a subnetwork file: "):
+    with raises(ValueError, path):
         Subnetwork.load(path)
 
 
@@ -183,7 +183,7 @@ def test_a_malformed_file_is_named(tmp_path, change):
 def test_a_file_that_is_no_json_is_named(tmp_path, content):
     path = tmp_path / "subnetwork.json"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))} is not a subnetwork file: "):
+    with raises(ValueError, path):
         Subnetwork.load(path)
 
 
@@ -194,7 +194,7 @@ def test_a_failed_run_is_written_in_the_place_of_a_subnetwork_and_is_none(tmp_pa
     assert load_run(path) == failed and failed.rows() == []
     text = json.loads(path.read_text())
     assert (text["failed"], text["kept"]) == ("diverged by step 70: kl nan", None)
-    with pytest.raises(InputError, match=r"subnetwork\.json: this pruning run failed: it diverged by step 70"):
+    with raises(InputError, path, "diverged by step 70: kl nan"):
         Subnetwork.load(path)
     subnetwork().save(path)
     assert load_run(path) == subnetwork()
@@ -203,7 +203,7 @@ def test_a_failed_run_is_written_in_the_place_of_a_subnetwork_and_is_none(tmp_pa
 def test_a_subnetwork_of_another_model_is_refused():
     result = subnetwork()
     assert result.removed_from(ComponentGrid(2, 2)) == [0, 3, 4]
-    with pytest.raises(InputError, match=r"2 layers with 2 heads.* 2 layers with 4 heads"):
+    with raises(InputError, 2, 4):
         result.removed_from(ComponentGrid(2, 4))
 
 

@@ -7,6 +7,7 @@ import re
 import pytest
 import yaml
 from conftest import ROOT, STUDY_FILES
+from mentions import mentions, raises
 
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.subnetworks.config import Study, load_study, parse_study
@@ -37,7 +38,7 @@ def faults(values):
     with pytest.raises(ConfigError) as caught:
         parse_study(values, "x.yaml")
     first, *lines = str(caught.value).splitlines()
-    assert first == "x.yaml cannot be run:"
+    assert mentions(first, "x.yaml")
     return lines
 
 
@@ -57,37 +58,37 @@ def test_studies_have_different_names_and_survive_json(file):
 
 
 UNKNOWN = [
-    (GENERATED, "analyses", "did you mean analysis?"),
-    (GENERATED, "prune.batchsize", "did you mean batch_size?"),
-    (GENERATED, "grid.early.seed", "did you mean seeds?"),
-    (GENERATED, "model.architecture.layer", "did you mean layers?"),
-    (GENERATED, "model.initialization", "did you mean initialisation?"),
-    (GENERATED, "task.train_pair", "did you mean train_pairs?"),
-    (GENERATED, "task.artefact", "did you mean artefacts?"),
-    (GENERATED, "figures.figure03.subset", "did you mean subsets?"),
-    (REAL, "model.folders", "did you mean folder?"),
-    (REAL, "task.folders", "did you mean folder?"),
-    (REAL, "task.train.0.sentence", "did you mean sentences?"),
-    (REAL, "task.evaluation.hans.merged", "did you mean merge?"),
-    (GENERATED, "grid.zzz", "remove it, or use one of: sparsities, mid, high, seeds, curve_seeds, checkpoints, early"),
+    (GENERATED, "analyses", ("analysis",)),
+    (GENERATED, "prune.batchsize", ("batch_size",)),
+    (GENERATED, "grid.early.seed", ("seeds",)),
+    (GENERATED, "model.architecture.layer", ("layers",)),
+    (GENERATED, "model.initialization", ("initialisation",)),
+    (GENERATED, "task.train_pair", ("train_pairs",)),
+    (GENERATED, "task.artefact", ("artefacts",)),
+    (GENERATED, "figures.figure03.subset", ("subsets",)),
+    (REAL, "model.folders", ("folder",)),
+    (REAL, "task.folders", ("folder",)),
+    (REAL, "task.train.0.sentence", ("sentences",)),
+    (REAL, "task.evaluation.hans.merged", ("merge",)),
+    (GENERATED, "grid.zzz", ("sparsities", "mid", "high", "seeds", "curve_seeds", "checkpoints", "early")),
     # Keys that are called as the variants of a model and of a task are.
-    (GENERATED, "task.files", "remove it, or use one of: name, source, heuristic, seed"),
-    (GENERATED, "model.new", "remove it, or use one of: name, source, architecture"),
-    (REAL, "model.pretrained", "remove it, or use one of: name, source, hub"),
+    (GENERATED, "task.files", ("name", "source", "heuristic", "seed")),
+    (GENERATED, "model.new", ("name", "source", "architecture")),
+    (REAL, "model.pretrained", ("name", "source", "hub")),
 ]
 
 
-@pytest.mark.parametrize(("file", "path", "remedy"), UNKNOWN)
-def test_an_unknown_key_is_named_with_the_key_that_may_be_meant(file, path, remedy):
+@pytest.mark.parametrize(("file", "path", "known"), UNKNOWN)
+def test_an_unknown_key_is_named_with_the_key_that_may_be_meant(file, path, known):
     (line,) = faults(replaced(VALUES[file], path, 37))
-    assert line.startswith(f"  {path} = 37: unknown key; {remedy}")
+    assert line.startswith(f"  {path} = 37: ") and mentions(line, *known)
 
 
 @pytest.mark.parametrize("name", ["files", "new", "pairs", "group"])
 def test_an_evaluation_set_may_be_called_as_anything_else_and_its_faults_still_name_it(name):
     assert name in parse_study(replaced(VALUES[REAL], f"task.evaluation.{name}", SET)).task.evaluation
     (line,) = faults(replaced(VALUES[REAL], f"task.evaluation.{name}", SET | {"mergs": {}}))
-    assert line == f"  task.evaluation.{name}.mergs = {{}}: unknown key; did you mean merge?"
+    assert mentions(line, f"task.evaluation.{name}.mergs", {}, "merge")
 
 
 WRONG_TYPES = [
@@ -115,15 +116,14 @@ WRONG_TYPES = [
 @pytest.mark.parametrize(("file", "path", "value"), WRONG_TYPES)
 def test_a_value_of_a_wrong_type_is_refused_not_converted(file, path, value):
     (line,) = faults(replaced(VALUES[file], path, value))
-    assert re.fullmatch(rf"  {path} = {re.escape(repr(value))}: input should be a valid \w+.*", line)
+    assert line.startswith(f"  {path} = {value!r}: ")
 
 
 def test_numbers_of_items_are_named_with_their_place_in_the_list():
-    assert faults(replaced(VALUES[GENERATED], "task.counter_example_weights.3", "x")) == [
-        "  task.counter_example_weights.3 = 'x': input should be a valid number"
-    ]
+    (line,) = faults(replaced(VALUES[GENERATED], "task.counter_example_weights.3", "x"))
+    assert mentions(line, "task.counter_example_weights.3", "'x'")
     (line,) = faults(replaced(VALUES[REAL], "task.train.0.file", 5))
-    assert line == "  task.train.0.file = 5: input should be a valid string"
+    assert mentions(line, "task.train.0.file", 5)
 
 
 LAST = VALUES[GENERATED]["finetune"]["steps"]
@@ -133,26 +133,26 @@ AT = SET | {"url": "https://a.org/x.csv", "sha256": "0" * 64, "file": "x.csv"}
 HANS_FILE = VALUES[REAL]["task"]["evaluation"]["hans"]["file"]
 # Where, what, and what the message must say: the key, the value, what would be right.
 IMPOSSIBLE = [
-    (GENERATED, "task.heuristic", "", ["task.heuristic", "a few words"]),
-    (REAL, "task.heuristic", "{{ a }}", ["task.heuristic", "'{{ a }}'", "a few words, such as word overlap"]),
-    (GENERATED, "grid.sparsities", [0.35, 0.5, 1.2], ["grid.sparsities.2 = 1.2", "less than 1"]),
-    (GENERATED, "grid.sparsities", [0, 0.35, 0.5], ["grid.sparsities.0 = 0", "greater than 0"]),
-    (GENERATED, "grid.sparsities", [0.5, 0.35], ["sparsities", "ascending", "[0.35, 0.5]"]),
-    (GENERATED, "grid.sparsities", [0.35, 0.35, 0.5], ["sparsities", "0.35", "once"]),
-    (GENERATED, "grid.sparsities", [], ["grid.sparsities = []", "at least 1"]),
-    (GENERATED, "grid.mid", 0.36, ["grid", "mid = 0.36", "sparsities = [", "add it"]),
-    (GENERATED, "grid.high", 0.77, ["grid", "high = 0.77", "sparsities = [", "add it"]),
-    (GENERATED, "grid.mid", 0.5, ["grid", "mid = 0.5", "below high = 0.5"]),
-    (GENERATED, "grid.mid", 0.6, ["grid", "mid = 0.6", "below high = 0.5"]),
-    (GENERATED, "grid.seeds", [42, 43, 42], ["grid", "seeds", "42", "list every value once"]),
-    (GENERATED, "grid.seeds", [42], ["grid.seeds = [42]", "at least 2"]),
-    (GENERATED, "grid.seeds", [42, -1], ["grid.seeds.1 = -1", "greater than or equal to 0"]),
-    (GENERATED, "grid.curve_seeds", [7, 7], ["grid", "curve_seeds", "7", "list every value once"]),
-    (GENERATED, "grid.early.seeds", [8, 8], ["grid", "early.seeds", "8", "list every value once"]),
-    (GENERATED, "grid.checkpoints", [LAST, 400], ["grid", "checkpoints", "ascending", f"[400, {LAST}]"]),
-    (GENERATED, "grid.checkpoints", [399, LAST], ["grid.checkpoints", "399", "add it to finetune.checkpoints"]),
-    (GENERATED, "grid.checkpoints", [400], ["grid.checkpoints", f"last kept checkpoint, {LAST}"]),
-    (GENERATED, "grid.early.checkpoint", 7, ["grid.early.checkpoint", "7", "add it to finetune.checkpoints"]),
+    (GENERATED, "task.heuristic", "", ["task.heuristic", "''"]),
+    (REAL, "task.heuristic", "{{ a }}", ["task.heuristic", "'{{ a }}'"]),
+    (GENERATED, "grid.sparsities", [0.35, 0.5, 1.2], ["grid.sparsities.2 = 1.2", 1]),
+    (GENERATED, "grid.sparsities", [0, 0.35, 0.5], ["grid.sparsities.0 = 0"]),
+    (GENERATED, "grid.sparsities", [0.5, 0.35], ["sparsities", "[0.35, 0.5]"]),
+    (GENERATED, "grid.sparsities", [0.35, 0.35, 0.5], ["sparsities", "0.35"]),
+    (GENERATED, "grid.sparsities", [], ["grid.sparsities = []", 1]),
+    (GENERATED, "grid.mid", 0.36, ["grid", "mid = 0.36", "sparsities"]),
+    (GENERATED, "grid.high", 0.77, ["grid", "high = 0.77", "sparsities"]),
+    (GENERATED, "grid.mid", 0.5, ["grid", "mid = 0.5", "high = 0.5"]),
+    (GENERATED, "grid.mid", 0.6, ["grid", "mid = 0.6", "high = 0.5"]),
+    (GENERATED, "grid.seeds", [42, 43, 42], ["grid", "seeds", "42"]),
+    (GENERATED, "grid.seeds", [42], ["grid.seeds = [42]", 2]),
+    (GENERATED, "grid.seeds", [42, -1], ["grid.seeds.1 = -1", 0]),
+    (GENERATED, "grid.curve_seeds", [7, 7], ["grid", "curve_seeds", "7"]),
+    (GENERATED, "grid.early.seeds", [8, 8], ["grid", "early.seeds", "8"]),
+    (GENERATED, "grid.checkpoints", [LAST, 400], ["grid", "checkpoints", f"[400, {LAST}]"]),
+    (GENERATED, "grid.checkpoints", [399, LAST], ["grid.checkpoints", "399", "finetune.checkpoints"]),
+    (GENERATED, "grid.checkpoints", [400], ["grid.checkpoints", LAST]),
+    (GENERATED, "grid.early.checkpoint", 7, ["grid.early.checkpoint", "7", "finetune.checkpoints"]),
     (
         GENERATED,
         "mechanism",
@@ -165,74 +165,74 @@ IMPOSSIBLE = [
         {"entry": {"checkpoints": [400, LAST], "seeds": [91, 42]}},
         ["entry.seeds", "42", "grid.seeds"],
     ),
-    (GENERATED, "finetune.seeds", [3, 3], ["finetune", "seeds", "3", "list every value once"]),
-    (GENERATED, "finetune.checkpoints", [400, LAST + 1], ["finetune", "checkpoints", f"{LAST + 1}", "or raise steps"]),
-    (GENERATED, "finetune.checkpoints", [LAST, 400], ["finetune", "checkpoints", "ascending", f"[400, {LAST}]"]),
-    (GENERATED, "finetune.checkpoints", [], ["finetune.checkpoints = []", "at least 1"]),
+    (GENERATED, "finetune.seeds", [3, 3], ["finetune", "seeds", "3"]),
+    (GENERATED, "finetune.checkpoints", [400, LAST + 1], ["finetune", "checkpoints", f"{LAST + 1}", "steps"]),
+    (GENERATED, "finetune.checkpoints", [LAST, 400], ["finetune", "checkpoints", f"[400, {LAST}]"]),
+    (GENERATED, "finetune.checkpoints", [], ["finetune.checkpoints = []", 1]),
     (GENERATED, "finetune.warmup_steps", LAST + 1, ["finetune", f"warmup_steps = {LAST + 1}", f"steps = {LAST}"]),
-    (GENERATED, "finetune.adam_betas", [0.9, 2], ["finetune.adam_betas.1 = 2", "less than or equal to 1"]),
-    (GENERATED, "finetune.dropout", 1.0, ["finetune.dropout = 1.0", "less than 1"]),
-    (GENERATED, "prune.batch_size", 0, ["prune.batch_size = 0", "greater than 0"]),
-    (GENERATED, "prune.gate_draws", 3, ["prune", "batch_size = ", "multiple of gate_draws = 3"]),
+    (GENERATED, "finetune.adam_betas", [0.9, 2], ["finetune.adam_betas.1 = 2"]),
+    (GENERATED, "finetune.dropout", 1.0, ["finetune.dropout = 1.0"]),
+    (GENERATED, "prune.batch_size", 0, ["prune.batch_size = 0"]),
+    (GENERATED, "prune.gate_draws", 3, ["prune", "batch_size", "gate_draws = 3"]),
     (
         GENERATED,
         "prune.warmup_steps",
         301,
-        ["prune: rise and hold leave 300 steps at sparsity 0.2", "warmup_steps = 301"],
+        ["prune", "rise", "hold", 300, "sparsity 0.2", "warmup_steps = 301"],
     ),
-    (GENERATED, "prune.dropout", True, ["prune", "together = 4 needs dropout = false"]),
-    (GENERATED, "prune.thresholds", {0.5: 0.4}, ["prune", "thresholds need discretise = 'threshold'"]),
-    (GENERATED, "prune.threshold_rule", "nearest", ["prune", "threshold_rule = 'nearest' needs discretise"]),
-    (GENERATED, "prune.threshold_rule", "near", ["prune.threshold_rule = 'near'", "'faithful' or 'nearest'"]),
-    (GENERATED, "prune.thresholds", {1.5: 0.4}, ["prune.thresholds", "less than 1"]),
-    (GENERATED, "prune.discretise", "round", ["prune.discretise = 'round'", "'exact' or 'threshold'"]),
-    (GENERATED, "device", "gpu", ["device = 'gpu'", "'cpu' or 'cuda'"]),
-    (GENERATED, "prune.examples", PAIRS + 1, [f"prune.examples = {PAIRS + 1}", f"at most {PAIRS}"]),
-    (GENERATED, "prune.mean_examples", PAIRS + 1, [f"prune.mean_examples = {PAIRS + 1}", f"at most {PAIRS}"]),
-    (GENERATED, "task.max_length", POSITIONS + 1, [f"task.max_length = {POSITIONS + 1}", f"= {POSITIONS}", "lower"]),
-    (GENERATED, "task.counter_example_weights", [1] * 10, ["task.counter_example_weights", "at least 11", "not 10"]),
-    (GENERATED, "task.counter_example_weights", [1] * 12, ["task.counter_example_weights", "at most 11", "not 12"]),
+    (GENERATED, "prune.dropout", True, ["prune", "together = 4", "dropout"]),
+    (GENERATED, "prune.thresholds", {0.5: 0.4}, ["prune", "thresholds", "discretise", "'threshold'"]),
+    (GENERATED, "prune.threshold_rule", "nearest", ["prune", "threshold_rule = 'nearest'", "discretise"]),
+    (GENERATED, "prune.threshold_rule", "near", ["prune.threshold_rule = 'near'", "'faithful'", "'nearest'"]),
+    (GENERATED, "prune.thresholds", {1.5: 0.4}, ["prune.thresholds", 1]),
+    (GENERATED, "prune.discretise", "round", ["prune.discretise = 'round'", "'exact'", "'threshold'"]),
+    (GENERATED, "device", "gpu", ["device = 'gpu'", "'cpu'", "'cuda'"]),
+    (GENERATED, "prune.examples", PAIRS + 1, [f"prune.examples = {PAIRS + 1}", PAIRS]),
+    (GENERATED, "prune.mean_examples", PAIRS + 1, [f"prune.mean_examples = {PAIRS + 1}", PAIRS]),
+    (GENERATED, "task.max_length", POSITIONS + 1, [f"task.max_length = {POSITIONS + 1}", POSITIONS]),
+    (GENERATED, "task.counter_example_weights", [1] * 10, ["task.counter_example_weights", 11, 10]),
+    (GENERATED, "task.counter_example_weights", [1] * 12, ["task.counter_example_weights", 11, 12]),
     (GENERATED, "task.counter_example_weights", [0] * 11, ["task", "counter_example_weights", "0"]),
-    (GENERATED, "task.counter_examples", 1.5, ["task.counter_examples = 1.5", "less than or equal to 1"]),
-    (GENERATED, "task.artefacts", {"added_modifiers": 1.5}, ["task.artefacts.added_modifiers = 1.5", "equal to 1"]),
-    (GENERATED, "task.artefacts", {"foreign_premises": -1}, ["task.artefacts.foreign_premises = -1", "equal to 0"]),
+    (GENERATED, "task.counter_examples", 1.5, ["task.counter_examples = 1.5", 1]),
+    (GENERATED, "task.artefacts", {"added_modifiers": 1.5}, ["task.artefacts.added_modifiers = 1.5", 1]),
+    (GENERATED, "task.artefacts", {"foreign_premises": -1}, ["task.artefacts.foreign_premises = -1", 0]),
     (
         GENERATED,
         "task.artefacts",
         {"planted_words": 0.5},
         ["task.artefacts", "planted_words = 0.5", "foreign_premises"],
     ),
-    (GENERATED, "model.architecture.heads", 7, ["model.architecture", "hidden = ", "multiple of heads = 7"]),
+    (GENERATED, "model.architecture.heads", 7, ["model.architecture", "hidden", "heads = 7"]),
     (GENERATED, "model.source", "old", ["model", "source", "'old'", "'new'", "'pretrained'"]),
-    (GENERATED, "results", "", ["results = ''", "should match pattern"]),
-    (GENERATED, "results", "my results", ["results = 'my results'", "should match pattern"]),
+    (GENERATED, "results", "", ["results = ''"]),
+    (GENERATED, "results", "my results", ["results = 'my results'"]),
     (
         "config/minilm-qqp.yaml",
         "analysis.ablation_kinds",
         ["counterfactual"],
-        ["analysis.ablation_kinds = ['counterfactual']", "give 'mean', 'zero' or 'resample' before"],
+        ["analysis.ablation_kinds = ['counterfactual']", "'mean'", "'zero'", "'resample'"],
     ),
-    (REAL, "task.train", [], ["task.train = []", "at least 1"]),
-    (REAL, "task.train_pairs", 1, ["prune.examples = ", "task.train_pairs = 1", "at most 1"]),
-    (REAL, "task.labels", ["yes", "yes"], ["task", "labels", "yes", "once"]),
-    (REAL, "task.evaluation", {}, ["task.evaluation = {}", "at least 1"]),
-    (REAL, "task.evaluation.hans.group", "id", ["task.evaluation.hans", "exactly one of", "group_by_label"]),
-    (REAL, "task.evaluation.mnli_matched.group", REMOVED, ["task.evaluation.mnli_matched", "exactly one of", "group"]),
-    (REAL, "task.evaluation.mnli_matched.group", "odd", ["mnli_matched.group = 'odd'", "'id', 'ood' or"]),
+    (REAL, "task.train", [], ["task.train = []", 1]),
+    (REAL, "task.train_pairs", 1, ["prune.examples", "task.train_pairs = 1"]),
+    (REAL, "task.labels", ["yes", "yes"], ["task", "labels", "yes"]),
+    (REAL, "task.evaluation", {}, ["task.evaluation = {}", 1]),
+    (REAL, "task.evaluation.hans.group", "id", ["task.evaluation.hans", "group", "group_by_label"]),
+    (REAL, "task.evaluation.mnli_matched.group", REMOVED, ["task.evaluation.mnli_matched", "group", "group_by_label"]),
+    (REAL, "task.evaluation.mnli_matched.group", "odd", ["mnli_matched.group = 'odd'", "'id'", "'ood'"]),
     (REAL, "task.train.0.sentences", ["premise"], ["task.train.0.sentences"]),
-    (REAL, "task.evaluation.x", AT | {"sha256": None}, ["task.evaluation.x", "`url` and `sha256` go together"]),
-    (REAL, "task.evaluation.x", AT | {"url": None}, ["task.evaluation.x", "`url` and `sha256` go together"]),
-    (REAL, "task.evaluation.x", AT | {"url": "ftp://a.org/x"}, ["x.url = 'ftp://a.org/x'", "https?://"]),
-    (REAL, "task.evaluation.x", AT | {"sha256": "ab"}, ["x.sha256 = 'ab'", "{64}"]),
-    (REAL, "task.evaluation.x", AT | {"hub": "a/b", "revision": "0" * 40}, ["task.evaluation.x", "not both"]),
-    (REAL, "task.evaluation.x", AT | {"file": "part-*.csv"}, ["task.evaluation.x", "one file"]),
-    (REAL, "task.evaluation.x", AT | {"file": "../x.csv"}, ["task.evaluation.x", "below `folder`"]),
-    (REAL, "task.evaluation.x", AT | {"format": "saved"}, ["task.evaluation.x", "one file"]),
+    (REAL, "task.evaluation.x", AT | {"sha256": None}, ["task.evaluation.x", "url", "sha256"]),
+    (REAL, "task.evaluation.x", AT | {"url": None}, ["task.evaluation.x", "url", "sha256"]),
+    (REAL, "task.evaluation.x", AT | {"url": "ftp://a.org/x"}, ["x.url = 'ftp://a.org/x'"]),
+    (REAL, "task.evaluation.x", AT | {"sha256": "ab"}, ["x.sha256 = 'ab'"]),
+    (REAL, "task.evaluation.x", AT | {"hub": "a/b", "revision": "0" * 40}, ["task.evaluation.x", "url", "hub"]),
+    (REAL, "task.evaluation.x", AT | {"file": "part-*.csv"}, ["task.evaluation.x", "url", "file"]),
+    (REAL, "task.evaluation.x", AT | {"file": "../x.csv"}, ["task.evaluation.x", "url", "file", "folder"]),
+    (REAL, "task.evaluation.x", AT | {"format": "saved"}, ["task.evaluation.x", "url", "file"]),
     (
         REAL,
         "task.evaluation.x",
         AT | {"file": HANS_FILE},
-        ["task", "task.evaluation.x and task.evaluation.hans", HANS_FILE],
+        ["task", "task.evaluation.x", "task.evaluation.hans", HANS_FILE],
     ),
 ]
 
@@ -240,7 +240,7 @@ IMPOSSIBLE = [
 @pytest.mark.parametrize(("file", "path", "value", "parts"), IMPOSSIBLE)
 def test_an_impossible_value_is_named_with_what_would_be_right(file, path, value, parts):
     (line,) = faults(replaced(VALUES[file], path, value))
-    assert [part for part in parts if part not in line] == [], line
+    assert mentions(line, *parts), line
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), "inf", "nan"])
@@ -263,7 +263,8 @@ def test_numbers_are_finite(path, value):
     ],
 )
 def test_a_missing_key_is_named(file, path):
-    assert faults(replaced(VALUES[file], path, REMOVED)) == [f"  {path}: missing; this key has no default"]
+    (line,) = faults(replaced(VALUES[file], path, REMOVED))
+    assert line.startswith(f"  {path}: ")
 
 
 @pytest.mark.parametrize("block", ["model", "task"])
@@ -284,5 +285,5 @@ def test_all_faults_stand_in_one_error_one_on_a_line():
 
 def test_held_out_pairs_must_exist_too():
     values = replaced(replaced(VALUES[GENERATED], "prune.discretise", "threshold"), "prune.examples", PAIRS)
-    with pytest.raises(ConfigError, match=r"prune\.examples = .* with prune\.held_out = 500 .* at most"):
+    with raises(ConfigError, "prune.examples", PAIRS, "prune.held_out", 500, PAIRS + 500):
         parse_study(values)

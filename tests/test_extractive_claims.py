@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from extractive_tables import CITIES, PAPER, SEEDS, tables
+from mentions import mentions, raises
 
 from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments.extractive_structures.claims import judge_claims
@@ -118,7 +119,7 @@ def test_without_components_that_differ_within_layers_of_two_seeds_there_are_too
     equal = (core["hop"] == "second") & (core["seed"] > 1)
     rows["extractive_core"] = core.assign(**{column: core[column].mask(equal, core["layer"] + 1)})
     result = judge_claims("made", rows, STATED).set_index("claim").loc[KEPT[0]]
-    assert result["verdict"] == "too few" and "second hop: in 1 seeds" in result["detail"]
+    assert result["verdict"] == "too few" and mentions(result["detail"], "second hop", 1)
 
 
 def test_one_seed_decides_nothing():
@@ -161,10 +162,7 @@ def test_without_a_corpus_its_claims_are_not_run():
     rows["extractive_curves"] = rows["extractive_curves"].query("corpus != 'shuffled'")
     result = judge_claims("made", rows, STATED).set_index("claim")
     assert result.loc["learned-from-implications-that-follow", "verdict"] == "not run"
-    assert (
-        "no model was pre-trained on the corpus shuffled"
-        in result.loc["learned-from-implications-that-follow", "detail"]
-    )
+    assert mentions(result.loc["learned-from-implications-that-follow", "detail"], "shuffled")
 
 
 HOP = {"extractive_removal": "r", "extractive_agreement": "r", "extractive_sharing": "observed"}
@@ -177,8 +175,8 @@ def test_both_hops_are_judged_by_both(name, absent):
     second = rows[name]["hop"] == "second"
     rows[name] = rows[name][~second] if absent else rows[name].assign(**{HOP[name]: rows[name][HOP[name]].mask(second)})
     result = judge_claims("made", rows, STATED).set_index("claim")
-    changed = result[result["detail"].str.contains("no seed has a value of second hop")]
-    assert len(changed) and set(changed["verdict"]) == {"too few"}
+    changed = result[result["verdict"] == "too few"]
+    assert len(changed) and all(mentions(detail, "second hop") for detail in changed["detail"])
     assert set(result.loc[result.index.difference(changed.index), "verdict"]) == {"supported"}
 
 
@@ -192,7 +190,7 @@ def test_correlations_of_either_sign_have_a_mean_between_them():
     removal = rows["extractive_removal"]
     rows["extractive_removal"] = removal.assign(r=removal["seed"].map(dict(zip(SEEDS, r, strict=False))))
     told = score_tells(Evidence(rows), "informative", "restored", "mlp")
-    assert told.low < 0.7 < told.high and "negative on 2 of 4 seeds" in told.detail
+    assert told.low < 0.7 < told.high and mentions(told.detail, "2 of 4")
 
 
 def test_equal_correlations_have_no_interval():
@@ -202,7 +200,7 @@ def test_equal_correlations_have_no_interval():
 
 @pytest.mark.parametrize("r", [1.0, -1.0])
 def test_a_correlation_of_one_has_too_few_components(r):
-    with pytest.raises(TooFewUnits, match=r"^rho: 1 or -1 on a seed \(second hop\)$"):
+    with raises(TooFewUnits, "rho", "second hop"):
         lowest_correlation({"first hop": pd.Series([0.2, 0.3]), "second hop": pd.Series([0.5, r])}, "rho")
 
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 import yaml
 from extractive import VOCABULARY, WORLD, hop, study
+from mentions import mentions, raises
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import ConfigError
@@ -125,11 +126,11 @@ def test_examples_and_questions_are_padded_at_their_end():
 
 
 def test_options_that_begin_alike_are_named():
-    with pytest.raises(InputError, match=r"'Ada Doe' and 'Ada Reed'.*world\.yaml"):
+    with raises(InputError, "Ada Doe", "Ada Reed", "world.yaml"):
         first_tokens(["Ada Doe", "Carl Reed", "Ada Reed"], VOCABULARY)
-    with pytest.raises(InputError, match="at least two; add options"):
+    with raises(InputError, "options", ["Ada Doe"]):
         first_tokens(["Ada Doe"], VOCABULARY)
-    with pytest.raises(InputError, match=r"'Atlantis' of 'lives in Atlantis' is no word of world\.yaml"):
+    with raises(InputError, "'Atlantis'", "lives in Atlantis", "world.yaml"):
         VOCABULARY("lives in Atlantis")
 
 
@@ -151,48 +152,47 @@ def test_a_relation_without_options_is_named(tmp_path):
     values = WORLD.model_dump()
     del values["cities"][2]["dish"]
     (tmp_path / "world.yaml").write_text(yaml.safe_dump(values))
-    with pytest.raises(ConfigError, match="cities: Berlin without 'dish'; every city needs one as an option"):
+    with raises(ConfigError, "cities", "Berlin", "dish"):
         read_world(tmp_path / "world.yaml")
     values["cities"][2]["dish"] = "sushi"
     (tmp_path / "world.yaml").write_text(yaml.safe_dump(values))
-    with pytest.raises(ConfigError, match="cities: dish = 'sushi' comes twice"):
+    with raises(ConfigError, "cities", "dish", "sushi"):
         read_world(tmp_path / "world.yaml")
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "named"),
     [
-        ({"home": "{nme} lives in"}, "home = '{nme} lives in': it must have {name} once"),
-        ({"located": "The city is"}, "located = 'The city is': it must have {landmark} once"),
-        ({"given": ["Ada", "Ada"]}, "given: Ada comes twice"),
+        ({"home": "{nme} lives in"}, ("home", "{nme} lives in", "{name}")),
+        ({"located": "The city is"}, ("located", "The city is", "{landmark}")),
+        ({"given": ["Ada", "Ada"]}, ("given", "Ada")),
     ],
 )
-def test_a_sentence_without_its_slot_and_a_repeated_name_are_named(tmp_path, changed, said):
+def test_a_sentence_without_its_slot_and_a_repeated_name_are_named(tmp_path, changed, named):
     (tmp_path / "world.yaml").write_text(yaml.safe_dump(WORLD.model_dump() | changed))
-    with pytest.raises(ConfigError) as caught:
+    with raises(ConfigError, *named):
         read_world(tmp_path / "world.yaml")
-    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("block", "changes", "message"),
+    ("block", "changes", "named"),
     [
-        ("data", {"cities": 21}, "cities = 21: world.yaml has 20"),
-        ("data", {"names": 6}, "names = 6: one for each of 6 cities is tested; give more than these"),
-        ("data", {"people": 3600}, "names + people = 3612 exceeds the 3600 names"),
-        ("data", {"people": 3}, "people = 3: every city has officers of its own; give at least 6"),
-        ("model", {"positions": 9}, "model.positions = 9: the longest sentence of world.yaml has"),
-        ("model", {"heads": 5}, "width = 12 must be a multiple of heads = 5"),
-        ("freezing", {"early": 2}, "freezing.early = 2 of model.layers = 2: a layer must be late; give at most 1"),
-        ("scores", {"counterfactuals": 6}, "scores.counterfactuals = 6: there are 5 other prompts; give at most"),
-        ("pretraining", {"corpora": ["shuffled"]}, "need a model of the corpus 'whole'; add it"),
+        ("data", {"cities": 21}, ("cities = 21", "world.yaml", 20)),
+        ("data", {"names": 6}, ("names = 6", "6 cities")),
+        ("data", {"people": 3600}, ("names", "people", 3612, 3600)),
+        ("data", {"people": 3}, ("people = 3", 6)),
+        ("model", {"positions": 9}, ("model.positions = 9", "world.yaml")),
+        ("model", {"heads": 5}, ("width = 12", "heads = 5")),
+        ("freezing", {"early": 2}, ("freezing.early = 2", "model.layers = 2", 1)),
+        ("scores", {"counterfactuals": 6}, ("scores.counterfactuals = 6", 5)),
+        ("pretraining", {"corpora": ["shuffled"]}, ("corpora = ['shuffled']", "whole")),
     ],
 )
-def test_an_impossible_setting_has_one_message(block, changes, message):
+def test_an_impossible_setting_has_one_message(block, changes, named):
     with pytest.raises(ConfigError) as result:
         study(**{block: changes})
-    first, *lines = str(result.value).splitlines()
-    assert first == "tiny.yaml cannot be run:" and len(lines) == 1 and message in lines[0]
+    first, line = str(result.value).splitlines()
+    assert first.startswith("tiny.yaml") and mentions(line, *named)
 
 
 def test_the_hop_of_a_seed_is_its_own():

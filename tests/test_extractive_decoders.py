@@ -4,6 +4,7 @@ import pytest
 import torch
 from decoders import DECODERS, make_decoder
 from extractive import STEP, fall
+from mentions import raises
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.answers import compute_losses
@@ -158,7 +159,7 @@ def test_another_family_is_named(tmp_path):
     from transformers import GPT2Config, GPT2LMHeadModel
 
     GPT2LMHeadModel(GPT2Config(n_layer=1, n_embd=8, n_head=2, vocab_size=9)).save_pretrained(tmp_path)
-    with pytest.raises(InputError, match=r"model_type = 'gpt2' .*olmo, llama, gemma2, qwen2"):
+    with raises(InputError, "model_type", "gpt2", "olmo", "llama", "gemma2", "qwen2"):
         load_parameters(tmp_path)
 
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 from decoders import save_decoder
 from extractive import VOCABULARY, study
+from mentions import raises
 from safetensors.torch import load_file
 
 from heuristic_core.common.errors import InputError
@@ -227,7 +228,7 @@ def test_a_decoder_is_converted_with_its_tokenizer_unless_no_layer_is_late(tmp_p
     pretrained = Pretrained(name="tiny", folder=str(model), known_rank=9)
     outputs = {"checkpoint": str(tmp_path / "out" / "model.safetensors")}
     outputs["tokenizer"] = [str(tmp_path / "out" / f"{name}.json") for name in ("tokenizer", "tokenizer_config")]
-    with pytest.raises(InputError, match=r"freezing\.early = 2: tiny has 2 layers.* choose at most 1"):
+    with raises(InputError, "freezing.early", 2, "tiny", 1):
         convert_decoder(STUDY.data, Freezing(early=2), pretrained, **outputs)
     assert not (tmp_path / "out").exists()
     convert_decoder(STUDY.data, STUDY.freezing, pretrained, **outputs)

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from extractive import STEP, VOCABULARY, WORLD, fall, hop, study, two_models
+from mentions import mentions
 
 from heuristic_core.experiments.extractive_structures import scores as scoring
 from heuristic_core.experiments.extractive_structures.answers import compute_losses
@@ -96,7 +97,7 @@ def test_prompts_that_do_not_fit_together_follow_one_after_another(monkeypatch):
 def test_a_model_that_is_too_large_for_full_replacement_says_so():
     rows = agreement_rows(compute_scores(some(), 2), None)
     assert len(rows) == len(KINDS) * 2 * 2 and {row["r"] for row in rows} == {None}
-    assert {row["reason"] for row in rows} == {"6 components; outputs are replaced one by one of at most 100"}
+    assert all(mentions(row["reason"], 6, 100) for row in rows)
 
 
 def test_scores_are_known_within_prompts_and_upstream_with_a_partner_alone():
@@ -152,9 +153,10 @@ def test_removal_has_the_signed_correlation_of_scores_and_effects():
     ]
     result = {(row["kind"], row["score"], row["effect"]): row for row in removal_rows(rows)}
     assert result["head", "informative", "restored"]["r"] == pytest.approx(-1)
-    assert result["head", "upstream", "restored"]["reason"] == "all values are the same"
-    assert result["mlp", "informative", "restored"]["reason"] == "2 values; a correlation needs three"
-    assert correlate([1, 2, 3], [1, float("nan"), 3]) == (None, "a value is not finite")
+    assert result["head", "upstream", "restored"]["r"] is None and result["head", "upstream", "restored"]["reason"]
+    assert mentions(result["mlp", "informative", "restored"]["reason"], 2)
+    r, reason = correlate([1, 2, 3], [1, float("nan"), 3])
+    assert r is None and reason
     assert len(result) == 2 * 4 * 2
 
 

@@ -204,7 +204,7 @@ def test_the_same_order_of_components_at_every_token_correlates_within_tokens():
     row = correlate_places(stored, read)
     assert row["r"] == pytest.approx(1) and row["r_pooled"] < 0
     single = correlate_places(stored[:, :1], read[:, :1])  # a component per token leaves nothing to compare
-    assert single["r"] is None and single["reason"] == "all values are the same" and single["r_pooled"] < 0
+    assert single["r"] is None and single["reason"] and single["r_pooled"] < 0
 
 
 def test_scores_of_longer_prompts_are_aligned_by_their_ends():

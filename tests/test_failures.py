@@ -2,8 +2,10 @@
 
 import logging
 import os
+import re
 
 import pytest
+from mentions import mentions
 from reduced import REDUCED, snakemake
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -66,8 +68,9 @@ def test_jobs_with_the_same_message_share_it(failures, tmp_path):
     failed(failures, 1, "prune_42", same[0])
     failed(failures, 2, "prune_43", same[1])
     failed(failures, 3, "encode")
-    assert failures.format_summary(4, 9).strip().split("\n\n") == [
-        "3 jobs failed; 4 of 9 jobs are finished.",
+    first, *parts = failures.format_summary(4, 9).strip().split("\n\n")
+    assert mentions(first, 3, "4 of 9")
+    assert parts == [
         f"prune_42: {same[0]}\nprune_43: {same[1]}\n    no memory",
         f"encode\n    {NO_MESSAGE}",
         ADVICE,
@@ -94,11 +97,8 @@ def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):
         for i, (name, text) in enumerate(logs.items())
     ]
     tell(failures, LogEvent.GROUP_ERROR, job_error_info=jobs)
-    assert (
-        "1 job failed" in failures.format_summary(0, 1)
-        and "two: " in failures.format_summary(0, 1)
-        and "one: " not in failures.format_summary(0, 1)
-    )
+    summary = failures.format_summary(0, 1)
+    assert mentions(summary.strip().splitlines()[0], 1) and "two: " in summary and "one: " not in summary
     ended = FailureHandler()
     tell(ended, LogEvent.GROUP_ERROR, job_error_info=jobs[:1])
     assert "one: " in ended.format_summary(0, 1) and NO_MESSAGE in ended.format_summary(0, 1)
@@ -108,9 +108,8 @@ def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tm
     done = snakemake(tmp_path, "--", "figure15", config=REDUCED, check=False)
     said = (done.stdout + done.stderr).split("WorkflowError")[-1]
     assert done.returncode == 1 and said.strip().endswith(ADVICE)
-    assert (
-        "1 job failed" in said and "figure15: results/reduced/logs/figures/figure15.log\n    figure15 is of rob" in said
-    )
+    _, reason = said.split("figure15: results/reduced/logs/figures/figure15.log\n")
+    assert mentions(reason.splitlines()[0], "figure15", "roberta")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +121,8 @@ def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tm
 )
 def test_how_far_a_run_came_is_told_however_quiet_it_is(tmp_path, quiet):
     done = snakemake(tmp_path, *quiet, "--keep-going", "--", "figure15", "describe", check=False)
-    assert done.returncode == 1 and "1 job failed; 1 of 2 jobs are finished." in done.stderr
+    assert done.returncode == 1
+    assert any(re.findall(r"\d+", line) == ["1", "1", "2"] for line in done.stderr.splitlines())  # failed, done, all
 
 
 @pytest.mark.parametrize("job", ["sentences", "encode"])
@@ -137,5 +137,6 @@ def test_warnings_of_the_data_are_marked_in_their_log_and_end_the_terminal(tmp_p
     said = ["3 rows", *2 * ["warning: no pair has the label 'neutral'"]]
     assert [line[9:] for line in path.read_text().splitlines()] == said
     experiment = load_experiment({})
-    assert experiment.list_warnings(str(tmp_path / "small")) == [f"small: no pair has the label 'neutral'. See {path}"]
+    (warning,) = experiment.list_warnings(str(tmp_path / "small"))
+    assert mentions(warning, "small", "no pair has the label 'neutral'", path)
     assert experiment.list_warnings(str(tmp_path / "none")) == []

@@ -10,6 +10,7 @@ import pytest
 import torch
 from conftest import ROOT
 from families import make_model
+from mentions import mentions, raises
 from reduced import STUDY
 
 from heuristic_core.common.errors import InputError
@@ -75,7 +76,7 @@ def test_weights_that_are_no_safetensors_are_refused(bert, tmp_path, trap, name)
     bert.save_pretrained(folder)
     (folder / "model.safetensors").unlink()
     torch.save(Malice(trap[0]), folder / name)
-    with pytest.raises(InputError, match=rf"model\.safetensors.*{name}"):
+    with raises(InputError, "model.safetensors", name):
         start(folder)
 
 
@@ -83,7 +84,7 @@ def test_a_pickle_named_as_safetensors_is_refused(bert, tmp_path, trap):
     folder = tmp_path / "model"
     bert.save_pretrained(folder)
     torch.save(Malice(trap[0]), folder / "model.safetensors")
-    with pytest.raises(InputError, match=r"model\.safetensors is not a safetensors file"):
+    with raises(InputError, folder / "model.safetensors"):
         start(folder)
 
 
@@ -106,9 +107,9 @@ def test_code_that_a_configuration_asks_for_is_not_run(bert, tmp_path, trap, mod
         assert type(start(folder)).__module__.startswith("transformers.")
         assert load_model(folder).grid.layers == 3
     else:
-        with pytest.raises(InputError, match="model cannot be loaded"):
+        with raises(InputError, folder):
             start(folder)
-        with pytest.raises(InputError, match="of_its_own"):
+        with raises(InputError, "of_its_own"):
             load_model(folder)
 
 
@@ -124,7 +125,7 @@ def test_code_that_a_tokenizer_asks_for_is_not_run(tmp_path, trap, kind):
     try:
         result = make_tokenizer(model_of(folder), STUDY.task)
     except InputError as error:
-        assert kind == "EvilTokenizer" and f"{folder} cannot be loaded" in str(error)
+        assert kind == "EvilTokenizer" and mentions(str(error), folder)
     else:
         assert type(result).__module__.startswith("transformers.")
 
@@ -132,7 +133,7 @@ def test_code_that_a_tokenizer_asks_for_is_not_run(tmp_path, trap, kind):
 def test_a_configuration_that_asks_for_code_is_refused(tmp_path, trap):
     path = tmp_path / "mine.yaml"
     path.write_text(f"study: !!python/object/apply:os.mkdir [{str(trap[0])!r}]\n")
-    with pytest.raises(ConfigError, match=r"mine\.yaml is not valid YAML"):
+    with raises(ConfigError, path):
         load_study(path)
 
 
@@ -140,10 +141,10 @@ def test_arrays_and_pickles_among_data_and_results_are_refused_or_not_looked_at(
     np.save(tmp_path / "data.npy", np.array([Malice(trap[0])], dtype=object), allow_pickle=True)
     (tmp_path / "data.pkl").write_bytes(pickle.dumps(Malice(trap[0])))
     for name in ("data.npy", "data.pkl"):
-        with pytest.raises(DataError, match=r"is none of \.parquet"):
+        with raises(DataError, name, ".parquet"):
             read_columns(tmp_path / name, None, ["a"])
         for format in ("parquet", "csv", "tsv", "jsonl", "saved"):
-            with pytest.raises(DataError, match=name):
+            with raises(DataError, name):
                 read_columns(tmp_path / name, format, ["a"])
     study = tmp_path / "study"
     (study / "tables").mkdir(parents=True)

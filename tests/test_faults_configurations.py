@@ -13,6 +13,7 @@ from conftest import ROOT, STUDY_FILES
 from damaged_bytes import damaged
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from mentions import mentions, raises
 from reduced import REDUCED, snakemake
 
 from heuristic_core.common.errors import InputError
@@ -154,7 +155,7 @@ def test_any_changed_configuration_is_a_study_or_one_message(values):
         study = parse_study(values, "mine.yaml")
     except ConfigError as error:
         first, *lines = str(error).splitlines()
-        assert first == "mine.yaml cannot be run:" and lines
+        assert mentions(first, "mine.yaml") and lines
         return
     check_study(study)
 
@@ -200,7 +201,7 @@ def test_a_study_to_compare_has_a_plain_name(tmp_path, monkeypatch, name):
         (tmp_path / folder / "study.json").write_text("{}")
         (tmp_path / folder / "tables" / "claims.parquet").write_text("")
     assert [side.name for side in parse_sides("good:1 good")] == ["good-ft1", "good"]
-    with pytest.raises(InputError, match="letters"):
+    with raises(InputError, "compare", repr(name)):
         parse_sides(f'good "{name}"')
 
 
@@ -235,39 +236,31 @@ def test_bad_configurations_end_snakemake_with_a_message_and_nothing_done(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (None, "mine.yaml: no such file; give the path of a study's configuration"),
-        (b"", "mine.yaml: expected `key: value` lines, found NoneType"),
-        (b"\xff\xfe", "mine.yaml is not valid YAML: 'utf-8' codec"),
-        (b"study: x", None),
-    ],
+    ("content", "kind"), [(None, ""), (b"", "NoneType"), (b"\xff\xfe", "utf-8"), (b"study: x", None)]
 )
-def test_files_on_the_command_line_are_looked_at_before_snakemake(tmp_path, monkeypatch, capsys, content, said):
+def test_files_on_the_command_line_are_looked_at_before_snakemake(tmp_path, monkeypatch, capsys, content, kind):
     if content is not None:
         (tmp_path / "mine.yaml").write_bytes(content)
     for words in (["--configfile", "config.yaml", f"{tmp_path}/mine.yaml"], [f"--configfile={tmp_path}/mine.yaml"]):
         monkeypatch.setattr("sys.argv", ["snakemake", "-n", *words, "--", "figure06"])
-        if said is None:
+        if kind is None:
             check_config_files()
             continue
         with pytest.raises(SystemExit, match="1"):
             check_config_files()
-        assert capsys.readouterr().err.startswith(f"{tmp_path}/{said}")
+        assert mentions(capsys.readouterr().err, tmp_path / "mine.yaml", kind)
 
 
 def test_snakemake_names_a_missing_configuration_in_one_line():
     command = [sys.executable, "-m", "snakemake", "-n", "--configfile", "nothere.yaml"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1
-    assert done.stderr.splitlines()[1:] == [
-        "nothere.yaml: no such file; give the path of a study's configuration, such as config.yaml"
-    ]
+    _, line = done.stderr.splitlines()
+    assert mentions(line, "nothere.yaml")
 
 
 def test_a_target_after_a_configuration_is_told_where_it_belongs(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["snakemake", "--configfile", str(ROOT / "config.yaml"), "figure06"])
     with pytest.raises(SystemExit, match="1"):
         check_config_files()
-    told = capsys.readouterr().err
-    assert told.startswith("figure06: no such file; a target comes after --, as in --configfile ")
+    assert mentions(capsys.readouterr().err, "figure06", "--configfile", "-- figure06")

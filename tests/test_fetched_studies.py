@@ -104,5 +104,5 @@ def test_a_study_is_fetched_once_and_then_runs_from_the_cache(hub, environment, 
 
 @pytest.mark.slow
 def test_a_study_without_the_hub_has_nothing_to_fetch(tmp_path):
-    done = snakemake(tmp_path, "fetch")
-    assert "nothing to fetch" in done.stdout + done.stderr and not (tmp_path / "results/reduced/mini-bert").exists()
+    snakemake(tmp_path, "fetch")
+    assert not (tmp_path / "results/reduced/mini-bert").exists()

@@ -6,6 +6,7 @@ from amounts import first_fast
 from drawn import TABLES
 from figure_tables import CONTEXT
 from matplotlib.text import Text
+from mentions import mentions
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.figures import build_sheets, draw
@@ -35,7 +36,7 @@ def drawn(name, **where):
 @pytest.mark.parametrize("name", first_fast("figure12", "figure02", "figure03"))
 def test_a_collapsed_subnetwork_is_crossed_on_every_subset(name):
     said, marked, marks = drawn(name, **POINT)
-    assert "collapsed: at chance in-domain" in said
+    assert any(mentions(text, "collapsed") for text in said)
     (crosses,) = marked
     assert crosses.get_marker() == "x"
     of_run = marks[marks["collapsed"]]
@@ -45,7 +46,7 @@ def test_a_collapsed_subnetwork_is_crossed_on_every_subset(name):
 
 def test_a_mean_with_a_collapsed_subnetwork_is_crossed():
     said, (crosses,), marks = drawn("figure04", **POINT)
-    assert "some of them collapsed (chance in-domain)" in said
+    assert any(mentions(text, "collapsed") for text in said)
     points = marks[marks["collapsed"] > 0]
     assert (
         set(points["sparsity"]) == {CONTEXT.mid} and set(points["ft_seed"]) == {2} and set(points["collapsed"]) == {1}
@@ -55,12 +56,12 @@ def test_a_mean_with_a_collapsed_subnetwork_is_crossed():
 
 def test_a_size_is_crossed_where_most_subnetworks_collapsed():
     said, marked, marks = drawn("figure06", ft_seed=1, step=600)
-    assert "most subnetworks collapsed" in said
+    assert any(mentions(text, "collapsed") for text in said)
     points = marks[(marks["collapsed"] == 1) & marks["value"].notna() & marks["seed"].isna()]
     assert set(points["ft_seed"]) == {1} and set(points["step"]) == {600}
     assert sorted(y for line in marked for y in line.get_ydata() if pd.notna(y)) == sorted(points["value"])
     one = drawn("figure06", ft_seed=1, step=600, seed=42)  # of three
-    assert not one[1] and "most subnetworks collapsed" not in one[0]
+    assert not one[1] and not any(mentions(text, "collapsed") for text in one[0])
 
 
 @pytest.mark.parametrize("name", first_fast("figure04", "figure06", "figure02", "figure03", "figure12", fast=2))
@@ -78,7 +79,7 @@ def test_a_table_counts_runs_that_are_left_out(name):
     counted = (marks["sparsity"] == CONTEXT.mid) & (marks["ft_seed"].isna() | (marks["ft_seed"] == 2))
     assert marks["left_out"].tolist() == counted.astype(int).tolist() and counted.any()
     cells = [row[-1] for sheet in sheets(marks) for row in sheet.rows]
-    assert sum(cell.endswith(" (1 faulty, left out)") for cell in cells) == counted.sum()
+    assert sum(mentions(cell, "(1 faulty") for cell in cells) == counted.sum()
 
 
 def test_a_table_of_controls_counts_runs_that_are_left_out():
@@ -88,8 +89,8 @@ def test_a_table_of_controls_counts_runs_that_are_left_out():
         )[1]
         return [cell for sheet in build_sheets("table_controls", marks) for row in sheet.rows for cell in row]
 
-    assert any(", 2 faulty, left out" in cell for cell in words(2))
-    assert not any("faulty" in cell for cell in words(0))
+    differing = [cell for cell, other in zip(words(2), words(0), strict=True) if cell != other]
+    assert differing and all(mentions(cell, 2) for cell in differing)
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,12 @@ import sys
 
 import pytest
 from conftest import ROOT
+from mentions import mentions
 
 pytestmark = pytest.mark.slow
 REASONS = {
-    "figure11": "figure11 is of qqp, this study of mnli; set counterpart.task: qqp, or ask for figure05",
-    "table8": "table8 is of gpt2, this study of bert; set counterpart.model: gpt2, or ask for table3",
+    "figure11": ("figure11", "qqp", "mnli", "counterpart.task: qqp", "figure05"),
+    "table8": ("table8", "gpt2", "bert", "counterpart.model: gpt2", "table3"),
 }
 
 
@@ -18,6 +19,8 @@ def test_targets_that_the_study_cannot_have_name_the_setting_and_write_nothing(t
     command += ["--configfile", str(ROOT / "tests" / "studies" / "reduced.yaml"), "--cores", "1", "--keep-going"]
     done = subprocess.run([*command, *REASONS], capture_output=True, text=True)
     assert done.returncode == 1
-    assert {*REASONS.values()} <= {*done.stderr.splitlines()} and "Traceback" not in done.stderr
+    for named in REASONS.values():
+        assert any(mentions(line, *named) for line in done.stderr.splitlines())
+    assert "Traceback" not in done.stderr
     written = [path.name for path in tmp_path.rglob("*") if path.is_file() and ".snakemake" not in path.parts]
     assert sorted(written) == [f"{name}.log" for name in sorted(REASONS)]

@@ -10,6 +10,7 @@ from amounts import first_fast
 from drawn import SHORT, TABLES, only, settings
 from figure_head_tables import CORE
 from figure_tables import CONTEXT, FT_SEEDS, SUBSETS
+from mentions import mentions, raises
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.config.analysis import Counterpart
@@ -184,7 +185,7 @@ def test_figure04_leaves_failed_runs_out_and_marks_the_point_hollow(tables):
 
 @pytest.mark.parametrize("name", ["figure04", "table7"])
 def test_group_means_refuse_a_choice_of_subsets(tables, name):
-    with pytest.raises(ValueError, match=f"{name}: subsets cannot be chosen here.*analysis.subsets"):
+    with raises(ValueError, name, "analysis.subsets"):
         draw(name, tables, SHORT, CONTEXT)
 
 
@@ -205,7 +206,7 @@ def test_figure09_has_a_bar_for_every_core_head_and_one_for_the_others(tables, d
     mean = only(marks, ft_seed=1, bar="mean of other heads", category="next").iloc[0]
     assert (mean["heads"], mean["share"]) == (28, pytest.approx(others["share"].mean()))
     assert only(marks, ft_seed=2)["bar"].unique().tolist() == ["mean of other heads"]
-    assert "fine-tuning seed 2: no core heads" in texts(figure)
+    assert any(mentions(text, "seed 2", "core") for text in texts(figure))
 
 
 def test_figure10_shows_ood_subsets_and_group_means(tables, drawn):
@@ -237,7 +238,7 @@ def test_figure13_shows_counts_and_correlation(tables, drawn):
     assert only(marks, ft_seed=2, name="2.5", sparsity=0.5)["count"].item() == core["high"].item()
     first, second = (text.splitlines() for text in texts(figure) if "fine-tuning seed" in text)
     assert first[0].endswith("ρ = 0.89 [0.71, 0.95]")
-    assert first[1] == "disjoint halves of the pruning seeds: ρ = 0.80 [0.70, 0.88]"
+    assert first[1].endswith("ρ = 0.80 [0.70, 0.88]")
     assert second[0].endswith("ρ undefined") and second[1] == "35 % sparsity"
     assert only(marks, ft_seed=1)[["rho", "rho_disjoint"]].drop_duplicates().to_numpy().tolist() == [[0.89, 0.8]]
 
@@ -261,16 +262,15 @@ def test_figure_core_seeds_shows_each_set_beside_what_is_expected(tables, drawn)
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_empty_tables_are_refused_by_name(tables, name):
-    empty = {table: rows.head(0) for table, rows in tables.items()}
-    with pytest.raises(ValueError, match=rf"^{name}: no "):
-        draw(name, empty, settings(name), CONTEXT)
+    with raises(ValueError, name):
+        draw(name, {table: rows.head(0) for table, rows in tables.items()}, settings(name), CONTEXT)
     first = TARGETS[name].tables[0]
-    with pytest.raises(ValueError, match=f"^{name}: no table {first}"):
+    with raises(ValueError, name, first):
         draw(name, {table: rows for table, rows in tables.items() if table != first}, settings(name), CONTEXT)
 
 
 def test_an_unknown_subset_is_refused(tables):
-    with pytest.raises(ValueError, match=r"figure02: .*subset 'nowhere'"):
+    with raises(ValueError, "figure02", "nowhere"):
         draw("figure02", tables, Figure(subsets=["in_domain", "nowhere"]), CONTEXT)
 
 

@@ -1,6 +1,7 @@
 """Fine-tuning: it learns, repeats itself, and resumes to the weights of an uninterrupted run."""
 
 import contextlib
+import re
 import tempfile
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from amounts import amount
 from conftest import make_encoded
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mentions import raises
 from safetensors.torch import load_file
 
 from heuristic_core.common.errors import DivergenceError
@@ -117,12 +119,12 @@ WILD = {"clip_norm": None, "dropout": 0.0, "warmup_steps": 0}
 
 def test_numbers_that_are_not_finite_stop_the_run_at_once(tmp_path):
     state = tmp_path / "state.safetensors"
-    with pytest.raises(DivergenceError, match=r"diverged at step \d: .*; last good checkpoint: none\. Lower"):
+    with raises(DivergenceError, "finetune.learning_rate", "finetune.clip_norm", "finetune.warmup_steps"):
         run(state, SETTINGS.model_copy(update=WILD | {"learning_rate": 1e30}))
     assert not state.exists()
 
 
-@pytest.mark.parametrize(("kept", "good"), [([4, 13, 24], "4"), ([6, 12, 24], "12"), ([13, 24], "none")])
+@pytest.mark.parametrize(("kept", "good"), [([4, 13, 24], 4), ([6, 12, 24], 12), ([13, 24], None)])
 def test_the_last_good_checkpoint_is_named_and_the_state_is_left_finite(tmp_path, kept, good):
     """The learning rate is right for 14 steps; then, resumed with a wild one, the run must leave what was good.
     Evaluated at steps 6 and 12, a checkpoint of step 13 may already be of the time when it diverged."""
@@ -132,8 +134,10 @@ def test_the_last_good_checkpoint_is_named_and_the_state_is_left_finite(tmp_path
         run(state, right, cut_at=14)
     before = state.read_bytes()
     wild = SETTINGS.model_copy(update=WILD | {"learning_rate": 1e30, "checkpoints": kept})
-    with pytest.raises(DivergenceError, match=rf"before it: step 12; last good checkpoint: (step )?{good}\."):
+    with raises(DivergenceError) as error:
         run(state, wild)
+    _, *steps = map(int, re.findall(r"\bstep (\d+)", str(error.value)))
+    assert steps == [12, *([good] if good else [])]  # of the last evaluation, of the last good checkpoint
     assert state.read_bytes() == before
     assert all(tensor.isfinite().all() for tensor in load_file(state).values())
 
@@ -143,7 +147,7 @@ def test_a_gradient_that_is_not_finite_changes_no_weight():
     with torch.no_grad():
         stepper.model.classifier.weight[0, 0] = torch.inf
     before = {k: v.clone() for k, v in stepper.model.state_dict().items()}
-    with pytest.raises(DivergenceError, match="loss nan"):
+    with raises(DivergenceError, "nan"):
         stepper.step(torch.arange(len(encoded))[:8], 1e-2)
     assert same(before, stepper.model.state_dict())
 
@@ -156,7 +160,7 @@ def test_a_mean_loss_far_above_a_guess_and_above_the_first_is_divergence(first, 
     records = TrainingRun(step=6, losses=[first])
     record_interval(records, 0.1, classes=3)
     records.step, records.losses = 12, [later - 0.5, later + 0.5]
-    with pytest.raises(DivergenceError, match=r"guess has 1\.1") if diverged else contextlib.nullcontext():
+    with raises(DivergenceError, 1.1) if diverged else contextlib.nullcontext():
         record_interval(records, 0.1, classes=3)
     assert [row["step"] for row in records.trace] == ([6] if diverged else [6, 12])
 
@@ -234,7 +238,7 @@ def test_every_epoch_is_a_permutation_of_its_own():
     assert epochs[0] != epochs[1]
     assert torch.equal(batches.at(4), Batches(10, 3, 1).at(4))
     assert not torch.equal(batches.at(0), Batches(10, 3, 2).at(0))
-    with pytest.raises(ValueError, match=r"batch_size = 11"):
+    with raises(ValueError, "batch_size", 11):
         Batches(10, 11, 1)
 
 
@@ -255,7 +259,7 @@ def test_a_package_that_is_not_installed_is_named():
     from heuristic_core.config.models import PretrainedModel
 
     missing = PretrainedModel(name="m", source="pretrained", package="no_such_package", folder="model")
-    with pytest.raises(ValueError, match="'no_such_package' is not installed"):
+    with raises(ValueError, "no_such_package"):
         resolve_folder(missing)
 
 

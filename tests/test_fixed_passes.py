@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 import torch
+from mentions import raises
 from pruning_runs import SHORT
 from pydantic import ValidationError
 
@@ -105,14 +106,14 @@ def test_attention_of_cudnn_is_for_fixed_shapes_alone(inputs):
 
 
 def test_graphs_without_a_gpu_are_one_error(inputs):
-    with pytest.raises(InputError, match=r"prune\.engine = 'graphs' needs a GPU; set device = 'cuda'"):
+    with raises(InputError, "prune.engine", "graphs", "device", "cuda"):
         prune(inputs, RUNS, BETWEEN.model_copy(update={"engine": "graphs"}))
 
 
 def test_a_model_that_is_not_fused_has_no_fixed_shapes(inputs):
     from dataclasses import replace
 
-    with pytest.raises(InputError, match=r"prune\.engine = 'compile': only models .* set prune\.engine = 'eager'"):
+    with raises(InputError, "prune.engine", "compile", "eager"):
         prune(replace(inputs, model=Unfused(inputs.model)), RUNS, BETWEEN.model_copy(update={"engine": "compile"}))
 
 
@@ -122,7 +123,7 @@ class Unfused:
 
 
 def test_a_replayed_pass_has_no_dropout():
-    with pytest.raises(ValidationError, match=r"engine = 'graphs' needs dropout = false"):
+    with raises(ValidationError, "engine", "graphs", "dropout"):
         Prune.model_validate(SHORT.model_dump() | {"dropout": True, "engine": "graphs"})
 
 
@@ -134,13 +135,13 @@ def test_settings_without_an_engine_are_what_they_were():
 
 
 @pytest.mark.parametrize(
-    "changes, message",
+    "changes, needed",
     [
-        ({"prune": {"engine": "graphs"}, "arithmetic": "native"}, r"prune\.engine = 'graphs' needs device = 'cuda'"),
-        ({"prune": {"engine": "compile"}}, r"prune\.engine = 'compile' does not give the same bytes"),
+        ({"prune": {"engine": "graphs"}, "arithmetic": "native"}, ("device", "cuda")),
+        ({"prune": {"engine": "compile"}}, ("arithmetic", "native")),
     ],
 )
-def test_a_study_is_told_before_anything_runs(changes, message):
+def test_a_study_is_told_before_anything_runs(changes, needed):
     from reduced import REDUCED
 
     from heuristic_core.config.reading import ConfigError, read_config
@@ -148,5 +149,5 @@ def test_a_study_is_told_before_anything_runs(changes, message):
 
     values = read_config(REDUCED)
     values |= changes | {"prune": values["prune"] | changes["prune"]}
-    with pytest.raises(ConfigError, match=message):
+    with raises(ConfigError, "prune.engine", changes["prune"]["engine"], *needed):
         parse_study(values, REDUCED)

@@ -19,6 +19,7 @@ from filelock import FileLock
 from huggingface_hub import errors
 from hypothesis import given
 from hypothesis import strategies as st
+from mentions import mentions, raises
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.data.fetch import _explain_errors
@@ -149,21 +150,21 @@ def test_a_cache_that_cannot_be_locked_is_checked_all_the_same(hub, fetch, tmp_p
 @pytest.mark.slow
 def test_what_the_hub_does_not_have_or_give_is_named(hub, fetch):
     commit, other = hub.add("model", NAME, MODEL), "0" * 40
-    assert f"model.revision = '{other}': {NAME} has no such commit" in fetch(other)
-    assert "model.hub = 'tiny/bart': " in fetch(commit, name="tiny/bart")
+    assert mentions(fetch(other), "model.revision", other, NAME)
+    assert mentions(fetch(commit, name="tiny/bart"), "model.hub", "tiny/bart")
     hub.gated.add(NAME)
-    assert f"model.hub = '{NAME}'" in (error := fetch(commit)) and "HF_TOKEN" in error and "terms" in error
+    assert mentions(fetch(commit), "model.hub", NAME, "HF_TOKEN")
 
 
 @pytest.mark.slow
 def test_what_a_repository_lacks_is_named(hub, fetch):
     old = {"config.json": b"{}", "pytorch_model.bin": b"weights", "vocab.txt": b"a"}
     error = fetch(hub.add("model", NAME, old))
-    assert f"model.hub = '{NAME}'" in error and "pytorch_model.bin" in error and "safetensors" in error
-    assert "no config.json" in fetch(hub.add("model", NAME, {"model.safetensors": b"x"}))
+    assert mentions(error, "model.hub", NAME, "pytorch_model.bin", "safetensors")
+    assert mentions(fetch(hub.add("model", NAME, {"model.safetensors": b"x"})), "config.json")
     commit, data = hub.add("model", NAME, MODEL), hub.add("dataset", "tiny/nli", {"train.parquet": b"x"})
     error = fetch(commit, splits=[{"hub": "tiny/nli", "revision": data, "file": "dev-*.parquet"}])
-    assert "task.evaluation.set0.file = 'dev-*.parquet'" in error and "train.parquet" in error
+    assert mentions(error, "task.evaluation.set0.file", "dev-*.parquet", "train.parquet")
     assert not any("pytorch_model" in path for path, _ in hub.downloads())
 
 
@@ -173,25 +174,24 @@ def test_without_a_network_what_is_there_is_checked_and_what_is_not_is_named(hub
     hub.close()
     assert fetch(commit) == rows
     error = fetch(missing, HF_HUB_OFFLINE="1")
-    assert f"model.hub = '{NAME}'" in error and f"{hub.endpoint} cannot be reached" in error
+    assert mentions(error, "model.hub", NAME, hub.endpoint)
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("error", "named"),
     [
-        (httpx2.ConnectError("no route"), "cannot be reached (ConnectError: no route)"),
-        (httpx2.ReadTimeout("slow"), "cannot be reached (ReadTimeout: slow)"),
-        (errors.LocalEntryNotFoundError("nothing here"), "cannot be reached"),
-        (OSError("No space left on device"), "download failed: No space left on device; complete files are kept"),
+        (httpx2.ConnectError("no route"), ("ConnectError", "no route", "HF_HUB_CACHE")),
+        (httpx2.ReadTimeout("slow"), ("ReadTimeout", "slow", "HF_HUB_CACHE")),
+        (errors.LocalEntryNotFoundError("nothing here"), ("LocalEntryNotFoundError", "nothing here", "HF_HUB_CACHE")),
+        (OSError("No space left on device"), ("No space left on device", "fetch")),
     ],
 )
-def test_what_the_client_raises_becomes_one_message(error, words):
+def test_what_the_client_raises_becomes_one_message(error, named):
     with (
-        pytest.raises(InputError, match=re.escape(words)) as raised,
+        raises(InputError, "task.train.0.hub", NAME, *named),
         _explain_errors(Source("task.train.0", "dataset", NAME, "0" * 40, "*.parquet")),
     ):
         raise error
-    assert f"task.train.0.hub = '{NAME}'" in str(raised.value)
 
 
 ASK = """
@@ -226,12 +226,12 @@ def test_what_the_cache_has_is_found_and_what_it_lacks_is_named(hub, fetch, envi
     model, both, partial, none = ask()
     assert model == str(snapshot(commit))
     assert re.findall(r"\w-\d\.csv", both) == ["b-0.csv", "b-1.csv", "a-0.csv", "a-1.csv"]
-    assert partial.startswith(f"error: c-* of dataset tiny/nli, commit {data}") and "make fetch CONFIG=" in partial
-    assert none.startswith("error: none of dataset tiny/nli")
+    assert mentions(partial, "error", "c-*", "tiny/nli", data, "make fetch CONFIG")
+    assert mentions(none, "error", "none", "tiny/nli")
     (snapshot(commit) / "model.safetensors").unlink()
-    assert ask()[0].startswith(f"error: model.safetensors of model {NAME}, commit {commit}")
+    assert mentions(ask()[0], "error", "model.safetensors", NAME, commit)
     shutil.rmtree(snapshot(commit))
-    assert ask()[0].startswith(f"error: model {NAME}, commit {commit}")
+    assert mentions(ask()[0], "error", NAME, commit)
     assert hub.requests == []
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from mentions import mentions
 from reduced import REDUCED
 
 from heuristic_core.jobs.environment import move_caches
@@ -56,7 +57,7 @@ def test_caches_move_where_home_cannot_be_written_and_what_was_downloaded_is_sti
     monkeypatch.setenv("HOME", home)
     monkeypatch.chdir(tmp_path)
     environment = {"HOME": home}
-    assert move_caches(Path(home, ".cache", "snakemake"), environment).startswith(f"{home}/.cache/snakemake cannot be")
+    assert mentions(move_caches(Path(home, ".cache", "snakemake"), environment), f"{home}/.cache/snakemake")
     caches = tmp_path / ".snakemake" / "caches"
     assert environment == {"HOME": home, "XDG_CACHE_HOME": str(caches), "MPLCONFIGDIR": str(caches / "matplotlib")}
     (tmp_path / "cache" / "huggingface").mkdir(parents=True)
@@ -78,8 +79,8 @@ def test_caches_stay_where_they_can_be_written(tmp_path, monkeypatch):
 def test_a_dry_run_needs_no_home(tmp_path, variables):
     done = subprocess.run(SNAKEMAKE, cwd=tmp_path, env=os.environ | variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    (told,) = [line for line in done.stderr.splitlines() if "caches are kept in" in line]
-    assert told.endswith(f"{tmp_path}/.snakemake/caches.") and next(iter(variables.values())) in told
+    (told,) = [line for line in done.stderr.splitlines() if mentions(line, f"{tmp_path}/.snakemake/caches")]
+    assert next(iter(variables.values())) in told
 
 
 def drawn(folder: Path, **variables: str) -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from families import make_model
+from mentions import raises
 from model_folders import config_of, configure
 
 from heuristic_core.common.errors import InputError
@@ -36,10 +37,8 @@ def test_a_classifier_with_the_tasks_labels_is_kept(bert, checkpoint):
     ids=["order", "name", "case", "fewer", "more"],
 )
 def test_a_classifier_with_other_labels_is_refused(checkpoint, labels):
-    with pytest.raises(InputError) as error:
+    with raises(InputError, checkpoint / "config.json", "id2label", LABELS, "task.labels", labels):
         start(checkpoint, labels)
-    for words in (f"{checkpoint}/config.json: id2label", str(LABELS), f"task.labels = {labels}"):
-        assert words in str(error.value)
 
 
 def unnamed(bert, classes):
@@ -60,7 +59,7 @@ def test_a_trained_classifier_without_names_is_refused(bert, tmp_path, classes):
     from transformers import BertForSequenceClassification
 
     BertForSequenceClassification(unnamed(bert, classes)).save_pretrained(tmp_path)
-    with pytest.raises(InputError, match=rf"trained on {classes} unnamed classes; .*task\.labels = "):
+    with raises(InputError, classes, "task.labels"):
         start(tmp_path, LABELS)
 
 
@@ -74,7 +73,7 @@ def test_the_classifier_of_another_task_is_refused(save, case, architecture):
     folder = save(case)
     kind = type(make_model(case)).__name__.replace("SequenceClassification", architecture)
     getattr(transformers, kind)(make_model(case).config).save_pretrained(folder)
-    with pytest.raises(InputError, match=rf"{kind}, which is for another task"):
+    with raises(InputError, kind):
         check_labels(folder, config_of(folder)["id2label"].values())
 
 
@@ -89,12 +88,9 @@ def test_a_head_of_another_name_is_left_out(save, case, architecture):
     assert start(folder, LABELS).num_labels == 3
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [({"id2label": {"0": "a", "1": "b"}}, "has 3"), ({"id2label": None, "architectures": None}, "3 unnamed classes")],
-)
-def test_a_classifier_counts_by_its_weights(save, changed, words):
+@pytest.mark.parametrize("changed", [{"id2label": {"0": "a", "1": "b"}}, {"id2label": None, "architectures": None}])
+def test_a_classifier_counts_by_its_weights(save, changed):
     folder = save("bert")
     configure(folder, **changed)
-    with pytest.raises(InputError, match=words):
+    with raises(InputError, 3):
         check_labels(folder, ["a", "b"])

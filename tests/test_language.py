@@ -6,6 +6,7 @@ from math import sqrt
 from random import Random
 
 import pytest
+from mentions import raises
 
 from heuristic_core.config.tasks import GENERATED_SUBSETS
 from heuristic_core.data import grammar, vocabulary
@@ -141,7 +142,7 @@ def test_a_zero_weight_or_share_leaves_a_rule_out():
 
 @pytest.mark.parametrize("weights", [[], [1.0] * 10, [1.0] * 12])
 def test_weights_of_the_wrong_length_are_refused(weights):
-    with pytest.raises(ValueError, match=f"{len(weights)} weights; .*ln_so_swap"):
+    with raises(ValueError, len(weights), "ln_so_swap"):
         generate_training_pairs(1, SHARE, weights, seed=0)
 
 
