@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 BEGIN, END = "<!-- benchmarks/gpu_table.py -->", "<!-- end -->"
-HEADS = ("", "engine", "precision", "seeds", "milliseconds", "a run of a seed, seconds", "TFLOP/s", "pairs/s", "GB")
+HEADS = ("", "milliseconds", "a run of a seed, seconds", "TFLOP/s", "pairs/s", "GB")
 
 
 def main() -> None:
@@ -39,7 +39,8 @@ def table(document: dict) -> str:
 
 def cells(row: dict) -> list[str]:
     """The cells of one row; what failed says so."""
-    named = [row["what"], row.get("engine", ""), row["precision"], str(row.get("seeds", ""))]
+    seeds = f"{row['seeds']} seeds" if row.get("seeds", 1) > 1 else None
+    named = [", ".join(filter(None, [row["what"], row.get("engine"), row["precision"], seeds]))]
     if "error" in row:
         return [*named, f"failed: {row['error']}".replace("|", "/"), *[""] * 4]
     numbers = [1000 * row["seconds"], *(row.get(key) for key in ("seconds of a run", "TFLOP/s", "pairs/s", "GB"))]
