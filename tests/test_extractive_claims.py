@@ -10,7 +10,7 @@ from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments.extractive_structures.claims import judge_claims
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation
 from heuristic_core.experiments.extractive_structures.evidence import Evidence
-from heuristic_core.experiments.extractive_structures.experiment import CLAIMS
+from heuristic_core.experiments.extractive_structures.experiment import EXPERIMENT
 from heuristic_core.experiments.extractive_structures.statistics import (
     fall_by_facts,
     rank_after_order,
@@ -21,7 +21,7 @@ from heuristic_core.experiments.extractive_structures.statistics import (
 )
 from heuristic_core.stats.estimates import TooFewUnits
 
-STATED = load_claims(CLAIMS)
+STATED = load_claims(EXPERIMENT.claims)
 OTHER = {"early": "late", "late": "early"}
 LAYERS = {(hop, OTHER[layers]): rank for (hop, layers), rank in PAPER["frozen"].items()}
 SWAPPED = {

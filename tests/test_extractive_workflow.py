@@ -11,7 +11,7 @@ from reduced import planned, snakemake
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.reading import read_config
 from heuristic_core.experiments.extractive_structures.config import parse_extractive
-from heuristic_core.experiments.extractive_structures.experiment import CLAIMS, EXPERIMENT, members
+from heuristic_core.experiments.extractive_structures.experiment import EXPERIMENT
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.scores import KINDS
 from heuristic_core.tables.parquet import read_table
@@ -67,7 +67,7 @@ def test_from_nothing_to_report(tmp_path):
     for kind in KINDS:
         assert sums[kind].tolist() == pytest.approx(result[kind].tolist())  # every question has every token
     result = read_table(tmp_path / RESULTS / "tables" / "claims.parquet")
-    assert set(result["claim"]) == {item.claim for item in load_claims(CLAIMS)}
+    assert set(result["claim"]) == {item.claim for item in load_claims(EXPERIMENT.claims)}
     page = (tmp_path / RESULTS / "report.html").read_text()
     assert all(target.title in page for target in TARGETS.values())
     assert planned(tmp_path, CONFIG) == {}
@@ -76,7 +76,7 @@ def test_from_nothing_to_report(tmp_path):
 
     snakemake(tmp_path, "export", config=CONFIG)
     with zipfile.ZipFile(tmp_path / RESULTS / "extractive.crate.zip") as archive:
-        assert {"claims.yaml", *members(STUDY)} <= set(archive.namelist())
+        assert {"claims.yaml", *EXPERIMENT.list_members(STUDY)} <= set(archive.namelist())
     (tmp_path / "more.yaml").write_text(yaml.safe_dump(read_config(CONFIG) | {"seeds": [1, 2, 3]}))
     jobs = planned(tmp_path, tmp_path / "more.yaml")
     assert {name: jobs[name] for name in ("pretrain", "teach", "freeze", "order", "score")} == {

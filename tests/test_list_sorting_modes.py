@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from heuristic_core.config.claims import load_claims
-from heuristic_core.experiments.list_sorting.experiment import CLAIMS
+from heuristic_core.experiments.list_sorting.experiment import EXPERIMENT
 from heuristic_core.experiments.list_sorting.modes import (
     BOTH,
     NEITHER,
@@ -27,7 +27,7 @@ def test_modes(splitting, suppression, mode):
 
 
 def test_claims_and_figures_have_the_same_limits_of_modes():
-    claims = load_claims(CLAIMS)
+    claims = load_claims(EXPERIMENT.claims)
     (limits,) = (claim.options for claim in claims if claim.claim == "two-modes")
     assert limits == {"splitting": 100 * SPLITS_ABOVE, "suppression": 100 * SUPPRESSES_ABOVE}
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Canvas
 from heuristic_core.config.figure import Figure
 from heuristic_core.data.files import MAX_SUBSETS, check_subset_name
 from heuristic_core.data.readers import DataError
-from heuristic_core.experiments.subnetworks.experiment import _missing_glyphs
+from heuristic_core.experiments.subnetworks.experiment import _find_missing_glyphs
 from heuristic_core.experiments.subnetworks.figures import draw
 from heuristic_core.figures import glyphs, style
 from heuristic_core.figures.panels import make_panels
@@ -70,10 +70,10 @@ def test_a_font_of_the_machine_is_used_where_it_has_what_ours_lacks(monkeypatch)
 def test_the_end_of_a_run_names_characters_of_subsets(tmp_path, monkeypatch):
     monkeypatch.setattr(glyphs, "_find_fonts", lambda characters: ([], set(characters)))
     path = tmp_path / "splits.parquet"
-    assert _missing_glyphs(path) == []
+    assert _find_missing_glyphs(path) == []
     for names, said in ((["train", "dev"], 0), (["train", "näive"], 0), (["train", "漢", "字"], 1)):
         write_table("splits", make_frame("splits", [{"subset": name} for name in names]), path)
-        assert len(_missing_glyphs(path)) == said
+        assert len(_find_missing_glyphs(path)) == said
 
 
 @pytest.mark.parametrize("backend", ["nonsense", "module://matplotlib_inline.backend_inline"])
@@ -81,7 +81,7 @@ def test_the_end_of_a_run_needs_no_backend_of_the_environment(tmp_path, backend)
     path = tmp_path / "splits.parquet"
     write_table("splits", make_frame("splits", [{"subset": "漢"}]), path)
     module = "heuristic_core.experiments.subnetworks.experiment"
-    code = f"from {module} import _missing_glyphs as said, Path; said(Path({str(path)!r}))"
+    code = f"from {module} import _find_missing_glyphs as said, Path; said(Path({str(path)!r}))"
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"MPLBACKEND": backend})
 
 

@@ -5,7 +5,7 @@ A value without an interval, as in published results, is treated as exact, becau
 
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.analysis.accuracy import LABELS, J
+from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, J
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
 from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
 
@@ -48,6 +48,23 @@ def early_generalisation(evidence: Evidence) -> Estimate:
     j, margin = evidence.full(J, early)["accuracy"], _margin(evidence)
     detail = f"the full model's J at step {early} is {j:.1f}, and the claim requires less than {margin:.1f}"
     return Estimate(j - margin, detail=detail, exact=True)
+
+
+@statistic
+def share_keeping_task(evidence: Evidence, sparsity: str) -> Estimate:
+    """Return the share of subnetworks that keep half of the full model's in-domain accuracy above chance, percent.
+
+    In published results, whose chance is unknown, it is half of the accuracy.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        sparsity: Target sparsity of the subnetworks, "mid" or "high".
+    """
+    chance, full = evidence.chance() or 0.0, evidence.full(ID)["accuracy"]
+    accuracies = evidence.spread("group_accuracy", ID, sparsity)["accuracy"]
+    keeping = accuracies > chance + (full - chance) / 2
+    detail = f"{keeping.sum()} of {len(keeping)} {sparsity}-sparsity subnetworks keep half of ID accuracy above chance"
+    return Estimate(100 * float(keeping.mean()), detail=detail, exact=True)
 
 
 def _margin(evidence: Evidence) -> float:
