@@ -54,8 +54,8 @@ def require_finite(logits: Tensor, description: str) -> Tensor:
     """
     if count := int((~logits.isfinite().all(-1)).sum()):
         raise InputError(
-            f"{description}: NaN or infinity on {count} of {len(logits)} pairs; the checkpoint is broken or the precision "
-            "too low (precision = 'float32' has the widest range)"
+            f"{description}: NaN or infinity on {count} of {len(logits)} pairs; the checkpoint is broken or the "
+            "precision too low (precision = 'float32' has the widest range)"
         )
     return logits
 
