@@ -67,6 +67,43 @@ def test_intervals_of_what_remains_without_the_core_hold_the_truth(templates):
     assert np.mean(of_change) < 0.8
 
 
+JOINT_SHARES = {"none": 0.9, "0.0": 0.7, "1.1": 0.6, "0.0+1.1": 0.2}  # right out-of-domain
+JOINT_SETS = compute_ablation_sets(
+    [
+        AblationSet("none", "none", (), ""),
+        AblationSet("0.0", "core", (0,), "0"),
+        AblationSet("1.1", "core", (5,), "1"),
+        AblationSet("0.0+1.1", "strongest", (0, 5), "0+1"),
+    ],
+    ["mean"],
+    MODEL,
+)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("templates", first_fast(15, 1, 4))
+def test_intervals_of_an_interaction_hold_the_truth(templates):
+    """Both heads cost 70 points together, 20 and 30 alone; pairs of one template are alike."""
+    rng, held, count = np.random.default_rng([37, templates]), [], amount(200)
+    for _ in range(count):
+        name = rng.permutation(PAIRS) % templates
+        shift = rng.uniform(-0.1, 0.1, templates)[name] if templates > 1 else 0.0
+        difficulty = rng.random(PAIRS)
+        frames = [
+            pd.DataFrame(MODEL._asdict() | {"example": range(PAIRS), "template": [f"t{k}" for k in name]}).assign(
+                kind="mean", ablation=ablation_name, subset="ood", group="ood", family=None, draw=0,
+                correct=difficulty < share + shift * rng.uniform(0.5, 1), log_odds=0.0,
+            )
+            for ablation_name, share in JOINT_SHARES.items()
+        ]  # fmt: skip
+        predictions = pd.concat(frames)
+        predictions = predictions.assign(correct_merged=predictions["correct"])
+        rows = compute_ablations(predictions, JOINT_SETS, bootstrap=200, seed=int(rng.integers(2**31)))
+        row = rows[(rows["ablation"] == "0.0+1.1") & rows["subset"].isna() & (rows["group"] == "ood")].iloc[0]
+        held.append(row["interaction_low"] <= 20 <= row["interaction_high"])
+    assert np.mean(held) > 0.9 - 2 * np.sqrt(0.09 / count)
+
+
 # ---- shares lost
 
 

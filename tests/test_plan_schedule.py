@@ -14,7 +14,7 @@ from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.experiments.subnetworks.plan import schedule
 from heuristic_core.experiments.subnetworks.plan.schedule import RECOMMENDED, warn_of_schedule
 from heuristic_core.plan.shapes import read_shape
-from heuristic_core.pruning.trial import simulate_schedule
+from heuristic_core.pruning.schedule_simulation import simulate_schedule
 
 RATES = {
     "batch_size": 16, "log_alpha_mean": 2.0, "learning_rate": 0.2, "controller_learning_rate": 0.1,
@@ -87,7 +87,7 @@ def test_more_steps_at_the_same_rates_never_turn_a_good_schedule_into_a_bad_one(
         return [sparsity + swing for _ in seeds]
 
     tried = []
-    monkeypatch.setattr("heuristic_core.pruning.trial.simulate_schedule", ends)
+    monkeypatch.setattr("heuristic_core.pruning.schedule_simulation.simulate_schedule", ends)
     rates = RATES | {"weight_decay": decays, "controller_weight_decay": decays}
     grid = range(50, 451, 50)
     good = {

@@ -86,7 +86,7 @@ def test_the_mean_over_training_seeds(model, seeds):
     draw, limits = MODELS[model]
     rng = generator(model, seeds)
     truth = draw(rng, 1_000_000).mean()
-    values = draw(rng, (count := amount(2000), seeds))
+    values = draw(rng, (count := amount(1000), seeds))
     estimates = [mean_over_seeds(row, "", limits) for row in values]
     held = [holds(estimate, truth) for estimate in estimates]
     assert covers(held) if model == "normal" else np.mean(held) >= 0.9
@@ -104,7 +104,7 @@ def test_the_extreme_of_conditions_with_the_same_mean(model, which, seeds):
     draw, limits = MODELS[model]
     rng = generator(model, which, seeds)
     truth = draw(rng, 1_000_000).mean()
-    values = draw(rng, (count := amount(1000), CONDITIONS, seeds))
+    values = draw(rng, (count := amount(600), CONDITIONS, seeds))
     estimates = [extreme_mean(dict(enumerate(row)), which, "", limits) for row in values]
     assert np.mean([holds(estimate, truth) for estimate in estimates]) >= 0.9
     assert max(decisions(estimates, truth)) <= by_chance(count)
@@ -128,7 +128,7 @@ def correlations(rng, shape, components, rho, ranks):
 def test_the_mean_correlation_of_few_components(components, rho, seeds):
     rng = generator(components, 10 * rho, seeds)
     truth = np.tanh(to_z(correlations(rng, (200_000,), components, rho, ranks=False)).mean())
-    values = correlations(rng, (count := amount(2000), seeds), components, rho, ranks=False)
+    values = correlations(rng, (count := amount(1000), seeds), components, rho, ranks=False)
     estimates = [lowest_correlation({"": pd.Series(row)}, "r") for row in values]
     assert np.mean([holds(estimate, truth) for estimate in estimates]) >= 0.9
     assert max(decisions(estimates, truth)) <= by_chance(count)
@@ -142,7 +142,7 @@ def test_the_mean_rank_correlation_of_few_components(components, rho, seeds):
     """Four ranks agree exactly in one model of 24 by chance, and most often near 0.9."""
     rng = generator(components, 10 * rho, seeds, 1)
     truth = correlations(rng, (200_000,), components, rho, ranks=True).mean()
-    values = correlations(rng, (count := amount(2000), seeds), components, rho, ranks=True)
+    values = correlations(rng, (count := amount(1000), seeds), components, rho, ranks=True)
     estimates = [mean_over_seeds(row, "rho", (-1, 1)) for row in np.clip(values, -1, 1)]
     assert np.mean([holds(estimate, truth) for estimate in estimates]) >= 0.9
     assert max(decisions(estimates, truth)) <= by_chance(count)
@@ -173,7 +173,7 @@ def test_a_trend_over_gaps_that_is_none(model, seeds):
     """Conditions of a seed are alike by the seed, too."""
     rng = generator(model, seeds)
     draw, _ = MODELS[model]
-    values = draw(rng, (count := amount(800), seeds, len(GAPS))) + draw(rng, (count, seeds, 1))
+    values = draw(rng, (count := amount(400), seeds, len(GAPS))) + draw(rng, (count, seeds, 1))
     supported = 0
     for row in values:
         with suppress(TooFewUnits):  # two seeds with the same trend

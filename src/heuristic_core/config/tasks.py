@@ -142,9 +142,9 @@ class GeneratedTask(Block):
         return self
 
 
-def unknown_subsets(asked: Mapping[str, Sequence[str]], known: Collection[str]) -> list[str]:
-    """A message for each setting of `asked`, key -> names of evaluation subsets, with a name that is not `known`."""
-    unknown = {key: [name for name in names if name not in known] for key, names in asked.items()}
+def unknown_subsets(requested: Mapping[str, Sequence[str]], known: Collection[str]) -> list[str]:
+    """A message for each setting of `requested` (key -> names of subsets) with a name that is not `known`."""
+    unknown = {key: [name for name in names if name not in known] for key, names in requested.items()}
     return [f"{key}: no subset {names[0]!r}; there are {', '.join(known)}" for key, names in unknown.items() if names]
 
 

@@ -3,12 +3,12 @@
 import pandas as pd
 
 
-def require_rows(rows: pd.DataFrame, what: str) -> pd.DataFrame:
+def require_rows(rows: pd.DataFrame, description: str) -> pd.DataFrame:
     """Return `rows` if there are any.
 
     Raises:
-        ValueError: If there are none; the message names `what` is missing.
+        ValueError: If there are none; the message contains `description`.
     """
     if rows.empty:
-        raise ValueError(f"no {what}")
+        raise ValueError(f"no {description}")
     return rows

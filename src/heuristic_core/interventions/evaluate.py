@@ -46,16 +46,16 @@ def all_logits(model: Model, pairs: PairTensors, mask: Mask | None = None) -> Te
     return require_finite(logits.cpu(), f"logits in {str(model.dtype).removeprefix('torch.')}")
 
 
-def require_finite(logits: Tensor, what: str) -> Tensor:
+def require_finite(logits: Tensor, description: str) -> Tensor:
     """Return `logits` [n, classes] unchanged.
 
     Raises:
-        InputError: A logit is NaN or infinite; the message names `what` they are.
+        InputError: A logit is NaN or infinite; the message contains `description`.
     """
     if count := int((~logits.isfinite().all(-1)).sum()):
         raise InputError(
-            f"{what}: NaN or infinity on {count} of {len(logits)} pairs; the checkpoint is broken or the precision too "
-            "low (precision = 'float32' has the widest range)"
+            f"{description}: NaN or infinity on {count} of {len(logits)} pairs; the checkpoint is broken or the "
+            "precision too low (precision = 'float32' has the widest range)"
         )
     return logits
 

@@ -95,26 +95,26 @@ def get_device(name: str) -> Device:
     return devices[name]
 
 
-def estimate_hours(work: Work, shape: Shape, on: Device, asked: PrecisionSetting) -> Hours:
+def estimate_hours(work: Work, shape: Shape, device: Device, setting: PrecisionSetting) -> Hours:
     """How long `work` takes on a device of which one job at a time is run: hours of one core or GPU.
 
     With "auto" a GPU is taken for one that multiplies in bfloat16, and a core for one that does not: more hours.
     """
-    precision = asked if asked != "auto" else "bfloat16" if on.unit == "GPU" else "float32"
-    if not on.throughputs:
-        rate = _table().share * on.peak[precision] * 1e12
+    precision = setting if setting != "auto" else "bfloat16" if device.unit == "GPU" else "float32"
+    if not device.throughputs:
+        rate = _table().share * device.peak[precision] * 1e12
         return Hours(work.flops / rate / 3600, "estimate", f"{_table().share:.0%} of the peak, {precision}")
 
     def rank(throughput: Throughput) -> tuple[float, bool, bool]:
         return _distance(throughput.shape, shape), throughput.engine != work.engine, throughput.precision != precision
 
-    nearest = min(on.throughputs, key=rank)
+    nearest = min(device.throughputs, key=rank)
     distance, *differences = rank(nearest)
     kind = "estimate" if distance > math.log(1.05) or any(differences) else nearest.kind
     basis = f"{nearest.source}, {nearest.engine}, {nearest.precision} ({nearest.kind})"
     return Hours(work.flops / nearest.rate / 3600, kind, basis)
 
 
-def _distance(one: Shape, other: Shape) -> float:
+def _distance(first: Shape, second: Shape) -> float:
     """How far apart two models are in cost, on a logarithmic scale."""
-    return abs(math.log(one.flops_per_token(0) / other.flops_per_token(0)))
+    return abs(math.log(first.flops_per_token(0) / second.flops_per_token(0)))

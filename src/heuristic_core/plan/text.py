@@ -5,11 +5,11 @@ from collections import Counter
 Rows = list[list[str]]
 
 
-def job_rows(wanted: Counter, missing: Counter) -> Rows:
-    """Rows under "jobs", "all", "exist", "to do", by rule. wanted: all jobs; missing: those to do."""
-    wanted, missing = _merge_drawings(wanted), _merge_drawings(missing)
-    rows = [(rule, n, missing[rule]) for rule, n in wanted.items()]
-    rows.append(("total", wanted.total(), missing.total()))
+def job_rows(all_jobs: Counter, missing_jobs: Counter) -> Rows:
+    """Rows under "jobs", "all", "exist", "to do", by rule. all_jobs: all jobs; missing_jobs: those to do."""
+    all_jobs, missing_jobs = _merge_drawings(all_jobs), _merge_drawings(missing_jobs)
+    rows = [(rule, n, missing_jobs[rule]) for rule, n in all_jobs.items()]
+    rows.append(("total", all_jobs.total(), missing_jobs.total()))
     return [[name, f"{n:,}", f"{n - left:,}", f"{left:,}"] for name, n, left in rows]
 
 

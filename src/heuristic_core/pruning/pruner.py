@@ -61,20 +61,20 @@ class Pruner:
         """
         return learn_gates(self._inputs, runs, self._settings, state)
 
-    def subnetwork(self, pruned: PruningResult, run: Identity) -> Subnetwork | FailedRun:
+    def make_subnetwork(self, result: PruningResult, run: Identity) -> Subnetwork | FailedRun:
         """Discretise what a run has learned into a subnetwork; a failed run keeps its reason."""
-        if pruned.failure:
-            LOGGER.warning("failed run: seed %d %s", run.seed, pruned.failure)
-            return FailedRun(run, pruned.failure)
-        closed = pruned.run.closed
-        kept = discretise(pruned.log_alpha, self.grid, run.sparsity, self._settings, self._held_out, closed)
-        alphas, shape = tuple(pruned.log_alpha.tolist()), (self.grid.layers, self.grid.heads)
+        if result.failure:
+            LOGGER.warning("failed run: seed %d %s", run.seed, result.failure)
+            return FailedRun(run, result.failure)
+        closed = result.run.closed
+        kept = discretise(result.log_alpha, self.grid, run.sparsity, self._settings, self._held_out, closed)
+        alphas, shape = tuple(result.log_alpha.tolist()), (self.grid.layers, self.grid.heads)
         return Subnetwork(run, *shape, tuple(kept.components), alphas, kept.threshold, kept.rule, closed)
 
-    def save(self, pruned: PruningResult, run: Identity, subnetwork: str | Path, trace: str | Path) -> None:
+    def save(self, result: PruningResult, run: Identity, subnetwork: str | Path, trace: str | Path) -> None:
         """Write a run's subnetwork (JSON) and its table "prune_trace"."""
-        write_table("prune_trace", [{**run._asdict(), **row} for row in pruned.trace], trace)
-        self.subnetwork(pruned, run).save(subnetwork)
+        write_table("prune_trace", [{**run._asdict(), **row} for row in result.trace], trace)
+        self.make_subnetwork(result, run).save(subnetwork)
 
 
 def find_subnetworks(

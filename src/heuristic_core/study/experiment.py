@@ -71,14 +71,14 @@ class Experiment:
         """Check a configuration. Raises ConfigError with one line per error."""
         raise NotImplementedError
 
-    def plan(self, study: Study, device: str | None, wanted: Counter, missing: Counter) -> str:
+    def plan(self, study: Study, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:
         """Return the plan of a run as text.
 
         Args:
             study: The study.
             device: The device for which times are estimated; default: the study's.
-            wanted: All jobs of the run, by rule.
-            missing: Jobs without an up-to-date result, by rule.
+            all_jobs: All jobs of the run, by rule.
+            missing_jobs: Jobs without an up-to-date result, by rule.
         """
         raise NotImplementedError
 

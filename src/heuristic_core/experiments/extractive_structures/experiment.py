@@ -24,18 +24,18 @@ class ExtractiveStructures(Experiment):
         """Check a configuration. Raises ConfigError with one line per error."""
         return parse_extractive(values, origin)
 
-    def plan(self, study: ExtractiveStudy, device: str | None, wanted: Counter, missing: Counter) -> str:
+    def plan(self, study: ExtractiveStudy, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:
         """Return the plan of a run as text.
 
         Args:
             study: The study.
             device: Device for a model that was pre-trained elsewhere; the embedded model runs on one core.
-            wanted: All jobs of the run, by rule.
-            missing: Jobs without an up-to-date result, by rule.
+            all_jobs: All jobs of the run, by rule.
+            missing_jobs: Jobs without an up-to-date result, by rule.
         """
         from heuristic_core.experiments.extractive_structures.plan import format_plan
 
-        return format_plan(study, wanted, missing, device)
+        return format_plan(study, all_jobs, missing_jobs, device)
 
     def describe(self, study: ExtractiveStudy) -> tuple[str, str]:
         """Return what a run of the study did and what came out, for its archive."""

@@ -120,16 +120,16 @@ def count_work(study: ExtractiveStudy) -> list[RuleWork]:
     return rule_work
 
 
-def estimate_hours(study: ExtractiveStudy, on: str | None = None) -> dict[str, float]:
+def estimate_hours(study: ExtractiveStudy, device: str | None = None) -> dict[str, float]:
     """Return the hours of one core or GPU by rule.
 
     Args:
         study: The study.
-        on: A device of plan/devices.yaml; default: the study's.
+        device: A device of plan/devices.yaml; default: the study's.
     """
     if not study.pretrained:
         return {work.rule: work.operations / measured_rate() / 3600 for work in count_work(study)}
-    shape, target = read_shape(study.pretrained), get_device(on or DEFAULT_DEVICES[study.device])
+    shape, target = read_shape(study.pretrained), get_device(device or DEFAULT_DEVICES[study.device])
     return {
         work.rule: estimate_job_hours(
             Work(work.rule, (work.rule,), "evaluate", 1, work.sentences, HUB_TOKENS, work.operations),
@@ -141,19 +141,19 @@ def estimate_hours(study: ExtractiveStudy, on: str | None = None) -> dict[str, f
     }
 
 
-def format_plan(study: ExtractiveStudy, wanted: Counter, missing: Counter, on: str | None = None) -> str:
+def format_plan(study: ExtractiveStudy, all_jobs: Counter, missing_jobs: Counter, device: str | None = None) -> str:
     """Return the plan as text.
 
     Args:
         study: The study.
-        wanted: All jobs of the study, by rule.
-        missing: Jobs without an up-to-date result, by rule.
-        on: See :func:`estimate_hours`.
+        all_jobs: All jobs of the study, by rule.
+        missing_jobs: Jobs without an up-to-date result, by rule.
+        device: See :func:`estimate_hours`.
     """
-    rows, total, left, rule_hours = [], 0.0, 0.0, estimate_hours(study, on)
+    rows, total, left, rule_hours = [], 0.0, 0.0, estimate_hours(study, device)
     for work in count_work(study):
         all_hours = rule_hours[work.rule]
-        to_do = all_hours * missing[work.rule] / wanted[work.rule] if wanted[work.rule] else 0.0
+        to_do = all_hours * missing_jobs[work.rule] / all_jobs[work.rule] if all_jobs[work.rule] else 0.0
         total, left = total + all_hours, left + to_do
         rows.append(
             [
@@ -164,7 +164,7 @@ def format_plan(study: ExtractiveStudy, wanted: Counter, missing: Counter, on: s
                 format_estimate(to_do),
             ]
         )
-    unit, place, basis = _describe_device(study, on)
+    unit, place, basis = _describe_device(study, device)
     model_bytes = count_weight_bytes(study)
     models = len(study.seeds) * 2 + 1 if study.pretrained else len(study.seeds) * len(study.corpora) * 3
     sizes = [["weights", format_gigabytes(model_bytes * models)]]
@@ -172,7 +172,7 @@ def format_plan(study: ExtractiveStudy, wanted: Counter, missing: Counter, on: s
         sizes.append(["saved states, of one job", format_gigabytes(3 * model_bytes * 6)])
     parts = [
         f"{study.study}: {len(study.seeds)} seeds of extractive structures, times for {place}",
-        format_table(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
+        format_table(["jobs", "all", "exist", "to do"], job_rows(all_jobs, missing_jobs)),
         format_table(
             ["work", "sentences", "FLOP", f"{unit} hours", "to do"],
             [*rows, ["total", "", "", format_estimate(total), format_estimate(left)]],
@@ -189,12 +189,12 @@ def format_plan(study: ExtractiveStudy, wanted: Counter, missing: Counter, on: s
     return "\n\n".join([*parts, basis])
 
 
-def _describe_device(study: ExtractiveStudy, on: str | None) -> tuple[str, str, str]:
+def _describe_device(study: ExtractiveStudy, device: str | None) -> tuple[str, str, str]:
     """Return the unit of hours, the device as text, and the basis of the estimate."""
     if not study.pretrained:
         basis = "operations are counted, and their rate is that of pre-training at the default sizes."
         return "core", "one core of a processor", f"~ marks an estimate: {basis}"
-    name = on or DEFAULT_DEVICES[study.device]
+    name = device or DEFAULT_DEVICES[study.device]
     target = get_device(name)
     too_small = TRAINING_COPIES * count_weight_bytes(study) > (target.memory or float("inf")) * 1e9
     warning = f" A model that learns does not fit into the {target.memory:g} GB of {name}." if too_small else ""

@@ -31,11 +31,11 @@ class ListSorting(Experiment):
         """Check a configuration. Raises ConfigError with one line per error."""
         return parse_sorting(values, origin)
 
-    def plan(self, study: SortingStudy, device: str | None, wanted: Counter, missing: Counter) -> str:
+    def plan(self, study: SortingStudy, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:
         """Return the plan of a run as text; `device` is ignored, as all jobs run on CPU cores."""
         from heuristic_core.experiments.list_sorting.plan import format_plan
 
-        return format_plan(study, wanted, missing)
+        return format_plan(study, all_jobs, missing_jobs)
 
     def describe(self, study: SortingStudy) -> tuple[str, str]:
         """Return what a run of the study did and what came out, for its archive."""

@@ -9,13 +9,13 @@ from heuristic_core.plan.text import format_estimate, format_gigabytes, format_t
 OUTPUT_BYTES = 12e6  # figures, tables and the report
 
 
-def format_plan(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
+def format_plan(study: SortingStudy, all_jobs: Counter, missing_jobs: Counter) -> str:
     """Return the plan as text.
 
     Args:
         study: The study.
-        wanted: All jobs of the study, by rule.
-        missing: Jobs without an up-to-date result, by rule.
+        all_jobs: All jobs of the study, by rule.
+        missing_jobs: Jobs without an up-to-date result, by rule.
     """
     work = {name: count_work(study, name) for name in study.conditions}
     checkpoints = sum(checkpoint_bytes(study.condition_settings(name)) for name in study.conditions)
@@ -25,8 +25,10 @@ def format_plan(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
     return "\n\n".join(
         [
             f"{study.study}: {len(work)} conditions of list sorting, times for one core of a processor",
-            format_table(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
-            format_table(["work", "condition", "lists", "FLOP", "core hours", "to do"], _hours(work, wanted, missing)),
+            format_table(["jobs", "all", "exist", "to do"], job_rows(all_jobs, missing_jobs)),
+            format_table(
+                ["work", "condition", "lists", "FLOP", "core hours", "to do"], _hours(work, all_jobs, missing_jobs)
+            ),
             format_table(
                 ["disk", "GB"],
                 [["checkpoints", format_gigabytes(checkpoints)], ["figures, tables", format_gigabytes(OUTPUT_BYTES)]],
@@ -40,14 +42,14 @@ def format_plan(study: SortingStudy, wanted: Counter, missing: Counter) -> str:
     )
 
 
-def _hours(work: dict[str, list[Work]], wanted: Counter, missing: Counter) -> list[list[str]]:
+def _hours(work: dict[str, list[Work]], all_jobs: Counter, missing_jobs: Counter) -> list[list[str]]:
     """Return the work of each rule and condition, with its core hours."""
     rows, total, left = [], 0.0, 0.0
     for condition, parts in work.items():
         for part in parts:
             rule = f"train_{condition}" if part.rule == "train" else part.rule
             hours = part.operations / operations_per_second() / 3600
-            to_do = hours * missing[rule] / wanted[rule] if wanted[rule] else 0.0
+            to_do = hours * missing_jobs[rule] / all_jobs[rule] if all_jobs[rule] else 0.0
             total, left = total + hours, left + to_do
             rows.append(
                 [

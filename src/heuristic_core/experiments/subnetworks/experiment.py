@@ -45,13 +45,13 @@ class Subnetworks(Experiment):
         """Check a configuration; its key `experiment` is optional."""
         return parse_study({key: value for key, value in values.items() if key != "experiment"}, origin)
 
-    def plan(self, study: Study, device: str | None, wanted: Counter, missing: Counter) -> str:
+    def plan(self, study: Study, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:
         """Return the plan of a run as text; `device` is one of plan/devices.yaml, by default of the study's kind."""
         from heuristic_core.experiments.subnetworks.plan import report
         from heuristic_core.plan import devices
 
         name = device or devices.DEFAULT_DEVICES[study.device]
-        return report.plan(study, name, devices.get_device(name), wanted, missing)
+        return report.plan(study, name, devices.get_device(name), all_jobs, missing_jobs)
 
     def describe(self, study: Study) -> tuple[str, str]:
         """Return what a run of the study did and what came out, for its archive."""

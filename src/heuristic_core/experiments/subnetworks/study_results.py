@@ -91,7 +91,7 @@ class StudyResults(Results):
             device=device,
             precision=self.settings["precision"],
         )
-        return full.pruned(subnetwork) if subnetwork else full
+        return full.apply_subnetwork(subnetwork) if subnetwork else full
 
     def ablate(
         self, components: Sequence[str], ft_seed: int | None = None, step: int | None = None, device: str = "cpu"

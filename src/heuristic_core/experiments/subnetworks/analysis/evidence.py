@@ -258,16 +258,16 @@ def list_runs(tables: dict[str, pd.DataFrame]) -> list[dict]:
     return identities.sort_values([*RUN]).to_dict("records")
 
 
-def require_rows(rows: pd.DataFrame, what: str) -> pd.DataFrame:
+def require_rows(rows: pd.DataFrame, description: str) -> pd.DataFrame:
     """Return `rows` if there are any.
 
     Args:
         rows: Rows of a table.
-        what: Name of the rows, for the message.
+        description: Name of the rows, for the message.
 
     Raises:
         NotComputable: If there are no rows.
     """
     if rows.empty:
-        raise NotComputable(f"no {what}")
+        raise NotComputable(f"no {description}")
     return rows

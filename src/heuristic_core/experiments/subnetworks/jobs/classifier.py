@@ -65,7 +65,7 @@ class Classifier:
         """Names of the components that are left, as "1.0" or "mlp 1"."""
         return [component.name for component in self.grid if component.index not in self.removed]
 
-    def pruned(self, subnetwork: Subnetwork) -> Classifier:
+    def apply_subnetwork(self, subnetwork: Subnetwork) -> Classifier:
         """Return the classifier restricted to `subnetwork`. Raises InputError if its grid is another one."""
         return self._without(subnetwork.removed_from(self.grid))
 

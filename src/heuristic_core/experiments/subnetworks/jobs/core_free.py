@@ -68,7 +68,7 @@ def evaluate_core_free_subnetworks(
     results = [load_run(path) for path in subnetworks]
     results = [replace(result, identity=result.identity._replace(seed=k)) for k, result in enumerate(results)]
     traces = pd.concat([read_table(path).assign(seed=k) for k, path in enumerate(trace_parts)])
-    frames = [pd.DataFrame(evaluator.edited(None)).assign(**run._replace(sparsity=0.0)._asdict())]
+    frames = [pd.DataFrame(evaluator.predict_edited(None)).assign(**run._replace(sparsity=0.0)._asdict())]
     frames += [
         pd.DataFrame(evaluator.predict_without(result.removed_from(grid))).assign(**result.identity._asdict())
         for result in results

@@ -60,7 +60,7 @@ class Evaluator:
         logits = subnetwork_logits(self.model, self.pairs, sorted(removed), self.means)
         return predictions(logits.numpy(), self.evaluation)
 
-    def edited(self, edit: Mask | None) -> dict[str, np.ndarray]:
+    def predict_edited(self, edit: Mask | None) -> dict[str, np.ndarray]:
         """Predictions with an edit of every batch, such as a `Mask`; of the full model where it is None."""
         return predictions(all_logits(self.model, self.pairs, edit).numpy(), self.evaluation)
 

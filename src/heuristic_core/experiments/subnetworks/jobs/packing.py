@@ -78,7 +78,7 @@ def pack_subnetworks(
         runs = [PruningRun(run.sparsity, run.seed, heads) for heads in sets]
         learned = _prune(pruner, runs, prune.together, unfinished / f"round{number}")
         for control, pruned in enumerate(learned, start=1):
-            result, trace = pruner.subnetwork(pruned, run), pd.DataFrame(pruned.trace)
+            result, trace = pruner.make_subnetwork(pruned, run), pd.DataFrame(pruned.trace)
             control %= len(sets)  # the last set is no control
             rounds.append(round_evaluator.judge(number, control, pruned.run.closed, result, trace))
     columns = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed", "step", "sparsity", "seed")}

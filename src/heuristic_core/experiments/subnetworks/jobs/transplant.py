@@ -58,7 +58,7 @@ def transplant_subnetworks(
 
 def _scores(evaluator: Evaluator, subnetworks: list[Subnetwork]) -> Iterator[pd.DataFrame]:
     """Accuracy by subset of the full model and of every subnetwork."""
-    yield evaluator.scores(evaluator.edited(None)).assign(mask_step=0, seed=-1)
+    yield evaluator.scores(evaluator.predict_edited(None)).assign(mask_step=0, seed=-1)
     for subnetwork in subnetworks:
         rows = evaluator.scores(evaluator.predict_without(subnetwork.removed_from(evaluator.model.grid)))
         yield rows.assign(mask_step=subnetwork.identity.step, seed=subnetwork.identity.seed)

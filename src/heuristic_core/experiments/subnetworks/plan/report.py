@@ -13,15 +13,15 @@ from heuristic_core.plan.shapes import read_shape
 from heuristic_core.plan.text import Rows, format_estimate, format_gigabytes, format_number, format_table, job_rows
 
 
-def plan(study: Study, device_name: str, target: Device, wanted: Counter, missing: Counter) -> str:
+def plan(study: Study, device_name: str, target: Device, all_jobs: Counter, missing_jobs: Counter) -> str:
     """Return the plan of one study.
 
     Args:
         study: The study.
         device_name: Name of the device, for the heading.
         target: The device that times are for.
-        wanted: Number of all jobs by rule.
-        missing: Number of jobs by rule whose results are missing or out of date.
+        all_jobs: Number of all jobs by rule.
+        missing_jobs: Number of jobs by rule whose results are missing or out of date.
     """
     shape, data = read_shape(study.model), count_pairs(study)
     work = estimate_work(study, shape, data)
@@ -29,10 +29,10 @@ def plan(study: Study, device_name: str, target: Device, wanted: Counter, missin
     schedule_warning = warn_of_schedule(study, shape)
     parts = [
         f"{study.study}: {study.model.name} ({size}) on {study.task.name}, times for {device_name} ({target.about})",
-        format_table(["jobs", "all", "exist", "to do"], job_rows(wanted, missing)),
+        format_table(["jobs", "all", "exist", "to do"], job_rows(all_jobs, missing_jobs)),
         format_table(
             ["work", "times", "pairs", "tokens", "FLOP", f"{target.unit} hours", "to do", "throughput from"],
-            _work(study, shape, target, work, data.counted, wanted, missing),
+            _work(study, shape, target, work, data.counted, all_jobs, missing_jobs),
         ),
         format_table(["disk", "GB"], _disk(estimate_disk(study, shape, data, work))),
         format_table(
@@ -49,14 +49,14 @@ def plan(study: Study, device_name: str, target: Device, wanted: Counter, missin
 
 
 def _work(
-    study: Study, shape, target: Device, work: list[Work], counted: bool, wanted: Counter, missing: Counter
+    study: Study, shape, target: Device, work: list[Work], counted: bool, all_jobs: Counter, missing_jobs: Counter
 ) -> Rows:
     precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
     rows, total, left, all_measured = [], 0.0, 0.0, True
     for part in work:
         took = estimate_hours(part, shape, target, precisions[part.engine])
-        jobs = sum(wanted[rule] for rule in part.rules)
-        to_do = took.hours * sum(missing[rule] for rule in part.rules) / jobs if jobs else 0.0
+        jobs = sum(all_jobs[rule] for rule in part.rules)
+        to_do = took.hours * sum(missing_jobs[rule] for rule in part.rules) / jobs if jobs else 0.0
         total, left = total + took.hours, left + to_do
         measured = counted and took.kind == "measured"
         all_measured &= measured

@@ -89,7 +89,7 @@ def _missed_ends(prune: Prune, size: int, sparsity: float) -> list[float]:
 
 def _ends(prune: Prune, size: int, sparsity: float, rise: int, hold: int) -> list[float]:
     """Return the final sparsity of gates for each seed, with these steps."""
-    from heuristic_core.pruning.trial import simulate_schedule  # loads torch
+    from heuristic_core.pruning.schedule_simulation import simulate_schedule  # loads torch
 
     settings = prune.model_copy(update={"rise": rise, "hold": hold, "rise_per_percent": 0.0, "hold_per_percent": 0.0})
     return simulate_schedule(settings, size, sparsity, SEEDS, END_SHARE)
