@@ -23,7 +23,7 @@ from heuristic_core.common.errors import DivergenceError
 from heuristic_core.common.roles import Fields, Read, Role
 from heuristic_core.jobs.arguments import JobParser, parse_identity
 from heuristic_core.jobs.scratch import open_scratch, release, set_aside
-from heuristic_core.jobs.signature import Parameter, inspect_parameters, read_summary
+from heuristic_core.jobs.signature import Group, Parameter, inspect_parameters, read_summary
 from heuristic_core.provenance.digests import code_digest, package_versions
 from heuristic_core.provenance.record import result_digests
 
@@ -56,12 +56,23 @@ def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]
             use_threads(values.get("threads", 1))
         resumed = [p.name for p in parameters if p.role is Role.UNFINISHED]
         if not resumed:
-            return function(**values)
+            return function(**_group(parameters, values))
         with _unfinished(function, parameters, values, args.code) as folder:
-            function(**values, **dict.fromkeys(resumed, folder))
+            function(**_group(parameters, values), **dict.fromkeys(resumed, folder))
 
     main.__doc__, main.parameters = read_summary(function), parameters
     return main
+
+
+def _group(parameters: Sequence[Parameter], values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a function's parameters, those of a group's fields as the group."""
+    fields: dict[Group, dict[str, Any]] = {}
+    for parameter in parameters:
+        if parameter.group:
+            fields.setdefault(parameter.group, {})[parameter.name] = values[parameter.name]
+    grouped = {name for group_fields in fields.values() for name in group_fields}
+    single = {name: value for name, value in values.items() if name not in grouped}
+    return single | {group.name: group.make(**group_fields) for group, group_fields in fields.items()}
 
 
 def _declare(parser: JobParser, parameter: Parameter) -> None:

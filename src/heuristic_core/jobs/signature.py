@@ -11,6 +11,18 @@ from heuristic_core.common.roles import Fields, Read, Role
 SIMPLE = (str, int, float, bool)
 
 
+class Group(NamedTuple):
+    """A parameter that several jobs share, as a named tuple whose fields are their options.
+
+    Attributes:
+        name: Of the parameter.
+        make: The named tuple's class.
+    """
+
+    name: str
+    make: type
+
+
 class Parameter(NamedTuple):
     """One parameter of a job.
 
@@ -22,6 +34,7 @@ class Parameter(NamedTuple):
         required: Whether it has no default.
         default: Its default.
         help: What its docstring says.
+        group: The parameter whose field it is; None if it is one itself.
     """
 
     name: str
@@ -31,26 +44,47 @@ class Parameter(NamedTuple):
     required: bool
     default: Any
     help: str
+    group: Group | None = None
 
 
 def inspect_parameters(function: Callable) -> list[Parameter]:
-    """Read the parameters of a job's function.
+    """Read the parameters of a job's function; those of a :class:`Group` are its fields.
 
     Raises:
         TypeError: A parameter lacks an annotation, or its docstring.
     """
-    hints, helps = get_type_hints(function, include_extras=True), dict(_documented(function))
-    parameters = []
+    hints, helps = get_type_hints(function, include_extras=True), dict(_documented(function, "Args"))
+    parameters: list[Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
         if name not in hints or name not in helps:
             missing = "annotation" if name not in hints else "entry under Args of its docstring"
             raise TypeError(f"{function.__qualname__}: parameter {name} has no {missing}")
-        kind, several = _item(hints[name])
-        kind, role = _role(kind)
         required = parameter.default is parameter.empty
-        default = None if required else parameter.default
-        parameters.append(Parameter(name, kind, role, several, required, default, helps[name]))
+        if _is_group(hints[name]):
+            parameters += _inspect_group(Group(name, hints[name]))
+        else:
+            default = None if required else parameter.default
+            parameters.append(_parameter(name, hints[name], required, default, helps[name]))
     return parameters
+
+
+def _is_group(hint) -> bool:
+    return isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields")
+
+
+def _inspect_group(group: Group) -> list[Parameter]:
+    """Read the fields of a group, which its docstring has under Attributes."""
+    hints, helps = get_type_hints(group.make, include_extras=True), dict(_documented(group.make, "Attributes"))
+    defaults = group.make._field_defaults
+    return [
+        _parameter(name, hints[name], name not in defaults, defaults.get(name), helps[name])._replace(group=group)
+        for name in group.make._fields
+    ]
+
+
+def _parameter(name: str, hint, required: bool, default: Any, description: str) -> Parameter:
+    kind, several = _item(hint)
+    return Parameter(name, *_role(kind), several, required, default, description)
 
 
 def read_summary(function: Callable) -> str:
@@ -76,9 +110,9 @@ def _role(kind) -> tuple[Any, Role | Fields | Read]:
     return kind, Role.VALUE if kind in SIMPLE or get_origin(kind) is Literal else Role.BLOCK
 
 
-def _documented(function: Callable) -> Iterator[tuple[str, str]]:
-    """The parameters under `Args` of a Google-style docstring, each with its text in one line."""
-    section = re.search(r"^Args:\n((?:[ \t]+.*\n?|\n)+)", inspect.getdoc(function) or "", re.MULTILINE)
+def _documented(described: Callable | type, title: str) -> Iterator[tuple[str, str]]:
+    """The entries of a section of a Google-style docstring, each with its text in one line."""
+    section = re.search(rf"^{title}:\n((?:[ \t]+.*\n?|\n)+)", inspect.getdoc(described) or "", re.MULTILINE)
     entries = re.split(r"^ {4}(\w+(?:, \w+)*): ", section[1] if section else "", flags=re.MULTILINE)
     for names, text in zip(entries[1::2], entries[2::2], strict=True):
         for name in names.split(", "):

@@ -3,8 +3,8 @@
 from safetensors.torch import load_file
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.config.blocks import Device, PrecisionSetting
-from heuristic_core.experiments.extractive_structures.config import MAX_EXHAUSTIVE_COMPONENTS, Data, Scores
+from heuristic_core.experiments.extractive_structures.config import MAX_EXHAUSTIVE_COMPONENTS, Scores
+from heuristic_core.experiments.extractive_structures.jobs.seed_model import SeedModel
 from heuristic_core.experiments.extractive_structures.patching import measure_replacement
 from heuristic_core.experiments.extractive_structures.removal import (
     agreement_rows,
@@ -13,43 +13,30 @@ from heuristic_core.experiments.extractive_structures.removal import (
     score_rows,
 )
 from heuristic_core.experiments.extractive_structures.scores import compute_scores, contrast
-from heuristic_core.experiments.extractive_structures.setting import open_setting
 from heuristic_core.tables.parquet import write_table
 
 
 def score_components(
-    checkpoint: Input,
+    model: SeedModel,
     first: Input,
     second: Input,
-    data: Data,
     scores: Scores,
-    study: str,
-    seed: int,
     scores_table: Output,
     components_table: Output,
     agreement_table: Output,
     removal_table: Output,
-    tokenizer: list[Input] = (),
-    device: Device = "cpu",
-    precision: PrecisionSetting = "float32",
 ) -> None:
     """Compute extractive scores, and compare them with the effects of replacing and removing components.
 
     Args:
-        checkpoint: Weights after pre-training (safetensors).
+        model: The pre-trained model.
         first: Weights after the facts of the first hop.
         second: Weights after the facts of the second hop.
-        data: Who and what facts are about.
         scores: Settings of scores.
-        study: Name of the study.
-        seed: Of the world, of first weights and of the order.
         scores_table: Where to write table extractive_scores.
         components_table: Where to write table extractive_components.
         agreement_table: Where to write table extractive_agreement.
         removal_table: Where to write table extractive_removal.
-        tokenizer: Files of the tokenizer of a model that is not made here, tokenizer.json first.
-        device: Where the model runs.
-        precision: Of products of matrices.
     """
     paths = {
         "extractive_scores": scores_table,
@@ -58,11 +45,11 @@ def score_components(
         "extractive_removal": removal_table,
     }
     tables: dict[str, list[dict]] = {table: [] for table in paths}
-    with open_setting(data, seed, tokenizer, device, precision) as setting:
-        old = load_file(checkpoint, device)
+    with model.open_setting() as setting:
+        old = load_file(model.checkpoint, model.device)
         for hop, path in {"first": first, "second": second}.items():
-            new, taught = load_file(path, device), setting.encode_hop(hop)
-            comparison = contrast(old, new, taught.parts["implications"], scores.counterfactuals, seed)
+            new, taught = load_file(path, model.device), setting.encode_hop(hop)
+            comparison = contrast(old, new, taught.parts["implications"], scores.counterfactuals, model.seed)
             by_kind = compute_scores(comparison, scores.path_steps)
             components = component_rows(comparison, by_kind)
             full = measure_replacement(comparison) if len(components) <= MAX_EXHAUSTIVE_COMPONENTS else None
@@ -73,6 +60,6 @@ def score_components(
                 "extractive_removal": removal_rows(components),
             }
             for table, rows in hop_rows.items():
-                tables[table] += [{"study": study, "seed": seed, "hop": hop} | row for row in rows]
+                tables[table] += [model.labels | {"hop": hop} | row for row in rows]
     for table, path in paths.items():
         write_table(table, tables[table], path)
