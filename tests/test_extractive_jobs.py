@@ -23,6 +23,7 @@ from heuristic_core.experiments.extractive_structures.jobs.order import teach_or
 from heuristic_core.experiments.extractive_structures.jobs.pretrain import pretrain_model
 from heuristic_core.experiments.extractive_structures.jobs.prune import find_subnetworks
 from heuristic_core.experiments.extractive_structures.jobs.score import score_components
+from heuristic_core.experiments.extractive_structures.jobs.seed_model import SeedModel
 from heuristic_core.experiments.extractive_structures.jobs.sweep import sweep_settings
 from heuristic_core.experiments.extractive_structures.jobs.teach import teach_facts
 from heuristic_core.experiments.extractive_structures.model import init_parameters
@@ -55,13 +56,17 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("jobs")
     files = paths(folder, "checkpoint", kind="safetensors") | paths(folder, "trace")
     pretrain_model(model=STUDY.model, pretraining=STUDY.pretraining, corpus="whole", **RUN, **files, unfinished=folder)
-    files = paths(folder, "checkpoint", *HOPS, kind="safetensors") | paths(folder, "curves")
-    teach_facts(finetuning=STUDY.finetuning, corpus="whole", **RUN, **files, unfinished=folder / "none")
+    files = paths(folder, *HOPS, kind="safetensors") | paths(folder, "curves")
+    teach_facts(seed_model(folder), STUDY.finetuning, corpus="whole", **files, unfinished=folder / "none")
     return folder
 
 
-def weights(folder: Path, *names: str) -> dict[str, str]:
-    return paths(folder, "checkpoint", *names, kind="safetensors")
+def seed_model(folder: Path) -> SeedModel:
+    return SeedModel(str(folder / "checkpoint.safetensors"), **RUN)
+
+
+def hop_weights(folder: Path) -> dict[str, str]:
+    return paths(folder, *HOPS, kind="safetensors")
 
 
 def ranks(table, condition: str) -> list[float]:
@@ -93,7 +98,7 @@ def test_teaching_writes_the_weights_and_answers_of_both_hops(folder):
 
 def test_a_model_without_frozen_or_with_all_layers_frozen_answers_as_the_taught_or_the_first_one(folder):
     settings = {"finetuning": STUDY.finetuning, "freezing": STUDY.freezing}
-    freeze_layers(**weights(folder, *HOPS), **settings, **RUN, **paths(folder, "table"))
+    freeze_layers(seed_model(folder), **hop_weights(folder), **settings, **paths(folder, "table"))
     frozen, curves = read_table(folder / "table.parquet"), read_table(folder / "curves.parquet")
     assert len(frozen) == 2 * 4 * 2 * 2  # hops, layers, frozen or restored, parts
     for how in ("frozen", "restored"):
@@ -104,7 +109,7 @@ def test_a_model_without_frozen_or_with_all_layers_frozen_answers_as_the_taught_
 def test_sweeps_repeat_the_runs_of_the_study_and_a_setting_is_chosen(folder):
     settings = {"finetuning": STUDY.finetuning, "sweep": STUDY.sweep}
     tables = {name: str(folder / f"{name}.parquet") for name in ("sweep", "made_up", "choice", *ORDER_TABLES)}
-    sweep_settings(**weights(folder), **settings, **RUN, table=tables["sweep"])
+    sweep_settings(seed_model(folder), **settings, table=tables["sweep"])
     sweep, curves = read_table(tables["sweep"]), read_table(folder / "curves.parquet")
     assert len(sweep) == 2 * 2 * 2 * 2  # hops, rates, epochs, parts
     assert ranks(sweep, "learning_rate == 0.001 and epoch == 2") == ranks(curves, "epoch == 2")
@@ -114,9 +119,9 @@ def test_sweeps_repeat_the_runs_of_the_study_and_a_setting_is_chosen(folder):
     assert (choice.groupby("hop")["chosen"].sum() <= 1).all()
 
     orders = {name: tables[name] for name in ORDER_TABLES}
-    teach_orders(**weights(folder), finetuning=SAVED, **RUN, **orders, unfinished=folder / "state")
+    teach_orders(seed_model(folder), SAVED, **orders, unfinished=folder / "state")
     assert (folder / "state" / "second-facts.safetensors").is_file()
-    sweep_made_up_facts(**weights(folder), **settings, **RUN, table=tables["made_up"])
+    sweep_made_up_facts(seed_model(folder), **settings, table=tables["made_up"])
     swept = read_table(tables["made_up"]).query("learning_rate == 0.001 and epochs == 2")
     last = read_table(tables["ordering"]).query("taught == 'test facts' and epoch == 2")
     assert ranks(swept, "experiment == 'ordering'") == ranks(last, "part.str.startswith('test')")
@@ -126,7 +131,7 @@ def test_sweeps_repeat_the_runs_of_the_study_and_a_setting_is_chosen(folder):
 
 def test_components_are_scored_pruned_and_counted(folder):
     scored = {f"{name}_table": str(folder / f"{name}.parquet") for name in SCORE_TABLES}
-    score_components(**weights(folder, *HOPS), scores=STUDY.scores, **RUN, **scored)
+    score_components(seed_model(folder), **hop_weights(folder), scores=STUDY.scores, **scored)
     scores, components = (read_table(folder / f"{name}.parquet") for name in ("scores", "components"))
     component = ["layer", "kind", "head"]  # in the first hop, every question has a token of every role
     sums, totals = (
@@ -136,7 +141,7 @@ def test_components_are_scored_pruned_and_counted(folder):
     assert len(components) == 2 * 6 and totals.tolist() == pytest.approx(sums.tolist())
 
     settings = {"scores": STUDY.scores, "pruning": STUDY.pruning}
-    find_subnetworks(**weights(folder, *HOPS), **settings, **RUN, **paths(folder, *PRUNE_TABLES))
+    find_subnetworks(seed_model(folder), **hop_weights(folder), **settings, **paths(folder, *PRUNE_TABLES))
     subnetworks = read_table(folder / "subnetworks.parquet")
     kept = subnetworks.groupby(["hop", "part", "how", "prune_seed"], dropna=False)["kept"].sum()
     assert len(kept) == 2 * 2 * 3 and set(kept) == {3}  # hops, parts, two seeds and the greedy one
@@ -209,14 +214,14 @@ def require_resumption(function, line: list[str], outputs: list[str], steps: int
 
 
 def test_pretraining_that_was_cut_off_resumes_with_the_same_bytes(tmp_path, monkeypatch):
-    files = weights(tmp_path) | paths(tmp_path, "trace")
+    files = paths(tmp_path, "checkpoint", kind="safetensors") | paths(tmp_path, "trace")
     line = command(files, model=STUDY.model, pretraining=STUDY.pretraining)
     require_resumption(pretrain_model, line, [*files.values()], 5, 4, monkeypatch)  # saved every two steps
 
 
 def test_teaching_that_was_cut_off_in_the_second_hop_resumes_there_with_the_same_bytes(folder, tmp_path, monkeypatch):
     outputs = paths(tmp_path, *HOPS, kind="safetensors") | paths(tmp_path, "curves")
-    line = command(weights(folder) | outputs, finetuning=SAVED)
+    line = command(paths(folder, "checkpoint", kind="safetensors") | outputs, finetuning=SAVED)
     require_resumption(teach_facts, line, [*outputs.values()], 7, 2, monkeypatch)  # two epochs of two steps by hop
 
 

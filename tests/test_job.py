@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import pytest
 from pydantic import BaseModel
@@ -92,6 +92,40 @@ def test_parameters_are_those_of_the_signature():
     assert {name: parameters[name].role for name in roles} == roles
     assert parameters["more"].help == "Text files with words" and parameters["factor"].default == 1.5
     assert read_summary(count) == "Count words.\n\nIt does little."
+
+
+class Text(NamedTuple):
+    """A text.
+
+    Attributes:
+        words: Text file.
+        least: Least length of a word.
+    """
+
+    words: Input
+    least: int = 1
+
+
+def test_fields_of_a_group_are_options_of_their_own(tmp_path):
+    def count_text(text: Text, table: Output, unfinished: Unfinished) -> None:
+        """Count words.
+
+        Args:
+            text: What is counted.
+            table: Where to write the count.
+            unfinished: State.
+        """
+        words = [word for word in Path(text.words).read_text().split() if len(word) >= text.least]
+        Path(table).write_text(str(len(words)))
+
+    parameters = {p.name: p for p in inspect_parameters(count_text)}
+    assert list(parameters) == ["words", "least", "table", "unfinished"]
+    assert (parameters["words"].role, parameters["words"].required) == (Role.INPUT, True)
+    assert (parameters["least"].default, parameters["least"].help) == (1, "Least length of a word")
+    (tmp_path / "words").write_text("a bb ccc")
+    for more, expected in (([], "3"), (["--least", "2"], "2")):
+        job(count_text)(["--words", str(tmp_path / "words"), "--table", str(tmp_path / "table"), *more])
+        assert (tmp_path / "table").read_text() == expected
 
 
 def test_values_have_the_types_of_the_signature(line, tmp_path):

@@ -7,13 +7,11 @@ import pandas as pd
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.roles import Fields, Input, Output
-from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.subnetworks.analysis.counter_heads import LEARNED, RANDOM
 from heuristic_core.experiments.subnetworks.analysis.levels import append_means
 from heuristic_core.experiments.subnetworks.analysis.random_masks import build_pool, draw_masks, list_learned_masks
-from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.mechanism import Mechanism
-from heuristic_core.experiments.subnetworks.jobs.evaluator import Evaluator
+from heuristic_core.experiments.subnetworks.jobs.evaluated_model import EvaluatedModel
 from heuristic_core.stats.frames import make_frame
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import read_table, write_table
@@ -22,31 +20,22 @@ from heuristic_core.tables.parquet import read_table, write_table
 def evaluate_random_masks(
     core: Input,
     components: Input,
-    checkpoint: Input,
-    means: Input,
-    evaluation: Input,
+    model: EvaluatedModel,
     mechanism: Mechanism,
-    analysis: Analysis,
     run: Annotated[Identity, Fields("ft_seed", "step")],
     masks: Output,
-    device: Device = "cpu",
-    precision: PrecisionSetting = "float32",
 ) -> None:
     """Evaluate random subnetworks that contain the core, and the learned subnetworks from whose heads they are drawn.
 
     Args:
         core: The run's core (Parquet).
         components: Components of the sound mid-sparsity subnetworks (Parquet).
-        checkpoint: Folder of the fine-tuned model.
-        means: Component means (safetensors).
-        evaluation: Encoded evaluation pairs (safetensors).
+        model: The fine-tuned model and its evaluation pairs.
         mechanism: Which analyses depend on the core.
-        analysis: Settings of the analysis.
         run: Which checkpoint.
         masks: Where to write masks and their scores (Parquet).
-        device: Where the model runs.
-        precision: Of the model.
     """
+    analysis = model.analysis
     settings, rows_of_components = mechanism.masks, read_table(components)
     kept, pool = list_learned_masks(rows_of_components), build_pool(rows_of_components, read_table(core))
     rng = numpy_generator(analysis.seed, "random masks", run.ft_seed)
@@ -57,7 +46,7 @@ def evaluate_random_masks(
     ]
     subnetworks += [(LEARNED, seed, members) for seed, members in kept.items()]
 
-    evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision, settings.by_group)
+    evaluator = model.load(settings.by_group)
     grid, rows, progress = evaluator.model.grid, [], Progress("evaluate masks", len(subnetworks))
     for kind, number, members in subnetworks:
         scores = evaluator.scores(evaluator.predict_without(set(range(len(grid))) - members))

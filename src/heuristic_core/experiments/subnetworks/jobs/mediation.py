@@ -3,14 +3,13 @@
 from typing import Annotated
 
 from heuristic_core.common.roles import Fields, Input, Output
-from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.experiments.subnetworks.analysis.contrasts import Levels
 from heuristic_core.experiments.subnetworks.analysis.counter_heads import select_counter_heads
 from heuristic_core.experiments.subnetworks.analysis.mediation import mediation as mediation_table
 from heuristic_core.experiments.subnetworks.analysis.mediation import plan
-from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.mechanism import Mechanism
-from heuristic_core.experiments.subnetworks.jobs.evaluator import Evaluator, values_by_pair
+from heuristic_core.experiments.subnetworks.jobs.evaluated_model import EvaluatedModel
+from heuristic_core.experiments.subnetworks.jobs.evaluator import values_by_pair
 from heuristic_core.interventions.evaluate import predictions
 from heuristic_core.interventions.mediation import mediated_logits
 from heuristic_core.tables.identity import Identity
@@ -19,35 +18,26 @@ from heuristic_core.tables.parquet import read_table, write_table
 
 def mediate(
     core: Input,
-    checkpoint: Input,
-    means: Input,
-    evaluation: Input,
+    model: EvaluatedModel,
     mechanism: Mechanism,
-    analysis: Analysis,
     run: Annotated[Identity, Fields("ft_seed", "step")],
     mediation: Output,
     counter_heads: Input | None = None,
-    device: Device = "cpu",
-    precision: PrecisionSetting = "float32",
 ) -> None:
     """Measure what later heads restore while the core is ablated, and what they transmit of the ablation.
 
     Args:
         core: The run's core (Parquet).
-        checkpoint: Folder of the fine-tuned model.
-        means: Component means (safetensors).
-        evaluation: Encoded evaluation pairs (safetensors).
+        model: The fine-tuned model and its evaluation pairs.
         mechanism: Which analyses depend on the core.
-        analysis: Settings of the analysis.
         run: Which checkpoint.
         mediation: Where to write the table (Parquet).
         counter_heads: Counter-heuristic heads (Parquet).
-        device: Where the model runs.
-        precision: Of the model.
     """
+    analysis = model.analysis
     settings, core_rows = mechanism.mediation, read_table(core)
     skip = mechanism.masks and mechanism.masks.by_group  # on these pairs heads were chosen
-    evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision, settings.pairs, skip)
+    evaluator = model.load(settings.pairs, skip)
     heads = core_rows.loc[core_rows["in_core"], "component"].tolist()
     counter = select_counter_heads(read_table(counter_heads)) if counter_heads else []
     cores = plan(heads, counter, evaluator.model.grid, settings.random_sets, analysis.seed)

@@ -6,15 +6,14 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.common.roles import Fields, Input, Output
-from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.data.encoded import Encoded
 from heuristic_core.data.minimal_pairs import SWAP_SUBSET, select_paired
 from heuristic_core.experiments.subnetworks.analysis.contrasts import Levels
 from heuristic_core.experiments.subnetworks.analysis.path_effects import Effects, list_senders
 from heuristic_core.experiments.subnetworks.analysis.path_effects import paths as path_rows
-from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.mechanism import Mechanism
-from heuristic_core.experiments.subnetworks.jobs.evaluator import Evaluator, values_by_pair
+from heuristic_core.experiments.subnetworks.jobs.evaluated_model import EvaluatedModel
+from heuristic_core.experiments.subnetworks.jobs.evaluator import values_by_pair
 from heuristic_core.interventions.evaluate import predictions
 from heuristic_core.interventions.path_patching import donor_from_pairs, path_logits
 from heuristic_core.models.batches import PairTensors
@@ -26,39 +25,30 @@ from heuristic_core.tables.parquet import read_table, write_table
 
 def patch_paths(
     core: Input,
-    checkpoint: Input,
-    means: Input,
-    evaluation: Input,
+    model: EvaluatedModel,
     mechanism: Mechanism,
-    analysis: Analysis,
     run: Annotated[Identity, Fields("ft_seed", "step")],
     paths: Output,
     minimal: Input | None = None,
-    device: Device = "cpu",
-    precision: PrecisionSetting = "float32",
 ) -> None:
     """Measure direct effects of core heads on queries, keys and values of later heads, and on the logits.
 
     Args:
         core: The run's core (Parquet).
-        checkpoint: Folder of the fine-tuned model.
-        means: Component means (safetensors).
-        evaluation: Encoded evaluation pairs (safetensors).
+        model: The fine-tuned model and its evaluation pairs.
         mechanism: Which analyses depend on the core.
-        analysis: Settings of the analysis.
         run: Which checkpoint.
         paths: Where to write the table (Parquet).
         minimal: Minimal pairs of the evaluation pairs, where the language gives them.
-        device: Where the model runs.
-        precision: Of the model.
     """
+    analysis = model.analysis
     settings, core_rows = mechanism.paths, read_table(core)
-    evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision, settings.pairs)
-    model, heads = evaluator.model, core_rows.loc[core_rows["in_core"], "component"].tolist()
-    families = list_senders(heads, model.grid, settings.random_senders, analysis.seed)
+    evaluator = model.load(settings.pairs)
+    network, heads = evaluator.model, core_rows.loc[core_rows["in_core"], "component"].tolist()
+    families = list_senders(heads, network.grid, settings.random_senders, analysis.seed)
 
     def tensors(pairs):
-        return PairTensors(pairs, model.pad, model.device)
+        return PairTensors(pairs, network.pad, network.device)
 
     def values(logits, encoded):
         return values_by_pair(logits.reshape(-1, *logits.shape[-2:]), encoded, analysis.class_rule)
@@ -75,12 +65,12 @@ def patch_paths(
 
     def table(donor, encoded, instead, subsets, by_subset):
         sent = [(sender.heads, sender.receivers) for family in families for sender in family]
-        full, patched = path_logits(model, tensors(encoded), instead, sent)
+        full, patched = path_logits(network, tensors(encoded), instead, sent)
         pairs, clean = predictions(full.numpy(), encoded), values(full, encoded)
         levels = Levels(pairs, subsets, analysis.bootstrap, analysis.seed)
         effects = (effects_of(of_sender, clean, encoded) for of_sender in patched)
         return [
-            path_rows(run, family, model.grid, donor, [next(effects) for _ in family], levels, by_subset)
+            path_rows(run, family, network.grid, donor, [next(effects) for _ in family], levels, by_subset)
             for family in families
         ]
 
@@ -89,5 +79,5 @@ def patch_paths(
     parts += table("mean", evaluator.evaluation, lambda index: mean_outputs, analysis.subsets, False)
     minimal_pairs = evaluator.subsample(Encoded.load(minimal)) if minimal else evaluator.evaluation
     if swapped := select_paired(evaluator.evaluation, minimal_pairs, [SWAP_SUBSET]):
-        parts += table("minimal pair", swapped.pairs, donor_from_pairs(model, tensors(swapped.minimal)), None, True)
+        parts += table("minimal pair", swapped.pairs, donor_from_pairs(network, tensors(swapped.minimal)), None, True)
     write_table("paths", pd.concat(parts), paths)
