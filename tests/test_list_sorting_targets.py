@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from list_sorting_tables import TABLES
+from mentions import mentions, raises
 
 from heuristic_core.experiments.list_sorting.figures import draw
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS, missing_requirement
@@ -16,18 +17,16 @@ SETTINGS = SortingFigures()
 @pytest.mark.parametrize("name", TARGETS)
 def test_what_is_absent_is_named(name):
     first = TARGETS[name].tables[0]
-    with pytest.raises(ValueError, match=f"^{name}: no table {first}"):
+    with raises(ValueError, name, first):
         draw(name, {table: rows for table, rows in TABLES.items() if table != first}, SETTINGS)
-    with pytest.raises(ValueError, match=f"^{name}: no rows in table "):
+    with raises(ValueError, name):
         draw(name, {table: rows.head(0) for table, rows in TABLES.items()}, SETTINGS)
     assert missing_requirement(name, TABLES, 3) is None
-    assert missing_requirement(name, [], 3).startswith(f"{name} is drawn from {first}")
+    assert mentions(missing_requirement(name, [], 3), name, first)
 
 
 def test_modes_need_two_conditions():
-    assert missing_requirement("figure_modes", TABLES, 1) == (
-        "figure_modes needs at least 2 conditions, this study has 1; add to `conditions`"
-    )
+    assert mentions(missing_requirement("figure_modes", TABLES, 1), "figure_modes", 2, 1, "`conditions`")
 
 
 def test_only_the_drawn_figure_is_loaded():
