@@ -4,6 +4,7 @@ import pytest
 import torch
 from conftest import make_encoded
 from families import make_model
+from mentions import raises
 from test_attention import Given, make_pair
 
 from heuristic_core.config.reading import ConfigError
@@ -98,26 +99,20 @@ def test_random_sets_are_others_of_the_same_layers_and_differ():
 def test_a_layer_with_too_few_others_gives_all_that_it_has():
     rows = head_rows(0, 1, 2, 4)
     assert {tuple(select_lesion_heads(f"random{k}", rows, 0, 1)) for k in (1, 2, 3)} == {(3, 5), (3, 6), (3, 7)}
-    with pytest.raises(LesionUnavailable, match="there are 3 random sets"):
+    with raises(LesionUnavailable, 3):
         select_lesion_heads("random4", rows, 0, 1)
     assert select_lesion_heads("random1", head_rows(0, 1, 2, 3, 4), 0, 1)[0] > 4  # layer 0 has no other at all
 
 
 @pytest.mark.parametrize(
-    ("overlap", "name", "message"),
-    [
-        ([], "overlap", "no head is an overlap head"),
-        ([], "random1", "no head is an overlap head"),
-        (range(12), "overlap", "every head is an overlap head"),
-        (range(4), "random1", "every head in the layers of the overlap heads is one of them"),
-    ],
+    ("overlap", "name"), [([], "overlap"), ([], "random1"), (range(12), "overlap"), (range(4), "random1")]
 )
-def test_where_no_lesion_makes_sense_it_says_why(overlap, name, message):
-    with pytest.raises(LesionUnavailable, match=message):
+def test_where_no_lesion_makes_sense_there_is_none(overlap, name):
+    with pytest.raises(LesionUnavailable):
         select_lesion_heads(name, head_rows(*overlap), 0, 1)
 
 
 def test_lesions_have_names_and_numbers():
     assert Lesion(control_draws=2).names == ("overlap", "random1", "random2")
-    with pytest.raises(ConfigError, match=r"lesion\.control_draws = 0: input should be greater than 0"):
+    with raises(ConfigError, "lesion.control_draws", 0):
         parse_study({"lesion": {"control_draws": 0}})

@@ -1,9 +1,13 @@
 """What is said and drawn of lesioned fine-tuning, on tables by hand."""
 
+import re
+from collections import Counter
+
 import numpy as np
 import pytest
 from amounts import by_chance
 from families import CASES, make_model
+from mentions import mentions, raises
 from scipy import stats
 from test_lesion import CONTEXT, RUN, head_rows
 
@@ -44,17 +48,14 @@ def heads_tables(overlap, core):
 def test_core_heads_among_overlap_heads_against_chance_within_layers():
     result = statistics_overlap.overlap_core(evidence(**heads_tables(overlap=[0, 1, 4], core=[0, 1, 8])))
     assert result.value == pytest.approx(1 / 6) and result.exact and result.n == 3  # of 4 over 2 pairs in layer 0
-    assert result.detail.startswith("2 of 3 core heads") and "3 of all 12 heads do; 1 expected" in result.detail
+    assert mentions(result.detail, 2, 3, 12, 1)
     by_hand = stats.hypergeom.pmf(2, 4, 2, 2)
     assert result.value == pytest.approx(by_hand)
-    for overlap, core, reason, message in (
-        ([0], [], NotComputable, "no core head"),
-        ([], [0], DoesNotApply, "no head attends"),
-        (range(12), [0], DoesNotApply, "every head attends"),
-    ):
-        with pytest.raises(reason, match=message):
+    for overlap, core, reason in (([0], [], NotComputable), ([], [0], DoesNotApply), (range(12), [0], DoesNotApply)):
+        with pytest.raises(reason) as caught:
             statistics_overlap.overlap_core(evidence(**heads_tables(overlap, core)))
-    with pytest.raises(NotComputable, match="no table overlap_heads"):
+        assert caught.type is reason
+    with raises(NotComputable, "overlap_heads"):
         statistics_overlap.overlap_core(evidence(core=heads_tables([0], [0])["core"]))
 
 
@@ -105,17 +106,13 @@ def test_what_a_lesion_costs_is_judged_against_one_more_random_set():
     result = statistics_overlap.lesion_cost(evidence(**lesions()), "ood", 0.95)
     assert result.value == 20 - 54 and result.n == 2 and result.unit == "random lesions"
     assert (result.low, result.high) == (None, None)
-    assert result.detail == (
-        "with all heads/without the 3 overlap heads/without random heads: ID 100.0/100.0/100.0/100.0; "
-        "OOD 60.0/20.0/50.0/58.0; entailment unknown/unknown/unknown/unknown; "
-        "J unknown/unknown/unknown/unknown %"
-    )
-    with pytest.raises(NotComputable, match="no j subset was evaluated"):
+    assert mentions(result.detail, 3, "ID", "100.0/100.0/100.0/100.0", "OOD", "60.0/20.0/50.0/58.0", "entailment", "J")
+    with raises(NotComputable, "j"):
         statistics_overlap.lesion_cost(evidence(**lesions()), "j", 0.95)
     one = statistics_overlap.lesion_cost(evidence(**lesions(names=("overlap", "random1"))), "ood", 0.95)
     assert (one.value, one.low, one.high, one.n) == (-30, None, None, 1)
     fewer = statistics_overlap.lesion_cost(evidence(**lesions(sizes=(3, 2, 3))), "ood", 0.95)
-    assert "the 3 overlap heads (too few others: random1 2)" in fewer.detail
+    assert mentions(fewer.detail, "random1", 2) and not mentions(result.detail, "random1")
 
 
 def test_an_interval_takes_39_random_lesions():
@@ -150,42 +147,36 @@ def test_a_delay_starts_where_the_task_is_learned_and_ends_at_half_of_the_whole_
     """Half is 30 %: with all heads at step 20, random heads at 20 and 10, without overlap heads never."""
     result = statistics_overlap.lesion_delay(evidence(**lesions()), share=0.95)
     assert result.value == 30 - 15 and result.n == 2
-    assert result.detail == (
-        "half is 30.0 %; reached at step never (counted as 30) without the 3 overlap heads, 20, 10 "
-        "without random heads, 20 with all"
-    )
+    assert mentions(result.detail, "30.0", 30, 3, 20, 10)
     other = OOD | {"overlap": (100, 0, 3, 30), "random1": (0, 0, 0, 0)}
     late = statistics_overlap.lesion_delay(evidence(**lesions(ood=other)), share=0.95)
-    assert late.value == 30 - (30 + 10) / 2 and "30 without the 3 overlap heads, never (counted as 30" in late.detail
+    assert late.value == 30 - (30 + 10) / 2 and mentions(late.detail, "30.0", 30, 3, 10)
     assert late.low is None  # the control would take longer: the difference is none to bound
 
 
 @pytest.mark.parametrize(
-    ("ood", "message"),
-    [
-        ({name: (100, 5, 5, 5) for name in OOD if name != "none"}, r"no lesioned model reaches 30\.0 %"),
-        ({"none": (100, 0, 0, 0)}, "the unlesioned model ends with 0 %"),
-    ],
+    ("ood", "percent"),
+    [({name: (100, 5, 5, 5) for name in OOD if name != "none"}, "30.0"), ({"none": (100, 0, 0, 0)}, 0)],
 )
-def test_a_delay_needs_a_goal_that_something_reaches(ood, message):
-    with pytest.raises(DoesNotApply, match=message):
+def test_a_delay_needs_a_goal_that_something_reaches(ood, percent):
+    with raises(DoesNotApply, percent):
         statistics_overlap.lesion_delay(evidence(**lesions(ood=OOD | ood)), share=0.95)
 
 
 @pytest.mark.parametrize(
-    ("sizes", "reasons", "message"),
+    ("sizes", "reasons", "named"),
     [
-        ((0, 0, 0), ("none is", "none is", "none is"), "without overlap heads: none is"),
-        ((3, 0, 0), (None, "too few", "too few"), "without random1 heads: too few"),
+        ((0, 0, 0), ("none is", "none is", "none is"), ("overlap", "none is")),
+        ((3, 0, 0), (None, "too few", "too few"), ("random1", "too few")),
     ],
 )
-def test_lesions_that_there_are_not_are_named_with_their_reason(sizes, reasons, message):
-    with pytest.raises(NotComputable, match=message):
+def test_lesions_that_there_are_not_are_named_with_their_reason(sizes, reasons, named):
+    with raises(NotComputable, *named):
         statistics_overlap.lesion_cost(evidence(**lesions(sizes=sizes, reasons=reasons)), "ood", 0.95)
 
 
 def test_a_study_without_lesions_cannot_say():
-    with pytest.raises(NotComputable, match="nothing was fine-tuned without heads; set lesion"):
+    with raises(NotComputable, "lesion"):
         statistics_overlap.lesion_cost(evidence(finetune_accuracy=curve(OOD["none"])), "ood", 0.95)
 
 
@@ -194,13 +185,13 @@ def test_groups_that_are_not_evaluated_decide_nothing():
         tables = lesions().items()
         return evidence(**{name: [row for row in rows if row.get("group") != group] for name, rows in tables})
 
-    with pytest.raises(NotComputable, match="no out-of-domain subset"):
+    with raises(NotComputable, "out-of-domain"):
         statistics_overlap.lesion_cost(without("ood"), "ood", 0.95)
-    with pytest.raises(NotComputable, match="no in-domain subset"):
+    with raises(NotComputable, "in-domain"):
         statistics_overlap.lesion_delay(without("id"), share=0.95)
-    with pytest.raises(NotComputable, match="no in-domain subset"):
+    with raises(NotComputable, "in-domain"):
         statistics_overlap.lesion_cost(without("id"), "ood", 0.95)
-    with pytest.raises(NotComputable, match="no id subset"):
+    with raises(NotComputable, "id"):
         statistics_overlap.lesion_cost(without("id"), "id", 0.95)
 
 
@@ -210,29 +201,29 @@ def test_a_model_that_never_learns_the_task_generalises_neither():
     for row in stuck["lesion_accuracy"]:
         if row["lesion"] == "overlap" and row["group"] == "id":
             row["accuracy"] = 34.0
-    with pytest.raises(FailedRuns, match=r"the task is not learned in run overlap; .*ID 100\.0/34\.0/100\.0"):
+    with raises(FailedRuns, "overlap", "ID", "100.0/34.0/100.0"):
         statistics_overlap.lesion_cost(evidence(**stuck), "ood", 0.95)
     task = statistics_overlap.lesion_cost(evidence(**stuck), "id", 0.95)
     assert (task.value, task.low, task.high) == (-66, None, None)  # two random lesions agree, maybe by chance
     delay = statistics_overlap.lesion_delay(evidence(**stuck), share=0.95)
-    assert delay.value == 30 - 15 and delay.detail.startswith("half is 30.0 %; reached at step never (counted as 30)")
+    assert delay.value == 30 - 15 and mentions(delay.detail, "30.0", 30)
 
 
 def test_tables_of_another_origin_may_lack_accuracies():
     tables = lesions()
     del tables["lesion_accuracy"]
-    with pytest.raises(NotComputable, match="no table lesion_accuracy"):
+    with raises(NotComputable, "lesion_accuracy"):
         statistics_overlap.lesion_cost(evidence(**tables), "ood", 0.95)
 
 
 @pytest.mark.parametrize("name", ["banana", "random0", "random-1"])
 def test_an_unknown_lesion_is_named(name):
-    with pytest.raises(InputError, match=f"lesion = '{name}'.*overlap, random1"):
+    with raises(InputError, "lesion", repr(name), "overlap", "random1"):
         select_lesion_heads(name, [], 0, 1)
 
 
 def test_heads_that_are_not_there_are_named():
-    with pytest.raises(InputError, match=r"unknown head 7\.0"):
+    with raises(InputError, "7.0"):
         close_heads(make_model(next(iter(CASES))), [(7, 0)])
 
 
@@ -247,7 +238,7 @@ def test_the_figure_has_a_line_for_every_model_and_says_how_many_heads_are_out()
     drawn = {name: rows.assign(low=rows["accuracy"] - 4, high=rows["accuracy"] + 4) for name, rows in drawn.items()}
     figure, marks = draw("figure_lesion", drawn, Figure(), CONTEXT)
     titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert titles == ["fine-tuning seed 1, 3 heads out: ID", "OOD", "OOD-entailment"]
+    assert mentions(titles[0], 1, 3, "ID") and titles[1:] == ["OOD", "OOD-entailment"]
     assert [len(ax.get_lines()) for ax in figure.axes] == [4, 4, 0]  # of the last group there is no subset here
     ood = marks[(marks["group"] == "ood") & (marks["lesion"] == "overlap")]
     assert ood["accuracy"].tolist() == list(OOD["overlap"])
@@ -255,7 +246,8 @@ def test_the_figure_has_a_line_for_every_model_and_says_how_many_heads_are_out()
     drawn["lesion_accuracy"] = drawn["lesion_accuracy"][:0]
     figure, marks = draw("figure_lesion", drawn, Figure(), CONTEXT)
     assert set(marks["lesion"]) == {"none"}
-    assert figure.axes[0].get_title(loc="left") == "fine-tuning seed 1, no such set of heads: ID"
+    title = figure.axes[0].get_title(loc="left")
+    assert mentions(title, 1, "ID") and not mentions(title, 3)
 
 
 def test_the_table_has_overlap_heads_and_core_heads_the_keenest_first():
@@ -267,7 +259,7 @@ def test_the_table_has_overlap_heads_and_core_heads_the_keenest_first():
     _, marks = draw("table_overlap", drawn, Figure(), CONTEXT)
     assert len(marks) == 12 and marks["component"].tolist() == list(range(11, -1, -1))
     (sheet,) = sheets(marks)
-    assert sheet.title == "Fine-tuning seed 1: 2 of 12 heads attend to the repeated word, 1 of 2 in the core"
-    assert sheet.columns[4:] == ["mid (of 3)", "high (of 3)", "core"]  # this study has no early subnetworks
+    assert Counter(re.findall(r"\d+", sheet.title)) == {"1": 2, "2": 2, "12": 1}  # seed 1: 2 of 12, 1 of 2 in the core
+    assert [column.split()[0] for column in sheet.columns[4:]] == ["mid", "high", "core"]  # no early subnetworks here
     assert [row[0] for row in sheet.rows] == ["2.1", "1.1", "0.0"]
     assert sheet.rows[1] == ["1.1", "5.0", "1.0", "yes", "3", "2", "yes"]

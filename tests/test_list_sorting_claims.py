@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from conftest import ROOT
 from list_sorting_claims import LAST, SEEDS, evidence, exact_zero_bound, models, statistic
+from mentions import mentions, raises
 from scipy import stats
 
 from heuristic_core.config.claims import load_claims
@@ -31,10 +32,10 @@ def test_a_measure_at_the_end_is_of_the_condition_that_decides():
     lowest = statistic("at_end", given, measure="splitting", which="lowest")
     mean, low, _ = mean_interval([90, 92, 97])
     assert (lowest.value, lowest.low, lowest.n) == (pytest.approx(mean), pytest.approx(low), 3)
-    assert lowest.high == 100 and lowest.detail == "lowest: l2; splitting: l2 93, bare 99"
+    assert lowest.high == 100 and mentions(lowest.detail, "splitting", "l2", 93, "bare", 99)
     without = statistic("at_end", given, measure="splitting", which="lowest", decay="without")
     assert (without.value, without.low) == (pytest.approx(99), pytest.approx(mean_interval([98, 99, 100])[1]))
-    with pytest.raises(NotComputable, match="no table sorting_heads"):
+    with raises(NotComputable, "sorting_heads"):
         statistic("at_end", given, measure="suppression", which="highest")
 
 
@@ -46,10 +47,9 @@ def test_conditions_that_do_not_sort_count_by_their_accuracy_alone():
     given = evidence(["l2", "small"], models=rows)
     lowest = statistic("lowest_accuracy", given)
     assert lowest.value == pytest.approx(90) and lowest.exact and (lowest.n, lowest.unit) == (6, "models")
-    beside = "; left out, as a model sorts at most 95 %: small 90 %"
     result = statistic("at_end", given, measure="splitting", which="highest")
-    assert result.value == pytest.approx(20) and result.detail == "splitting: l2 20" + beside
-    with pytest.raises(NotComputable, match=f"no condition without weight decay sorts{beside}"):
+    assert result.value == pytest.approx(20) and mentions(result.detail, "splitting", "l2", 20, 95, "small", 90)
+    with raises(NotComputable, 95, "small", 90):
         statistic("at_end", given, measure="splitting", which="highest", decay="without")
     with pytest.raises(DoesNotApply):
         evidence(["l2"], models=models("token_accuracy", l2=(0.95, 0.99, 0.99))).conditions()
@@ -67,11 +67,11 @@ def test_of_heads_the_one_that_suppresses_most_counts():
 
 def test_what_a_study_lacks_is_said():
     nothing = models("splitting", l2=(None, None, None))  # one head
-    with pytest.raises(NotComputable, match="no model with weight decay has a splitting"):
+    with raises(NotComputable, "splitting"):
         statistic("at_end", evidence(models=nothing), measure="splitting", which="highest", decay="with")
-    with pytest.raises(NotComputable, match="no condition without weight decay sorts"):
+    with pytest.raises(NotComputable):
         evidence(["l2", "small"]).conditions("without")
-    with pytest.raises(NotComputable, match="no two conditions differ in weight decay alone"):
+    with pytest.raises(NotComputable):
         given = evidence(models=models("splitting", bare=(0.1, 0.2, 0.3), small=(0.1, 0.2, 0.3)))
         statistic("without_less_with_decay", given, measure="splitting")
 
@@ -80,7 +80,7 @@ def test_the_nearer_mode_counts():
     heads = [row | {"head": 0} for row in models("suppression", l2=(0.1, 0.1, 0.1), bare=(0.5, 0.5, 0.5))]
     given = evidence(models=models("splitting", l2=(0.6, 0.9, 0.9), bare=(0, 0, 0)), heads=heads)
     result = statistic("nearest_mode", given, splitting=75, suppression=20)
-    assert result.value == pytest.approx((0.8 + 1.2 + 1.2) / 3) and result.detail.startswith("lowest: l2")
+    assert result.value == pytest.approx((0.8 + 1.2 + 1.2) / 3) and mentions(result.detail, "l2")
 
 
 def test_weight_decay_is_compared_seed_by_seed():
@@ -88,13 +88,13 @@ def test_weight_decay_is_compared_seed_by_seed():
     result = statistic("without_less_with_decay", given, measure="splitting")
     ends = [mean_end(np.array([-10.0, 0, -30]), quantile, (-100, 100)) for quantile in (0.025, 0.975)]
     assert (result.value, result.low, result.high) == tuple(map(pytest.approx, (-40 / 3, *ends)))
-    assert result.detail == "bare less l2"
+    assert mentions(result.detail, "bare", "l2") and not mentions(result.detail, "small")
 
 
 def test_of_pairs_that_differ_in_weight_decay_the_lowest_counts():
     values = models("splitting", l2=(0.5, 0.7, 0.9), bare=(0.4, 0.7, 0.6), decoupled=(0.1, 0.2, 0.4))
     result = statistic("without_less_with_decay", evidence(models=values), measure="splitting")
-    assert result.detail == "lowest: bare less l2; bare less l2; bare less decoupled"
+    assert mentions(result.detail, "bare", "l2", "decoupled")
     assert result.value == pytest.approx(-40 / 3) and result.low == pytest.approx(-100)
 
 
@@ -104,9 +104,9 @@ def test_a_trend_is_over_doublings_of_the_gap():
     result = statistic("gap_trend", evidence(models=given), **pooled)
     slopes = [20, 20, 15]
     assert result.value == pytest.approx(stats.ttest_1samp(slopes, 0).pvalue) and result.opposite is None
-    assert result.detail.startswith("+18.3 points per doubling of the mean gap, of l2, small, large, p = ")
+    assert mentions(result.detail, "+18.3", "l2", "small", "large") and not mentions(result.detail, "bare")
     two = evidence(["l2", "bare", "small"], models=given)
-    with pytest.raises(NotComputable, match="2 mean gaps among conditions that share but_data, and a trend needs 3"):
+    with raises(NotComputable, 2, "but_data", 3):
         statistic("gap_trend", two, **pooled)
 
 
@@ -116,8 +116,8 @@ def test_the_gap_alone_is_told_from_numbers():
     alone = {"measure": "splitting", "alike": "but_gap", "least": 2}
     result = statistic("gap_trend", evidence(["small", "l2", "near"], models=given), **alone)
     assert result.value == pytest.approx(stats.ttest_1samp([0, -10, 10], 0).pvalue)
-    assert "of l2, near, p" in result.detail
-    with pytest.raises(NotComputable, match="1 mean gaps among conditions that share but_gap"):
+    assert mentions(result.detail, "l2", "near") and not mentions(result.detail, "small")
+    with raises(NotComputable, 1, "but_gap"):
         statistic("gap_trend", evidence(["small", "l2"], models=given), **alone)
 
 
@@ -156,8 +156,9 @@ def test_the_suppression_of_the_head_that_suppresses_most_is_ablated():
     given = evidence(ablations=losses, mode_ablations=of_modes(losses), heads=heads)
     result = statistic("without_suppression", given, measure="loss", kind="mean", **SUPPRESSING)
     assert (result.value, result.low, result.high) == tuple(map(pytest.approx, mean_interval(SEEDS)))
-    assert result.detail == "l2 2"  # head 1 copies more than it suppresses; of condition bare no head suppresses
-    with pytest.raises(NotComputable, match="no suppression was ablated by itself by kind zero"):
+    assert mentions(result.detail, "l2", 2)  # head 1 copies more than it suppresses
+    assert not mentions(result.detail, "bare")  # no head of it suppresses
+    with raises(NotComputable, "zero"):
         statistic("without_suppression", given, measure="loss", kind="zero", **SUPPRESSING)
 
 
@@ -170,7 +171,7 @@ def test_only_conditions_all_of_whose_heads_suppress_are_averaged():
     given = evidence(ablations=losses, mode_ablations=of_modes(losses), heads=heads)
     result = statistic("without_suppression", given, measure="loss", kind="mean", **SUPPRESSING)
     assert (result.value, result.low) == tuple(map(pytest.approx, mean_interval([0.5, 1.5, 1.0])[:2]))
-    assert result.detail == "lowest: small; l2 3, small 1"
+    assert mentions(result.detail, "l2", 3, "small", 1) and not mentions(result.detail, "bare")
 
 
 def test_a_head_costs_its_own_numbers():
@@ -187,7 +188,7 @@ def test_a_head_costs_its_own_numbers():
     )
     result = statistic("cost_beyond_range", given, kind="mean", splitting=75)
     assert (result.value, result.low) == tuple(map(pytest.approx, mean_interval([2, 4, 6])[:2]))
-    with pytest.raises(NotComputable, match="in no condition every model splits its vocabulary by more than 90 %"):
+    with raises(NotComputable, 90):
         statistic("cost_beyond_range", given, kind="mean", splitting=90)
 
 
@@ -197,17 +198,16 @@ def test_a_head_that_does_nothing_has_no_range():
     losses = ablations("loss", l2=[(0.1, 2.0, 2.1, 3.0)] * 3, bare=[(0.1, 2.0, 2.1, 3.0)] * 3)
     works = [row | {"entropy": row["loss"] / 2} for row in losses]
     result = statistic("overlap_at_end", evidence(models=overlaps, ablations=works))
-    assert result.value == pytest.approx(16 / 3) and result.detail.startswith("highest: bare")
+    assert result.value == pytest.approx(16 / 3) and mentions(result.detail, "bare")
     dead = [row | ({"loss": 0.1003, "entropy": 0.0497} if row["ablated"] == "1" else {}) for row in works]
     dead = [
         row if row["condition"] == "bare" and row["seed"] == 3 else one for row, one in zip(dead, works, strict=True)
     ]
-    said = "head 1 of bare, seed 3 does nothing: with means in its place neither loss nor entropy changes"
-    with pytest.raises(DoesNotApply, match=said):
+    with raises(DoesNotApply, "bare", "head 1", "seed 3", "loss", "entropy"):
         statistic("overlap_at_end", evidence(models=overlaps, ablations=dead))
     calibrates = [row | ({"entropy": 0.09} if row["ablated"] == "1" else {}) for row in dead]
     assert statistic("overlap_at_end", evidence(models=overlaps, ablations=calibrates)).value == result.value
-    with pytest.raises(NotComputable, match="no head was ablated by means"):
+    with pytest.raises(NotComputable):
         rows = [row | {"kind": "zero"} for row in works if row["ablated"]]
         statistic("overlap_at_end", evidence(models=overlaps, ablations=rows))
 
@@ -220,7 +220,7 @@ def test_seeds_that_agree_have_an_interval_only_at_an_end():
     highest = extreme_mean(groups, HIGHEST, "", PERCENT)
     assert highest.high == pytest.approx(exact_zero_bound(3)) and highest.low == 0
     assert mean_over_seeds([40], "").low is None
-    with pytest.raises(NotComputable, match="no seed has a value: losses"):
+    with raises(NotComputable, "losses"):
         mean_over_seeds([np.nan], "losses")
 
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from mentions import raises
 from scipy import stats
 
 from heuristic_core.common.errors import InputError
@@ -43,14 +44,16 @@ def test_a_difference_is_of_means_over_seeds_at_the_last_step_with_welchs_interv
 
 def test_what_has_no_interval_has_a_reason():
     alike = compare(models({"l2": [1.0, 2.0]}), models({"l2": [1.0, 2.0]}))
-    assert row_of(alike, "entropy", "l2").reason == "no seed differs from another of its side"
+    reasons = [row_of(alike, "entropy", "l2").reason]
     assert pd.isna(row_of(alike, "loss", "l2").reason)
     single = row_of(compare(models({"l2": [1.0]}), models({"l2": [1.0, 2.0]})), "loss", "l2")
-    assert single.reason == "a side has one seed" and single.difference == 0.5 and np.isnan(single.low)
+    assert single.difference == 0.5 and np.isnan(single.low)
     none = row_of(
         compare(models({"l2": [1.0, 2.0]}, soft_overlap=None), models({"l2": [1.0, 2.0]})), "soft_overlap", "l2"
     )
-    assert none.reason == "a side has no value" and np.isnan(none.difference) and none.b == 0.5
+    assert np.isnan(none.difference) and none.b == 0.5
+    reasons += [single.reason, none.reason]
+    assert all(isinstance(reason, str) for reason in reasons) and len(set(reasons)) == 3
 
 
 def test_suppression_is_that_of_the_head_that_suppresses_most():
@@ -68,17 +71,17 @@ def test_conditions_of_one_side_are_named_and_not_compared():
 
 
 @pytest.mark.parametrize(
-    ("experiment", "text", "said"),
+    ("experiment", "text", "named"),
     [
-        ("list-sorting", "one", "expected two studies"),
-        ("list-sorting", "nowhere one", "nowhere is not a folder"),
-        ("list-sorting", "one one", "one/tables has no sorting_models; run the study to its end"),
-        (None, "one one", "one is a study of heuristic-core; give compare="),
+        ("list-sorting", "one", ["compare", "one"]),
+        ("list-sorting", "nowhere one", ["nowhere"]),
+        ("list-sorting", "one one", ["one/tables", "sorting_models"]),
+        (None, "one one", ["one", "heuristic-core", "compare="]),
     ],
 )
-def test_what_is_no_finished_study_is_named(tmp_path, monkeypatch, experiment, text, said):
+def test_what_is_no_finished_study_is_named(tmp_path, monkeypatch, experiment, text, named):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "one").mkdir()
     (tmp_path / "one/study.json").write_text(json.dumps({"context": None, "settings": {"experiment": experiment}}))
-    with pytest.raises(InputError, match=said):
+    with raises(InputError, *named):
         parse_sides(text)

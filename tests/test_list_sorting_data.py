@@ -3,6 +3,7 @@
 import pytest
 import torch
 from list_sorting import TINY, study
+from mentions import mentions
 
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.list_sorting.conditions import DIGEST_VARIANTS, describe_condition, digest_without
@@ -100,34 +101,28 @@ def faults(**blocks) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("block", "changes", "message"),
+    ("block", "changes", "named"),
     [
-        ("data", {"length": 13}, "data: length = 13 exceeds numbers = 12, but the numbers of a list are distinct"),
-        ("data", {"mean_gap": 2.7}, "data: mean_gap = 2.7 is not possible .* from 1 to 2.6"),
-        ("data", {"mean_gap": 0.5}, "data: mean_gap = 0.5 is not possible"),
-        (
-            "data",
-            {"numbers": 4, "held_out_lists": 13},
-            "data: held_out_lists = 13 is more than half of the 24 possible",
-        ),
-        ("data", {"lenght": 4}, "data.lenght = 4: unknown key; did you mean length?"),
-        ("data", {"numbers": 1}, "data.numbers = 1: input should be greater than or equal to 2"),
-        ("model", {"heads": 0}, "model.heads = 0"),
-        ("training", {"optimiser": "adam"}, "training: weight_decay = 0.005, but optimiser = 'adam' has none"),
-        ("training", {"weight_decay": 0}, "training: optimiser = 'adam-l2' .*weight_decay"),
-        ("training", {"optimiser": "sgd"}, "training.optimiser = 'sgd'"),
-        ("training", {"final_learning_rate": 0.1}, "training: final_learning_rate = 0.1 exceeds learning_rate = 0.001"),
-        ("training", {"checkpoints": [13]}, "training: checkpoints: 13 is beyond the last step"),
-        ("training", {"batch_size": 301}, "training.batch_size = 301 exceeds data.train_lists = 300"),
-        ("training", {"seeds": [1, 1]}, "training.seeds: .* has 1 more than once"),
+        ("data", {"length": 13}, ("length", 13, "numbers", 12)),
+        ("data", {"mean_gap": 2.7}, ("mean_gap", 2.7, 1, 2.6)),
+        ("data", {"mean_gap": 0.5}, ("mean_gap", 0.5)),
+        ("data", {"numbers": 4, "held_out_lists": 13}, ("held_out_lists", 13, 24)),
+        ("data", {"lenght": 4}, ("data.lenght", 4, "length")),
+        ("data", {"numbers": 1}, ("data.numbers", 1, 2)),
+        ("model", {"heads": 0}, ("model.heads", 0)),
+        ("training", {"optimiser": "adam"}, ("weight_decay", 0.005, "optimiser", "'adam'")),
+        ("training", {"weight_decay": 0}, ("optimiser", "'adam-l2'", "weight_decay")),
+        ("training", {"optimiser": "sgd"}, ("training.optimiser", "'sgd'")),
+        ("training", {"final_learning_rate": 0.1}, ("final_learning_rate", 0.1, "learning_rate", 0.001)),
+        ("training", {"checkpoints": [13]}, ("checkpoints", 13)),
+        ("training", {"batch_size": 301}, ("training.batch_size", 301, "data.train_lists", 300)),
+        ("training", {"seeds": [1, 1]}, ("training.seeds", 1)),
     ],
 )
-def test_an_impossible_value_has_one_message(block, changes, message):
-    import re
-
+def test_an_impossible_value_has_one_message(block, changes, named):
     first, *lines = faults(**{block: changes})
-    assert first == "sorting.yaml cannot be run:"
-    assert len(lines) == 1 and re.match(f"  {message}", lines[0]), lines
+    assert mentions(first, "sorting.yaml")
+    assert len(lines) == 1 and mentions(lines[0], block, *named), lines
 
 
 def test_checkpoints_are_listed_or_on_a_logarithmic_grid():

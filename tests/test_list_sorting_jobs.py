@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from list_sorting import study
+from mentions import raises
 from safetensors.torch import load_file
 
 from heuristic_core.common.errors import InputError
@@ -94,7 +95,7 @@ def test_as_many_paths_as_kept_steps_are_asked_for(function, tmp_path):
     blocks = {"sorting": study(), "measure": Measure(), "prune": PruneRuns()}
     values = {"checkpoints": ["a"], "unfinished": tmp_path, **NAMES, **blocks}
     names = [parameter.name for parameter in inspect_parameters(function)]
-    with pytest.raises(InputError, match=r"checkpoints: 1 given for 4 sorting\.training\.kept"):
+    with raises(InputError, "checkpoints", 1, 4, "sorting.training.kept"):
         function(**{name: values.get(name, str(tmp_path / name)) for name in names})
     assert list(tmp_path.iterdir()) == []
 

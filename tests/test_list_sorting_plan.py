@@ -136,8 +136,9 @@ def test_the_plan_has_the_memory_of_every_job():
     more = STUDY.model_copy(update={"training": STUDY.training.model_copy(update={"seeds": list(range(8))})})
     larger = {work.rule: work.memory for work in count_work(more, "l2")}
     assert larger["measure"] > memory["l2"]["measure"] and larger["llc"] > memory["l2"]["llc"]
-    memory_text = format_plan(STUDY, Counter(), Counter()).split("memory of a job at its peak")[1]
-    assert re.findall(r"^(\w+) +~0\.\d+$", memory_text, re.MULTILINE) == ["train", "measure", "llc", "prune"]
+    text = format_plan(STUDY, Counter(), Counter())
+    of_parts = [re.findall(r"^(\w+) +~0\.\d+$", part, re.MULTILINE) for part in text.split("\n\n")]
+    assert ["train", "measure", "llc", "prune"] in of_parts
 
 
 def test_conditions_have_the_work_that_they_ask_for():

@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from list_sorting import Plain, random_parameters, study
+from mentions import mentions
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting import halves, pruning
@@ -103,7 +104,7 @@ def test_too_many_halves_have_a_reason(model):
     here = prepared(model)
     wide = here._replace(contexts=here.contexts.repeat(1, 1, 4, 1, 1, 1))
     (row,) = subset_rows(model, wide, TOKENS)
-    assert row["reason"] == "of 16 halves not all subsets are evaluated, but of at most 12"
+    assert mentions(row["reason"], 16, 12)
     assert all(value is None for key, value in row.items() if key != "reason")
     assert rank_subset(0.1, 2, [row]) == {"best": None, "rank": None, "of": None, "reason": row["reason"]}
 
@@ -179,7 +180,7 @@ def test_sizes_that_are_undefined_or_not_applicable_say_so():
     weak = {kept: (accuracy / 40, kl) for kept, (accuracy, kl) in VALUES.items()}
     rows = size_rows(subset_table(weak), PruneRuns())
     accuracy, kl = rows[:2]
-    assert accuracy["effective_size"] is None and accuracy["reason"].startswith("undefined: the full model at 2.2 %")
+    assert accuracy["effective_size"] is None and mentions(accuracy["reason"], 2.2)
     assert kl["effective_size"] == 75.0 and kl["reason"] is None
     missing = pd.DataFrame([dict.fromkeys(subset_table(VALUES).columns) | {"study": "s", "condition": "c", "seed": 1,
                                                                         "step": 9, "reason": "too many"}])  # fmt: skip
@@ -237,7 +238,7 @@ def test_the_figure_draws_its_marks():
     (sizes_a, llc_a, _), (_, llc_b, _) = figure.get_axes()[:3], figure.get_axes()[3:]
     drawn = {tuple(line.get_xydata()[0]) for line in sizes_a.get_lines() if len(line.get_xydata())}
     assert {(10.0, 35.0), (10.0, 60.0), (10.0, 47.5)} <= drawn and not any(value != value for _, value in drawn)
-    assert llc_a.get_lines() and [text.get_text() for text in llc_b.texts] == ["not sampled in this\ncondition"]
+    assert llc_a.get_lines() and not llc_a.texts and not llc_b.get_lines() and len(llc_b.texts) == 1
 
 
 def test_a_study_without_coefficients_still_draws():

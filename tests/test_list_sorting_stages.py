@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from amounts import amount
+from mentions import mentions, raises
 from pydantic import ValidationError
 
 from heuristic_core.experiments.list_sorting.config_llc import Stages
@@ -104,13 +105,12 @@ def test_a_stage_that_is_not_there_has_a_reason():
     )
     learning, overlap, special = find_stages(loss, flat)
     assert learning.reason is None and special.start is None
-    assert special.reason == overlap.reason == "the overlap does not fall"
+    assert special.reason == overlap.reason and mentions(special.reason, "overlap")
     learning, overlap, special = find_stages(loss, at_once)
     assert special.reason is None and overlap.start is None
-    assert overlap.reason == "the overlap falls from step 10 on, and the loss until step 100"
+    assert mentions(overlap.reason, "overlap", 10, "loss", 100)
     learning, overlap, special = find_stages(flat, None)
-    assert learning.reason == "the loss does not fall"
-    assert overlap.reason == "the loss does not fall; fewer than 5 values of the overlap are known"
+    assert mentions(learning.reason, "loss") and mentions(overlap.reason, "loss", "overlap", 5)
     assert [item.start for item in (learning, overlap, special)] == [None] * 3
     assert find_stages(flat, late)[2].start == pytest.approx(400)
 
@@ -140,7 +140,7 @@ def test_intervals_over_seeds():
     assert (same["step"], same["low"], same["high"]) == (pytest.approx(100), 63, 160)
     assert rows[LEARNING, "start"]["low"] == 10
     assert changes["overlap", "fall", "end"]["step"] == end["step"]
-    assert changes["overlap", "rise", "start"]["reason"] == "no seed's curve has a rise"
+    assert mentions(changes["overlap", "rise", "start"]["reason"], "rise")
     assert moves["overlap", SPECIALISATION]["direction"] == "falls"
     assert moves["llc", LEARNING]["direction"] == "rises" and moves["llc", LEARNING]["change"] > 25
     assert moves["llc", SPECIALISATION]["direction"] == "falls"
@@ -153,22 +153,21 @@ def test_seeds_without_a_stage_are_counted_and_none_is_missing():
     curves["llc"] = np.full((3, 16), np.nan)
     rows, changes, moves = tables(curves)
     assert (rows[SPECIALISATION, "start"]["seeds"], rows[SPECIALISATION, "start"]["of"]) == (2, 3)
-    assert moves["llc", LEARNING]["reason"] == "no seed has the stage and the curve's values at both of its ends"
-    assert changes["llc", "fall", "start"]["reason"] == "too few values are known"
+    assert moves["llc", LEARNING]["reason"] and changes["llc", "fall", "start"]["reason"]
     of_seeds = seed_stage_rows([7, 8, 9], find_all_stages(fit_curves(STEPS, curves, SETTINGS)))
     special = [row for row in of_seeds if row["stage"] == SPECIALISATION]
     assert [(row["seed"], row["end"]) for row in special] == [(7, 2500), (8, 2500), (9, None)]
-    assert [row["reason"] for row in special] == [None, None, "the overlap does not fall"] and len(of_seeds) == 9
+    assert [row["reason"] for row in special[:2]] == [None, None] and mentions(special[2]["reason"], "overlap")
+    assert len(of_seeds) == 9
     rows, _, moves = tables({"loss": LOSS[None], "overlap": np.full((1, 16), 0.4)})
     gone = rows[OVERLAP, "start"]
-    assert gone["step"] is None and gone["low"] is None and gone["reason"] == "the overlap does not fall"
+    assert gone["step"] is None and gone["low"] is None and mentions(gone["reason"], "overlap")
     assert rows[LEARNING, "end"]["seeds"] == 1
-    assert moves["loss", LEARNING]["reason"] == "an interval needs two seeds"
-    assert moves["loss", LEARNING]["direction"] is None
+    assert moves["loss", LEARNING]["reason"] and moves["loss", LEARNING]["direction"] is None
 
 
 def test_settings_have_limits():
-    with pytest.raises(ValidationError, match="less than or equal to 3"):
+    with raises(ValidationError, "knots", 3):
         Stages(knots=4)
-    with pytest.raises(ValidationError, match="less than 1"):
+    with raises(ValidationError, "flat", 1):
         Stages(flat=1)

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from list_sorting import Plain, study
+from mentions import raises
 
 from heuristic_core.common.errors import DivergenceError
 from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
@@ -119,7 +120,7 @@ def test_the_rate_is_linear_from_the_first_to_the_final_one():
 
 def test_a_run_that_diverges_names_seed_and_step():
     made = study(model={"layer_norm": False}, training={"learning_rate": 1e30, "final_learning_rate": 0.0})
-    with pytest.raises(DivergenceError, match=r"diverged at step \d+ with seed 1: .* Lower training\.learning_rate"):
+    with raises(DivergenceError, 1, "training.learning_rate"):
         trained(made)
 
 

@@ -4,6 +4,7 @@ import logging
 import random
 
 import pytest
+from mentions import mentions, raises
 from small_tokenizers import KINDS
 
 from heuristic_core.common.errors import InputError
@@ -43,15 +44,14 @@ def test_a_length_without_room_for_both_sentences_is_refused_and_known_from_file
     least = tokenizer.num_special_tokens_to_add(pair=True) + 2
     tokenise([row("the doctor", "the")], tokenizer, least)
     for max_length in range(1, least):
-        with pytest.raises(InputError, match=rf"task\.max_length = {max_length} leaves .* give {least} at least"):
+        with raises(InputError, "task.max_length", max_length, least):
             tokenise([row("the doctor", "the")], tokenizer, max_length)
     tokenizer.save_pretrained(tmp_path)
     (tmp_path / "config.json").write_text("{}")
     model = PretrainedModel.model_validate({"name": "m", "source": "pretrained", "folder": str(tmp_path)})
     assert count_special_tokens(model) == least - 2
-    assert find_length_problem(model, least) is None and f"give {least} at least" in find_length_problem(
-        model, least - 1
-    )
+    assert find_length_problem(model, least) is None
+    assert mentions(find_length_problem(model, least - 1), least - 1, least)
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", '{"post_processor": {"type": "TemplateProcessing"}}', "null"])
@@ -91,9 +91,9 @@ def test_the_share_of_truncated_pairs_is_counted_for_each_set_and_told(caplog):
     assert result == [("train", 1, 0.01), ("a", 1, 0.25), ("b", 0, 0.0), ("lost", 0, None)]
     caplog.set_level(logging.INFO, "heuristic_core")
     warn()
-    assert "train: 1 of 100 pairs are longer than 48 tokens; 0.00 % of tokens are unknown" in caplog.messages
+    assert any(mentions(message, "train", 1, 100, 48, "0.00") for message in caplog.messages)
     (told,) = warnings(caplog)  # of a alone: 1 % is not more than 1 %
-    assert told.startswith("task.max_length = 48 cuts the end off long pairs: 25.0 % (a); ")
+    assert mentions(told, "task.max_length", 48, 25.0, "a") and not mentions(told, "train")
 
 
 @pytest.mark.parametrize(("unknown", "told"), [(1, False), (2, True)])
@@ -104,15 +104,16 @@ def test_unknown_tokens_are_counted_and_told_with_examples(caplog, unknown, told
     warn()
     messages = warnings(caplog)
     assert len(messages) == told
-    assert all("does not know: 10.0 % (train), such as 'Straße'; " in message for message in messages)
+    assert all(mentions(message, 10.0, "train", "'Straße'") for message in messages)
 
 
 @pytest.mark.parametrize("where", ["train", "evaluation"])
 def test_that_no_word_is_known_is_an_error(where):
     known, unknown = row("the doctor", "sailing"), row("東京 大阪", "Straße")
     _, warn = losses([unknown if where == "train" else known], {"a": [known if where == "train" else unknown]})
-    with pytest.raises(InputError, match=rf"task\.{where}: the tokenizer knows no word, such as '東京?'"):
+    with pytest.raises(InputError) as caught:
         warn()
+    assert mentions(str(caught.value), f"task.{where}") and "'東" in str(caught.value)
 
 
 def test_a_tokenizer_of_bytes_knows_everything(caplog):
@@ -126,7 +127,7 @@ def test_of_many_sets_some_are_named(caplog):
     _, warn = losses([long], {f"s{index}": [long] for index in range(9)})
     warn()
     (told,) = warnings(caplog)
-    assert told.count("100.0 %") == 5 and told.count("and of 5 more sets;") == 1
+    assert told.count("100.0 %") == 5 and mentions(told, 5)  # and as many more
 
 
 @pytest.mark.parametrize("name", ["train", "train (subset)", "lost"])
@@ -139,4 +140,4 @@ def test_a_subset_called_as_training_has_losses_of_its_own(caplog, name):
     shown = name if name == "lost" else f"{name} (subset)"
     assert [message.split(":")[0] for message in caplog.messages[:2]] == ["train", shown]
     (told,) = warnings(caplog)
-    assert f"100.0 % ({shown});" in told
+    assert mentions(told, 100.0, shown)

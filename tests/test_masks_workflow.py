@@ -2,6 +2,7 @@
 
 import pytest
 import yaml
+from mentions import mentions
 from reduced import REDUCED, ROOT, RUNS, planned, snakemake
 
 from heuristic_core.data.sampling import sample_subset
@@ -62,4 +63,4 @@ def test_random_masks_and_interpolation_of_a_small_study(tmp_path):
     masks = read_table(tmp_path / MASKS)
     assert set(masks.loc[masks["kind"] == "learned", "mask"]) == {42, 43}
     log = (tmp_path / "results/reduced/logs/mechanism/sound_subnetworks-ft1.log").read_text()
-    assert "left out: 1 of 3 pruning runs failed" in log
+    assert any(mentions(line, 1, 3, "failed") for line in log.splitlines())

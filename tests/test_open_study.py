@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from archives import export
 from conftest import ROOT
+from mentions import mentions, raises
 from reduced import REDUCED, STUDY
 from scipy.special import softmax
 
@@ -122,7 +123,7 @@ def test_a_second_run_is_another_subnetwork(made):
 
 
 def test_a_failed_run_says_why_it_has_no_subnetwork(made):
-    with pytest.raises(InputError, match="failed: it diverged by step 7"):
+    with raises(InputError, "seed43", 7):
         heuristic_core.open_study(made).subnetwork(1, 60, 0.4, 43)
 
 
@@ -192,38 +193,37 @@ def test_attention_without_components(study):
 
 def test_unknown_words_are_told(study):
     model = study.model()
-    with pytest.warns(UserWarning, match="does not know the, dog, and takes"):
+    with pytest.warns(UserWarning) as caught:
         model.predict([("the dog slept", "kings slept"), ("the kings slept", "kings slept")])
+    (message,) = (str(item.message) for item in caught if item.category is UserWarning)
+    assert mentions(message, "the", "dog") and not mentions(message, "kings")
     with warnings.catch_warnings(action="error"):
         model.predict([PAIR])
 
 
 @pytest.mark.parametrize(
-    ("ask", "answer"),
+    ("ask", "named"),
     [
-        (lambda s: s.table("acuracy"), "has no table 'acuracy'; it has ablation_predictions, .*accuracy"),
-        (lambda s: s.columns("../study"), "has no table '../study'"),
-        (lambda s: s.subnetwork(3, 60, 0.4, 42), "no subnetworks with ft_seed = 3; choose ft_seed from 1, 2$"),
-        (
-            lambda s: s.subnetwork(1, 60, 40, 42),
-            "ft_seed = 1, step = 60, sparsity = 40; choose sparsity from 0.2, 0.4",
-        ),
-        (lambda s: s.subnetwork(1, 30, 0.2, 44), "choose seed from 42, 43$"),
-        (lambda s: s.model(1, 60, 0.4), "seed = None; choose seed from 42, 43, 44"),
-        (lambda s: s.model(1, 60, seed=42), "sparsity = None; choose sparsity from 0.2, 0.4"),
-        (lambda s: s.model(2, 31), "no models with ft_seed = 2, step = 31; choose step from 30, 60"),
-        (lambda s: s.model(3), "no models with ft_seed = 3; choose ft_seed from 1, 2"),
-        (lambda s: s.ablate(["2.0"]), "no component '2.0'; there are heads 0.0 to 1.3, and mlp 0 to mlp 1"),
-        (lambda s: s.ablate([0.1]), "no component 0.1; .* as text"),
-        (lambda s: s.ablate("0.1"), r"components = '0.1': give a list of names, as \['0.1'\]"),
-        (lambda s: s.model().predict([]), r"pairs: \[\] is no pair of sentences; give a list"),
-        (lambda s: s.model().predict(PAIR), "pairs: 'chefs saw kings' is no pair of sentences"),
-        (lambda s: s.model().predict([(*PAIR, 1)]), r"pairs: \('chefs saw kings', 'kings saw chefs', 1\) is no pair"),
-        (lambda s: s.model().attention("chefs slept", 3), "is no pair of sentences"),
+        (lambda s: s.table("acuracy"), ("'acuracy'", "ablation_predictions", "accuracy")),
+        (lambda s: s.columns("../study"), ("'../study'",)),
+        (lambda s: s.subnetwork(3, 60, 0.4, 42), ("ft_seed", 3, 1, 2)),
+        (lambda s: s.subnetwork(1, 60, 40, 42), ("ft_seed", 1, "step", 60, "sparsity", 40, 0.2, 0.4)),
+        (lambda s: s.subnetwork(1, 30, 0.2, 44), ("seed", 44, 42, 43)),
+        (lambda s: s.model(1, 60, 0.4), ("seed", None, 42, 43, 44)),
+        (lambda s: s.model(1, 60, seed=42), ("sparsity", None, 0.2, 0.4)),
+        (lambda s: s.model(2, 31), ("ft_seed", 2, "step", 31, 30, 60)),
+        (lambda s: s.model(3), ("ft_seed", 3, 1, 2)),
+        (lambda s: s.ablate(["2.0"]), ("'2.0'", "0.0", "1.3", "mlp 0", "mlp 1")),
+        (lambda s: s.ablate([0.1]), (0.1,)),
+        (lambda s: s.ablate("0.1"), ("components", "'0.1'", "['0.1']")),
+        (lambda s: s.model().predict([]), ("pairs", "[]")),
+        (lambda s: s.model().predict(PAIR), ("pairs", "'chefs saw kings'")),
+        (lambda s: s.model().predict([(*PAIR, 1)]), ("pairs", "('chefs saw kings', 'kings saw chefs', 1)")),
+        (lambda s: s.model().attention("chefs slept", 3), ("'chefs slept'",)),
     ],
 )
-def test_a_wrong_question_is_answered_by_what_there_is(study, ask, answer):
-    with pytest.raises(InputError, match=answer):
+def test_a_wrong_question_is_answered_by_what_there_is(study, ask, named):
+    with raises(InputError, *named):
         ask(study)
 
 
@@ -236,9 +236,9 @@ def test_an_unpacked_archive_has_tables_and_subnetworks_and_no_models(study, tmp
     assert [run[3:] for run in there.subnetworks] == [run[3:] for run in study.subnetworks]
     assert there.subnetwork(2, 60, 0.2, 43) == study.subnetwork(2, 60, 0.2, 43)
     assert there.checkpoints == []
-    with pytest.raises(InputError, match="has no models; an archive has only tables and subnetworks"):
+    with raises(InputError, tmp_path / "there"):
         there.model()
-    with pytest.raises(InputError, match=r"reduced\.crate\.zip is a file; unpack it"):
+    with raises(InputError, "reduced.crate.zip"):
         heuristic_core.open_study(tmp_path / "reduced.crate.zip")
 
 
@@ -252,20 +252,20 @@ def test_a_study_of_another_experiment_has_its_tables(tmp_path):
 
 def test_imported_results_have_tables_alone(tmp_path):
     study = heuristic_core.open_study(described(tmp_path / "published", None))
-    with pytest.raises(InputError, match="has no table 'accuracy'; it has none"):
+    with raises(InputError, "'accuracy'"):
         study.table("accuracy")
-    with pytest.raises(InputError, match="imported results: tables only"):
+    with raises(InputError, tmp_path / "published"):
         study.model()
 
 
 def test_a_folder_without_a_study_is_told(made, tmp_path):
-    with pytest.raises(InputError, match=f"{re.escape(str(made.parent))} has no study.json; .*made}}"):
+    with raises(InputError, made.parent, "study.json", "made"):
         heuristic_core.open_study(made.parent)
-    with pytest.raises(InputError, match=r"has no study\.json; give the folder of a study's results"):
+    with raises(InputError, tmp_path, "study.json"):
         heuristic_core.open_study(tmp_path)
-    with pytest.raises(InputError, match="nowhere: no such folder; give the folder of a study's results"):
+    with raises(InputError, tmp_path / "nowhere"):
         heuristic_core.open_study(tmp_path / "nowhere")
-    with pytest.raises(ConfigError, match=r"study\.json: experiment = 'else'"):
+    with raises(ConfigError, "study.json", "experiment", "'else'"):
         heuristic_core.open_study(described(tmp_path / "other", {"experiment": "else"}))
 
 

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from conftest import ROOT
 from families import make_model
+from mentions import mentions, raises
 from reduced import planned, snakemake
 
 from heuristic_core.config.reading import ConfigError
@@ -17,7 +18,6 @@ from heuristic_core.experiments.subnetworks.config import parse_study
 from heuristic_core.tables.parquet import read_rows, read_table
 
 PAGE = (ROOT / "docs" / "own-task.md").read_text()
-MESSAGES = (ROOT / "tests" / "own_task_messages.txt").read_text()
 
 
 def block(language: str) -> str:
@@ -130,7 +130,8 @@ def test_a_file_that_is_gone_is_named_before_anything_made_from_it_is_removed(fo
     (files / "dev.csv").rename(files.parent / "dev.csv")
     done = snakemake(folder, *dry, config=studied, check=False)
     assert done.returncode
-    assert "task.evaluation.dev: reviews/dev.csv: no such file; task.folder = 'reviews'" in done.stdout + done.stderr
+    lines = (done.stdout + done.stderr).splitlines()
+    assert any(mentions(line, "task.evaluation.dev", "reviews/dev.csv", "task.folder", "'reviews'") for line in lines)
     assert "Traceback" not in done.stderr
     (files.parent / "dev.csv").rename(files / "dev.csv")
     assert planned(folder, studied) == {}
@@ -156,36 +157,72 @@ def faulty(values, *keys, value):
     return values
 
 
+TRICKY = ("task", "evaluation", "tricky")
+# Name -> keys, their value, and what the message mentions.
 FAULTS = {
-    "labels that YAML takes for truth values": (("task", "labels"), [True, False, "silent"]),
-    "an unknown key": (("task", "evaluation", "tricky", "splitby"), "kind"),
-    "no such file": (("task", "evaluation", "dev", "file"), "development.csv"),
-    "no such column": (("task", "evaluation", "dev", "sentences"), ["text", "question"]),
-    "another label": (("task", "labels"), ["agree", "denies", "silent"]),
-    "no merge": (("task", "evaluation", "tricky", "merge"), None),
-    "no such value": (("task", "evaluation", "tricky", "where"), {"kind": "rumour"}),
-    "a column that mixes groups": (("task", "evaluation", "tricky", "split_by"), "question"),
+    "labels that YAML takes for truth values": (
+        ("task", "labels"),
+        [True, False, "silent"],
+        ("reviews.yaml", "task.labels.0", "True", "task.labels.1", "False"),
+    ),
+    "an unknown key": (
+        (*TRICKY, "splitby"),
+        "kind",
+        ("reviews.yaml", "task.evaluation.tricky.splitby", "'kind'", "split_by"),
+    ),
+    "no such file": (
+        ("task", "evaluation", "dev", "file"),
+        "development.csv",
+        ("reviews/development.csv", "task.folder", "'reviews'"),
+    ),
+    "no such column": (
+        ("task", "evaluation", "dev", "sentences"),
+        ["text", "question"],
+        ("reviews/dev.csv", "'text'", "review", "question", "answer"),
+    ),
+    "another label": (
+        ("task", "labels"),
+        ["agree", "denies", "silent"],
+        ("reviews/train.csv", 8, "answer", "'agrees'", "agree", "denies", "silent", "`labels`", "`merge`"),
+    ),
+    "no merge": (
+        (*TRICKY, "merge"),
+        None,
+        ("task.evaluation.tricky", "merge", "agrees", "denies", "silent", "said", "unsaid"),
+    ),
+    "no such value": (
+        (*TRICKY, "where"),
+        {"kind": "rumour"},
+        ("tricky.csv", "where.kind", "'rumour'", "direct", "hearsay", "hope", "negated"),
+    ),
+    "a column that mixes groups": (
+        (*TRICKY, "split_by"),
+        "question",
+        ("task.evaluation.tricky", "tricky.csv", "'question'", "'Is the bag fast?'", "`split_by`", "`only_label`"),
+    ),
 }
+RAGGED = ("reviews/dev.csv", 302, 5, 3)
 
 
-def test_the_page_has_messages_of_these():
-    for message in block("text").split("\n\n"):
-        assert message.strip() in MESSAGES
+def test_the_page_has_messages_of_these_faults():
+    named = [tokens for *_, tokens in FAULTS.values()] + [RAGGED]
+    for message in block("text").strip().split("\n\n"):
+        assert any(mentions(message, *tokens) for tokens in named), message
 
 
-@pytest.mark.parametrize(("keys", "value"), FAULTS.values(), ids=FAULTS)
-def test_faults_have_these_messages(folder, monkeypatch, keys, value):
+@pytest.mark.parametrize(("keys", "value", "named"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_named(folder, monkeypatch, keys, value, named):
     monkeypatch.chdir(folder)
     values = faulty(yaml.safe_load(block("yaml")), *keys, value=value)
     with pytest.raises((ConfigError, DataError)) as caught:
         read_task(parse_study(values, "reviews.yaml").task)
-    assert str(caught.value) in MESSAGES
+    assert mentions(str(caught.value), *named), str(caught.value)
 
 
 @pytest.mark.parametrize("fault", ["no such file", "no such column", "another label", "no merge"])
 def test_a_dry_run_says_it_before_anything_runs(folder, tmp_path, fault):
     shutil.copytree(folder / "reviews", tmp_path / "reviews")
-    keys, value = FAULTS[fault]
+    keys, value, named = FAULTS[fault]
     values = faulty(yaml.safe_load(block("yaml")), *keys, value=value)
     values["model"] = {"name": "tiny", "source": "pretrained", "folder": "models"}
     (tmp_path / "models" / "one" / "1_Pooling").mkdir(parents=True)
@@ -193,20 +230,18 @@ def test_a_dry_run_says_it_before_anything_runs(folder, tmp_path, fault):
         (tmp_path / "models" / place / "config.json").write_text("{}")
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(values))
     done = snakemake(tmp_path, "--dry-run", config=tmp_path / "mine.yaml", check=False)
-    told = (done.stdout + done.stderr).split("study reviews cannot be run:\n")[1].splitlines()
+    told = re.findall(r"^  (model\..*|task\..*)$", done.stdout + done.stderr, re.MULTILINE)
     assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert told[0].startswith("  model.folder = 'models': ") and "'models/one' has one" in told[0]
-    said = [re.sub(r"^  (task\.\w+\.\w+: )?", "", line) for line in told[1:] if line.startswith("  task")]
-    assert len(said) == (3 if fault == "another label" else 1)  # of the same file in each set, and of merge
-    assert any(line in MESSAGES or f"task.evaluation.tricky: {line}" in MESSAGES for line in said)
+    assert mentions(told[0], "model.folder", "'models'", "'models/one'")
+    assert len(told) == 1 + (3 if fault == "another label" else 1)  # of the same file in each set, and of merge
+    assert any(mentions(line, *named) for line in told[1:]), told
     assert not (tmp_path / "results").exists()
 
 
-def test_a_ragged_line_has_this_message(folder, monkeypatch, tmp_path):
+def test_a_ragged_line_is_named(folder, monkeypatch, tmp_path):
     shutil.copytree(folder / "reviews", tmp_path / "reviews")
     with open(tmp_path / "reviews/dev.csv", "a", newline="") as file:
         file.write("Cheap, loud, and heavy.,Is the fan loud?,agrees\r\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DataError) as caught:
+    with raises(DataError, *RAGGED):
         read_task(parse_study(yaml.safe_load(block("yaml"))).task)
-    assert str(caught.value) in MESSAGES

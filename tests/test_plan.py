@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 from conftest import ROOT, SHARED
+from mentions import raises
 from planning import PAPER
 from reduced import REDUCED, STUDY, counted, planned
 
@@ -72,14 +73,14 @@ def test_a_files_pairs_are_counted_whatever_the_tasks_name(elsewhere):
 
 def test_a_file_that_is_neither_there_nor_known_is_named_but_where_a_sample_of_it_is_used(elsewhere):
     absent = [Split(file="absent.csv", sentences=("a", "b"))]
-    with pytest.raises(InputError, match=r"task.train.0: absent.csv is missing"):
+    with raises(InputError, "task.train.0", "absent.csv"):
         count_pairs(of_task(train=absent))
     data = count_pairs(of_task(train=absent, train_pairs=70))
     assert (data.train, data.assumed_files[0]) == (Pairs(70, 70 * 40), "absent.csv")
 
 
 def test_a_file_without_a_pair_is_named(elsewhere):
-    with pytest.raises(InputError, match=r"test.jsonl: none of 4 rows has the label 'neutral'"):
+    with raises(InputError, "test.jsonl", 4, "'neutral'"):
         count_pairs(of_task(**own_task(elsewhere, only_label="neutral")))
 
 
@@ -104,7 +105,7 @@ def test_jobs_are_read_from_a_dry_runs_table():
 
 
 def test_a_refused_configuration_is_told_with_its_reason(changed):
-    with pytest.raises(InputError, match=r"mid = 1\.2"):
+    with raises(InputError, "mid", 1.2):
         count_jobs(ROOT / "Snakefile", [str(changed(grid__mid=1.2))], everything=True)
 
 

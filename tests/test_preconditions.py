@@ -3,6 +3,7 @@
 import pytest
 from claim_tables import CONTEXT, evidence, table
 from conftest import CLAIMS
+from mentions import mentions
 from test_degenerate import full_rows
 
 from heuristic_core.config.claims import Precondition, load_claims
@@ -29,17 +30,13 @@ def test_a_claim_applies_where_its_preconditions_hold(ood, expected):
 
 
 def test_why_a_claim_does_not_apply_is_said():
-    assert judged([GENERALISES], group_accuracy=full_rows(ood=60.0, j=-1.0)) == (
-        "does not apply", "the full model's J is -1.0 [-4.0, 2.0], and the claim requires more than 3.0"
-    )  # fmt: skip
-    assert judged([GENERALISES], group_accuracy=full_rows(ood=5.0)) == (
-        "not clear",
-        "not clear whether it applies: the full model's OOD is 5.0 [2.0, 8.0], and the claim requires more than 3.0",
-    )
+    verdict, detail = judged([GENERALISES], group_accuracy=full_rows(ood=60.0, j=-1.0))
+    assert verdict == "does not apply" and mentions(detail, "J", "-1.0 [-4.0, 2.0]", 3.0)
+    verdict, detail = judged([GENERALISES], group_accuracy=full_rows(ood=5.0))
+    assert verdict == "not clear" and mentions(detail, "OOD", "5.0 [2.0, 8.0]", 3.0)
     unknown = Precondition(statistic="core_size", threshold="> 0 heads")
-    assert judged([unknown], group_accuracy=full_rows()) == (
-        "not run", "unknown whether it applies: the study has no table core"
-    )  # fmt: skip
+    verdict, detail = judged([unknown], group_accuracy=full_rows())
+    assert verdict == "not run" and mentions(detail, "core")
 
 
 def test_j_decides_where_a_study_has_it():

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from conftest import make_encoded
+from mentions import mentions, raises
 from pruning_runs import SHORT, Killed, one
 
 from heuristic_core.common.errors import DivergenceError, InputError
@@ -29,10 +30,10 @@ def diverging(monkeypatch):
 
 def test_a_run_that_diverges_fails_with_a_reason_and_the_trace_up_to_there(inputs, diverging):
     result = one(inputs, 0.4, 2, SHORT, record_every=3)
-    assert result.failure == "diverged by step 9: kl nan"
+    assert mentions(result.failure, 9, "kl", "nan")
     assert [row["prune_step"] for row in result.trace] == [0, 3, 6]
     late = one(inputs, 0.4, 2, SHORT.model_copy(update={"rise": 4, "hold": 4}), record_every=3)  # after the last record
-    assert late.failure == "diverged by step 8: log_alpha is not finite" and late.trace[-1]["prune_step"] == 7
+    assert mentions(late.failure, 8, "log_alpha") and late.trace[-1]["prune_step"] == 7
 
 
 @pytest.mark.parametrize("save_every", [5, 50])
@@ -73,20 +74,20 @@ def test_runs_that_all_diverge_end_there(inputs, monkeypatch):
     )
     wild = SHORT.model_copy(update={"controller_learning_rate": 3e37, "warmup_steps": 0, "hold": 200, "save_every": 20})
     result = prune(inputs, [PruningRun(0.4, 1), PruningRun(0.4, 2)], wild)
-    assert all(one.failure.startswith("diverged by step ") for one in result)
+    assert all(one.failure for one in result)
     assert len(steps) < 100 < wild.total_steps(0.4)
 
 
 def test_what_all_runs_share_is_an_error_where_it_is_not_finite(inputs, tmp_path):
     logits = inputs.full_logits.clone()
     logits[3, 1] = torch.nan
-    with pytest.raises(InputError, match=r"stored logits.* 1 of 60 pairs"):
+    with raises(InputError, "logits", 1, 60):
         make_pruning_inputs(inputs.model, inputs.means, make_encoded(60), logits, SHORT)
     broken = PruningInputs(inputs.model, inputs.means, inputs.pairs, inputs.full_logits * torch.nan)
-    with pytest.raises(DivergenceError, match=r"at step 0 with every seed \(kl nan.*checkpoint"):
+    with raises(DivergenceError, 0, "kl", "nan"):
         prune(broken, [PruningRun(0.4, 0), PruningRun(0.4, 1)], SHORT)
     heads = inputs.means.heads.clone()
     heads[0, 0, 0] = torch.inf
     ComponentMeans(heads, inputs.means.mlps).save(tmp_path / "means.safetensors")
-    with pytest.raises(InputError, match=r"means\.safetensors: component means"):
+    with raises(InputError, "means.safetensors"):
         ComponentMeans.load(tmp_path / "means.safetensors")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from conftest import CLAIMS
+from mentions import mentions
 from published_files import FOLDER, context, imported, sizes
 
 from heuristic_core.config.claims import load_claims
@@ -158,12 +159,13 @@ def test_the_known_oddities_of_the_published_results_surface(mnli):
     result = judge_claims(about, tables, load_claims(CLAIMS))
     verdicts = result[result["ft_seed"].isna()].set_index("claim")[["verdict", "detail"]].T.to_dict("list")
     verdict, detail = verdicts["sparsity-explains-spread"]
-    assert verdict == "supported" and detail.startswith("rho -0.60, actual sparsity 45.5 to 53.2 %")
+    assert verdict == "supported" and mentions(detail, "-0.60", 45.5, 53.2)
     # There is no model whose empty circuit could be evaluated, and J of ablations was not published.
     for name in ("size-is-flat-in-domain", "size-rises-with-generalisation"):
-        assert verdicts[name] == ["not run", "the study has no table circuit_performance"]
+        verdict, detail = verdicts[name]
+        assert verdict == "not run" and mentions(detail, "circuit_performance")
     assert {verdicts[name][0] for name in ("super-additive", "core-is-special", "share-heads")} == {"not run"}
-    assert verdicts["high-sparsity-keeps-the-task"][1].startswith("in-domain chance is not recorded")
+    assert verdicts["high-sparsity-keeps-the-task"][0] == "not run"
     # And what the paper says of its subnetworks is supported, in J where it is known.
     for name in (
         "agree-in-domain",

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mentions import raises
 from pair_files import tsv
 
 from heuristic_core.config.tasks import Split
@@ -23,10 +24,9 @@ def written(path, rows, delimiter="\t", **options):
     return path
 
 
-def fails(path, *parts, quoting=None, needed=HEADER):
-    with pytest.raises(DataError) as caught:
+def fails(path, *tokens, quoting=None, needed=HEADER):
+    with raises(DataError, path, *tokens):
         read_columns(path, None, needed, quoting=quoting)
-    assert [part for part in (str(path), *parts) if part not in str(caught.value)] == [], str(caught.value)
 
 
 # ---- quoted TSVs
@@ -52,7 +52,7 @@ QUOTED = {
 def test_a_tsv_that_is_quoted_is_noticed_and_read_once_it_is_said(tmp_path, kind):
     rows, options = QUOTED[kind]
     path = written(tmp_path / "a.tsv", rows, **options)
-    fails(path, "is quoted", "`quoting: double`", "`quoting: none`")
+    fails(path, "`quoting: double`", "`quoting: none`")
     result = read_columns(path, None, HEADER, quoting="double")
     assert [list(row) for row in zip(*result.values.values(), strict=True)] == rows
 
@@ -70,7 +70,7 @@ def test_many_fields_in_quotes_are_noticed_and_few_are_quotations(tmp_path, kind
         rows = [[text, "b", "x"] for text in MANY[kind](count)]
         tsv(tmp_path / name, HEADER, rows)
         if name == "many.tsv":
-            fails(tmp_path / name, "line 2", "is quoted", "`quoting: double`")
+            fails(tmp_path / name, "line 2", "`quoting: double`")
         else:
             assert read_columns(tmp_path / name, None, ["first"]).values["first"] == [first for first, *_ in rows]
 
@@ -112,12 +112,12 @@ def test_quotes_are_of_the_text_where_that_is_said(tmp_path):
     (tmp_path / "b.csv").write_text('first,second,answer\n"a ""b""",c,x\nsay "d,e,y\n')
     assert read_columns(tmp_path / "b.csv", None, ["first"], quoting="none").values["first"] == ['"a ""b"""', 'say "d']
     (tmp_path / "c.csv").write_text("first,second,answer\na,b,x\na,b,c,y\n")
-    fails(tmp_path / "c.csv", "line 3 has 4 fields, but the header has 3", quoting="none")
+    fails(tmp_path / "c.csv", "line 3", 4, 3, quoting="none")
 
 
 def test_quoting_is_of_csv_and_tsv_alone(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"first": "a"}\n')
-    fails(tmp_path / "a.jsonl", "quoting = 'double' is of csv and tsv", quoting="double", needed=["first"])
+    fails(tmp_path / "a.jsonl", "quoting", "'double'", "csv", "tsv", quoting="double", needed=["first"])
     with pytest.raises(ValueError, match="quoting"):
         Split(file="a.tsv", sentences=("a", "b"), quoting="minimal")
 
@@ -140,23 +140,23 @@ def test_what_pandas_writes_is_read_where_quoting_is_double(tmp_path_factory, ro
 
 
 @pytest.mark.parametrize(
-    ("lines", "line", "said"),
+    ("lines", "line", "quoted"),
     [
-        (["a,b,x", '"open,b,x', "c,d,y"], 3, "'\"open,b,x' opens a double quote that nothing closes"),
-        (['a,"open,x', 'c,"d, e",y', "f,g,y"], 2, "'\"open,x' opens"),
-        (['"two', 'lines","open,x', "c,d,y"], 3, "'\"open,x' opens"),
-        (["", "a,b,x", "", '"open,b,x'], 5, "opens"),
-        (["a,b,x", 'a,"b" c,x'], 3, "text follows the double quote that closes '\"b\"'"),
-        (['"a", "b, c", x'], 2, "' \"b, c\", x' has a space before its double quote"),
-        (["a,b,x", 'a,  "b",x'], 3, "has a space before"),
-        (["a,b,x", 'a,\xa0"b, c",x'], 3, "'\\xa0\"b, c\",x' has a space before"),
+        (["a,b,x", '"open,b,x', "c,d,y"], 3, "'\"open,b,x'"),
+        (['a,"open,x', 'c,"d, e",y', "f,g,y"], 2, "'\"open,x'"),
+        (['"two', 'lines","open,x', "c,d,y"], 3, "'\"open,x'"),
+        (["", "a,b,x", "", '"open,b,x'], 5, "'\"open,b,x'"),
+        (["a,b,x", 'a,"b" c,x'], 3, "'\"b\"'"),
+        (['"a", "b, c", x'], 2, "' \"b, c\", x'"),
+        (["a,b,x", 'a,  "b",x'], 3, "'  \"b\",x'"),
+        (["a,b,x", 'a,\xa0"b, c",x'], 3, "'\\xa0\"b, c\",x'"),
     ],
 )
-def test_a_quote_out_of_its_place_is_named_with_the_line_on_which_it_stands(tmp_path, lines, line, said):
+def test_a_quote_out_of_its_place_is_named_with_the_line_on_which_it_stands(tmp_path, lines, line, quoted):
     for end in ("\n", "\r\n"):
         path = tmp_path / f"{len(end)}.csv"
         path.write_text(end.join([",".join(HEADER), *lines, ""]), newline="", encoding="utf-8")
-        fails(path, f"line {line}: ", said)
+        fails(path, f"line {line}", quoted)
 
 
 def test_a_space_and_a_quote_inside_a_field_are_of_the_text(tmp_path):
@@ -184,9 +184,9 @@ def test_a_field_of_any_length_is_read_and_pythons_limit_stays(tmp_path, length)
 @pytest.mark.parametrize("text", ["first\tsecond\tanswer\ra\tb\tx\r", "first\tsecond\tanswer\ra\tb\tx\rc\td\ty\n"])
 def test_a_tsv_whose_lines_end_in_a_carriage_return_alone_is_named(tmp_path, text):
     (tmp_path / "a.tsv").write_text(text, newline="")
-    fails(tmp_path / "a.tsv", "line 1", "lines end in '\\r' alone")
+    fails(tmp_path / "a.tsv", "line 1", "'\\r'")
     (tmp_path / "b.tsv").write_text("first\tsecond\tanswer\n" + text, newline="")
-    fails(tmp_path / "b.tsv", "line 2 has", "holds '\\r'")
+    fails(tmp_path / "b.tsv", "line 2", "'\\r'")
     (tmp_path / "a.csv").write_text(text.replace("\t", ","), newline="")
     assert read_columns(tmp_path / "a.csv", None, ["answer"]).values["answer"][0] == "x"
 
@@ -223,23 +223,23 @@ def test_a_column_whose_name_is_another_one_by_invisible_characters_is_shown(tmp
         frame.to_json(path, orient="records", lines=True)
     else:
         frame.to_csv(path, sep={"csv": ",", "tsv": "\t"}[ending], index=False)
-    fails(path, f"no column 'answer'; it has first, second, {seen}", "is not 'answer': rename the column")
+    fails(path, "'answer'", "first", "second", seen)
 
 
 def test_composed_and_decomposed_names_are_told_apart(tmp_path):
     (tmp_path / "a.csv").write_text("first,re\u0301ponse\na,x\n", encoding="utf-8")
-    fails(tmp_path / "a.csv", "'re\\u0301ponse' is not 'réponse'", needed=["first", "réponse"])
+    fails(tmp_path / "a.csv", "'re\\u0301ponse'", "'réponse'", needed=["first", "réponse"])
 
 
 def test_a_header_that_is_not_parted_as_the_format_says_is_shown_in_short(tmp_path):
     (tmp_path / "a.csv").write_text("first;second;answer\na, b;c;x\n")
-    fails(tmp_path / "a.csv", "no column 'first'; it has first;second;answer", "separated by ';'", "commas")
+    fails(tmp_path / "a.csv", "'first'", "first;second;answer", "';'")
     (tmp_path / "c.tsv").write_text("first,second,answer\na,b,x\n")
-    fails(tmp_path / "c.tsv", "no column 'first'", "separated by ','", "tabs", "`format: csv`")
+    fails(tmp_path / "c.tsv", "'first'", "','", "`format: csv`")
     (tmp_path / "d.csv").write_text("first\tsecond\tanswer\na\tb\tx\n")
-    fails(tmp_path / "d.csv", "no column 'first'", "separated by '\\t'", "commas", "`format: tsv`")
+    fails(tmp_path / "d.csv", "'first'", "'\\t'", "`format: tsv`")
     (tmp_path / "b.csv").write_text(",".join(f"c{i}" for i in range(500)) + "\n")
-    fails(tmp_path / "b.csv", "c19 and 480 more")
+    fails(tmp_path / "b.csv", "c19", 480)
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -254,8 +254,7 @@ def test_two_columns_of_a_name_are_an_error_where_the_column_is_used(tmp_path, p
     pq.write_table(pq.read_table(tmp_path / "b.parquet").rename_columns(names), tmp_path / "a.parquet")
     others = [name for name in HEADER if name != HEADER[place]]
     for ending in ("csv", "tsv", "parquet"):
-        said = f"2 columns are called {HEADER[place]!r}, number {place + 1} and 4"
-        fails(tmp_path / f"a.{ending}", said)
+        fails(tmp_path / f"a.{ending}", 2, repr(HEADER[place]), place + 1, 4)
         for most in (None, 1):
             assert list(read_columns(tmp_path / f"a.{ending}", None, others, most).values) == others
 
@@ -265,14 +264,14 @@ def test_a_key_that_a_json_object_has_twice_is_named(tmp_path):
     (tmp_path / "a.jsonl").write_text(good)
     assert read_columns(tmp_path / "a.jsonl", None, HEADER).values["answer"] == ["answer"]
     (tmp_path / "a.jsonl").write_text(good + '{"first": "a", "answer": "x", "second": "b", "answer": "y"}\n')
-    fails(tmp_path / "a.jsonl", "line 2 has 'answer' 2 times")
+    fails(tmp_path / "a.jsonl", "line 2", "'answer'")
 
 
 def test_bytes_that_are_no_utf8_are_named_with_their_line(tmp_path):
     text = "first,second,answer\n" + "a,b,x\n" * 5000 + "naïve,b,x\n"
     (tmp_path / "a.csv").write_bytes(text.encode("latin-1"))
-    fails(tmp_path / "a.csv", "line 5002 is not UTF-8 text", "na\\xefve")
+    fails(tmp_path / "a.csv", "line 5002", "UTF-8", "na\\xefve")
     (tmp_path / "b.csv").write_bytes(text.encode("utf-16"))
-    fails(tmp_path / "b.csv", "UTF-16", "save it as UTF-8")
+    fails(tmp_path / "b.csv", "UTF-16", "UTF-8")
     (tmp_path / "c.jsonl").write_text('{"first": "a"}\n{"first": "\\ud800"}\n')
-    fails(tmp_path / "c.jsonl", "line 2 is no text", "\\ud800", needed=["first"])
+    fails(tmp_path / "c.jsonl", "line 2", "\\ud800", needed=["first"])

@@ -7,6 +7,7 @@ import io
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from mentions import mentions, raises
 from pair_files import FORMATS, MADE_UP, NLI, SENTENCES, plain_csv, read, saved, saved_dict, task_of, tsv
 
 from heuristic_core.config.tasks import Split
@@ -14,88 +15,80 @@ from heuristic_core.data.readers import DataError, read_columns
 from heuristic_core.data.rows import find_split_paths
 
 
-def fails(path, *parts, needed=("x",), format=None):
-    with pytest.raises(DataError) as caught:
+def fails(path, *tokens, needed=("x",), format=None):
+    with raises(DataError, path, *tokens):
         read_columns(path, format, needed)
-    assert [part for part in (str(path), *parts) if part not in str(caught.value)] == [], str(caught.value)
 
 
 def test_torn_lines_of_a_large_tsv_are_dropped_and_counted(tmp_path, caplog):
     tsv(tmp_path / "a.tsv", ["x", "y"], [[i, i] if i != 5 else ["half a question"] for i in range(1000)])
     result = read_columns(tmp_path / "a.tsv", None, ["x"])
     assert (result.values["x"], result.torn) == ([str(i) for i in range(1000) if i != 5], 1)
-    assert caplog.messages == [f"{tmp_path}/a.tsv: dropped 1 torn line, the first is 7"]
+    (message,) = caplog.messages
+    assert mentions(message, tmp_path / "a.tsv", 1, 7)
 
 
 @pytest.mark.parametrize("row", [["one"], ["one", "two", "three"]])
 def test_ragged_lines_are_named(tmp_path, row):
     rows = [["1", "2"], row, ["3", "4"]]
     tsv(tmp_path / "a.tsv", ["x", "y"], rows)
-    fails(
-        tmp_path / "a.tsv",
-        f"line 3 has {'1 field' if len(row) == 1 else '3 fields'}, but the header has 2",
-        "1 of 3 rows",
-    )
+    fails(tmp_path / "a.tsv", "line 3", len(row), 2, 1, 3)  # 1 of 3 rows
     text = io.StringIO()
     csv.writer(text).writerows([["x", "y"], ["1", "with\na break"], *rows[1:]])
     (tmp_path / "a.csv").write_text(text.getvalue())
-    fails(
-        tmp_path / "a.csv",
-        f"line 4 has {'1 field' if len(row) == 1 else '3 fields'}, but the header has 2",
-        "double quotes",
-    )
+    fails(tmp_path / "a.csv", "line 4", len(row), 2)
 
 
 def test_files_that_are_not_what_they_seem_are_named(tmp_path):
     (tmp_path / "a.json").write_text("{}")
-    fails(tmp_path / "a.json", "'.json' is none of .parquet, .csv", "format")
+    fails(tmp_path / "a.json", "'.json'", ".parquet", ".csv", "format")
     (tmp_path / "a.parquet").write_text("x,y\n1,2\n")
-    fails(tmp_path / "a.parquet", "cannot be read as parquet")
+    fails(tmp_path / "a.parquet")
     (tmp_path / "a.csv").write_bytes("x,y\nnaïve,1\n".encode("latin-1"))
-    fails(tmp_path / "a.csv", "not UTF-8 text")
+    fails(tmp_path / "a.csv", "UTF-8")
     (tmp_path / "b.csv").write_text('x,y\n"open,1\n')
-    fails(tmp_path / "b.csv", "line 2: '\"open,1' opens a double quote that nothing closes", "`quoting: none`")
+    fails(tmp_path / "b.csv", "line 2", "'\"open,1'", "`quoting: none`")
     (tmp_path / "empty.tsv").write_text("")
-    fails(tmp_path / "empty.tsv", "empty; its first line must name the columns")
+    fails(tmp_path / "empty.tsv")
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"x,y\n1,2\n")[:-9])
-    fails(tmp_path / "a.csv.gz", "cannot be read as csv")
+    fails(tmp_path / "a.csv.gz")
     (tmp_path / "b.csv.gz").write_text("x,y\n1,2\n")
-    fails(tmp_path / "b.csv.gz", "cannot be read as csv", "gzip")
+    fails(tmp_path / "b.csv.gz")
     (tmp_path / "a.jsonl").write_text('{"x": 1}\n{"x": \n')
-    fails(tmp_path / "a.jsonl", "line 2 is not JSON")
+    fails(tmp_path / "a.jsonl", "line 2", "JSON")
     (tmp_path / "b.jsonl").write_text('{"x": 1}\n\n[1]\n')
-    fails(tmp_path / "b.jsonl", "line 3 is not a JSON object")
+    fails(tmp_path / "b.jsonl", "line 3", "JSON")
     (tmp_path / "folder").mkdir()
-    fails(tmp_path / "folder", "cannot be read as saved")
+    fails(tmp_path / "folder", "saved")
     saved(tmp_path / "torn", MADE_UP, NLI)
     (arrow,) = (tmp_path / "torn").glob("*.arrow")
     arrow.write_bytes(arrow.read_bytes()[:100])
-    fails(tmp_path / "torn", "cannot be read as saved")
-    fails(tmp_path / "absent.csv", "cannot be read as csv", "No such file")
+    fails(tmp_path / "torn", "saved")
+    fails(tmp_path / "absent.csv")
 
 
 def test_a_saved_data_set_of_several_splits_asks_for_one(tmp_path):
     saved_dict(tmp_path / "folder" / "dev", MADE_UP, NLI)
-    fails(tmp_path / "folder", "folder/train, folder/dev")
+    fails(tmp_path / "folder", "folder/train", "folder/dev")
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_missing_column_is_named_in_every_format(tmp_path, name):
     write, file, (first, _), label = FORMATS[name]
     write(tmp_path / file, MADE_UP, NLI)
-    fails(tmp_path / file, "no column 'premise'; it has ", first, label, needed=("premise",))
+    fails(tmp_path / file, "'premise'", first, label, needed=("premise",))
 
 
 def test_no_matching_file_is_named(tmp_path):
     plain_csv(tmp_path / "dev.csv", MADE_UP, NLI)
     task = task_of(tmp_path, "train*.csv")
-    with pytest.raises(DataError, match=r"train\*\.csv: no such file; task.folder = "):
+    with raises(DataError, "train*.csv", "task.folder"):
         find_split_paths(task, task.train[0])
 
 
 @pytest.mark.parametrize("file", ["/data/dev.csv", "~/dev.csv", ""])
 def test_a_file_outside_the_folder_is_refused(file):
-    with pytest.raises(ValueError, match="no path inside a folder"):
+    with raises(ValueError, "file", repr(file)):
         Split(file=file, sentences=SENTENCES)
 
 
@@ -115,15 +108,13 @@ def test_labels_by_name_and_by_number_in_one_entry_are_refused(tmp_path, apart):
     rows = [("a", "b", "neutral"), ("c", "d", "0")]
     for name, part in {"1": rows[:1], "2": rows[1:]}.items() if apart else {"1": rows}.items():
         tsv(tmp_path / f"{name}.tsv", [*SENTENCES, "label"], part)
-    with pytest.raises(DataError) as caught:
+    file, line = ("2.tsv", 2) if apart else ("1.tsv", 3)
+    with raises(DataError, "label", "'neutral'", "'0'", file, f"line {line}"):
         read(tmp_path, "*.tsv")
-    message = str(caught.value)
-    assert "label = 'neutral' is a label's name" in message and "label = '0' is a number" in message
-    assert f"{2 if apart else 1}.tsv: line {2 if apart else 3}: label = '0'" in message
 
 
 def test_sentences_that_are_no_text_are_named(tmp_path):
     rows = [{"sentence1": "a", "sentence2": 1, "label": 0}]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
-    with pytest.raises(DataError, match=r"a\.parquet: row 1: sentence2 = 1 is not text"):
+    with raises(DataError, "a.parquet", "row 1", "sentence2", 1):
         read(tmp_path, "a.parquet")

@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from mentions import raises
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.provenance.record import (
@@ -64,21 +65,20 @@ def test_the_table_has_one_row_for_each_job(study):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "name"),
     [
-        (lambda file: file.write_bytes(b"wEights"), "model has changed since"),
-        (lambda file: file.write_bytes(b"weight"), "model has changed since"),
-        (lambda file: file.unlink(), "model is missing since"),
-        (lambda file: file.with_name("code.py").write_text(""), "code.py was added since"),
+        (lambda file: file.write_bytes(b"wEights"), "model"),
+        (lambda file: file.write_bytes(b"weight"), "model"),
+        (lambda file: file.unlink(), "model"),
+        (lambda file: file.with_name("code.py").write_text(""), "code.py"),
     ],
 )
-def test_a_job_refuses_what_is_not_as_recorded(study, change, message):
+def test_a_job_refuses_what_is_not_as_recorded(study, change, name):
     checkpoint = study / "checkpoint"
     check_result(str(checkpoint), result_digests(checkpoint), study)
     change(checkpoint / "model")
-    with pytest.raises(InputError, match=message) as error:
+    with raises(InputError, name, f"rm -r {shlex.quote(str(checkpoint))}"):
         make(study, "tables/core", [checkpoint], [study / "core"])
-    assert f"rm -r {shlex.quote(str(checkpoint))}" in str(error.value)
 
 
 def test_what_has_no_record_is_taken_as_it_is(study):
@@ -90,7 +90,7 @@ def test_what_has_no_record_is_taken_as_it_is(study):
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"digest": 3}', '{"digest": "0", "outputs": {}}', BARE])
 def test_a_damaged_record_is_named(study, text):
     (study / "provenance/checkpoint.json").write_text(text)
-    with pytest.raises(InputError, match=r"provenance/checkpoint\.json is not a valid"):
+    with raises(InputError, "provenance/checkpoint.json"):
         make(study, "tables/core", [study / "checkpoint"], [study / "core"])
 
 
@@ -99,7 +99,7 @@ def test_a_record_tells_when_it_was_changed(study):
     text = json.loads(file.read_text())
     assert text["digest"] == record_digest(text)
     file.write_text(file.read_text().replace('"cpu"', '"cuda"'))
-    with pytest.raises(InputError, match="changed after it was written"):
+    with raises(InputError, file):
         read_record(file)
 
 

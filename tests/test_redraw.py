@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from archives import METADATA, export, forged, members, script, write
 from conftest import ROOT
+from mentions import mentions, raises
 from reduced import OWN, snakemake
 from test_export import SETTINGS
 
@@ -72,64 +73,63 @@ def flipped(archive, name):
     return content
 
 
-def fails_with(path, *words):
-    with pytest.raises(InputError) as raised:
+def fails_with(path, *tokens):
+    with raises(InputError, path, *tokens):
         open_crate(path)
-    assert all(word in str(raised.value) for word in (str(path), *words)), raised.value
 
 
 def test_no_file(tmp_path):
-    fails_with(tmp_path / "x.zip", "no such file", "make export")
+    fails_with(tmp_path / "x.zip", "make export")
 
 
 def test_not_a_zip(tmp_path):
     (tmp_path / "x.zip").write_text("a text")
-    fails_with(tmp_path / "x.zip", "not a whole zip file", "make export")
+    fails_with(tmp_path / "x.zip", "make export")
 
 
 def test_half_an_archive(archive, tmp_path):
     (tmp_path / "x.zip").write_bytes(archive.read_bytes()[:-5000])
-    fails_with(tmp_path / "x.zip", "not a whole zip file")
+    fails_with(tmp_path / "x.zip", "make export")
 
 
 @pytest.mark.parametrize("name", ("../x", "/etc/x", "a/../../x", "C:x", "..\\x"))
 def test_a_member_outside_the_folder(found, tmp_path, name):
-    fails_with(write(tmp_path / "x.zip", found | {name: b""}), repr(name), "outside", "do not unpack")
+    fails_with(write(tmp_path / "x.zip", found | {name: b""}), repr(name))
 
 
 def test_a_zip_of_another_kind(tmp_path):
-    fails_with(write(tmp_path / "x.zip", {"a.txt": b""}), f"without {METADATA}", "make export")
+    fails_with(write(tmp_path / "x.zip", {"a.txt": b""}), METADATA, "make export")
 
 
 def test_a_crate_of_another_kind(tmp_path):
     graph = [{"@id": "./", "@type": "Dataset"}, {"@id": "a.txt", "@type": "File"}]
     other = {METADATA: json.dumps({"@graph": graph}).encode(), "a.txt": b""}
-    fails_with(write(tmp_path / "x.zip", other), "not of a study", "study.json", "make export")
+    fails_with(write(tmp_path / "x.zip", other), "study.json", "make export")
 
 
 @pytest.mark.parametrize("text", ("{", "[]", '{"@graph": [3]}', '{"@graph": [{"@id": "x"}]}'))
 def test_metadata_that_are_none(found, tmp_path, text):
-    fails_with(write(tmp_path / "x.zip", found | {METADATA: text.encode()}), METADATA, "cannot be read")
+    fails_with(write(tmp_path / "x.zip", found | {METADATA: text.encode()}), METADATA)
 
 
 def test_a_table_that_is_missing(found, tmp_path):
     rest = {name: content for name, content in found.items() if name != TABLE}
-    fails_with(write(tmp_path / "x.zip", rest), f"{TABLE} is there 0 times", "another copy")
+    fails_with(write(tmp_path / "x.zip", rest), TABLE, 0)
 
 
 def test_a_member_that_was_added(found, tmp_path):
-    fails_with(write(tmp_path / "x.zip", found | {"run.sh": b"rm"}), "run.sh is not in the metadata", "another copy")
+    fails_with(write(tmp_path / "x.zip", found | {"run.sh": b"rm"}), "run.sh")
 
 
 def test_a_member_that_is_there_twice(archive, tmp_path):
     shutil.copy(archive, tmp_path / "x.zip")
     with zipfile.ZipFile(tmp_path / "x.zip", "a") as file, pytest.warns(UserWarning, match="Duplicate"):
         file.writestr(TABLE, b"")
-    fails_with(tmp_path / "x.zip", f"{TABLE} is there 2 times", "another copy")
+    fails_with(tmp_path / "x.zip", TABLE, 2)
 
 
 def test_settings_that_were_changed(found, tmp_path):
-    fails_with(write(tmp_path / "x.zip", found | {"study.json": b"{}"}), "study.json is damaged", "another copy")
+    fails_with(write(tmp_path / "x.zip", found | {"study.json": b"{}"}), "study.json")
 
 
 @pytest.mark.parametrize("study", ("../../x", "a/b", "", 3))
@@ -137,7 +137,7 @@ def test_a_study_whose_name_is_a_way_out(found, tmp_path, study):
     values = json.loads(found["study.json"])
     values["settings"]["study"] = study
     changed = {"study.json": json.dumps(values).encode()}
-    fails_with(forged(tmp_path / "x.zip", found, **changed), "study.json is not what a study writes", "make export")
+    fails_with(forged(tmp_path / "x.zip", found, **changed), "study.json", "make export")
 
 
 @pytest.mark.slow
@@ -146,7 +146,7 @@ def test_a_flipped_bit_in_a_table_ends_the_redrawing(archive, tmp_path):
     done = snakemake(tmp_path, "redraw", "--config", "crate=x.zip", check=False)
     told = done.stdout + done.stderr
     assert done.returncode == 1 and "Traceback" not in told
-    assert f"error: x.zip: {TABLE} is damaged" in told and "take another copy" in told
+    assert any(mentions(line, "x.zip", TABLE) for line in told.splitlines())
     assert not (tmp_path / "results/from-crate/reduced/tables").exists()
 
 
@@ -154,15 +154,14 @@ def test_an_archive_of_another_version_is_told(found, tmp_path):
     table = pq.read_table(io.BytesIO(found[TABLE])).drop_columns("n_early")
     pq.write_table(table, older := io.BytesIO())
     crate = open_crate(forged(tmp_path / "x.zip", found, **{TABLE: older.getvalue()}))
-    with pytest.raises(InputError, match=f"{TABLE} has no column n_early: another version") as raised:
+    with raises(InputError, tmp_path / "x.zip", TABLE, "n_early"):
         unpack(crate, tmp_path)
-    assert str(tmp_path / "x.zip") in str(raised.value)
 
 
 def test_an_impossible_archive_is_told_before_anything_runs(tmp_path):
     (tmp_path / "x.zip").write_text("a text")
     done = snakemake(tmp_path, "redraw", "--config", "crate=x.zip", check=False, fork=True)
-    assert done.returncode == 1 and "x.zip: not a whole zip file" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 1 and mentions(done.stderr, "x.zip") and "Traceback" not in done.stderr
 
 
 def test_without_an_archive_the_command_is_told(tmp_path):
@@ -176,7 +175,7 @@ def test_another_environment_is_told(finished, tmp_path):
     export(finished / "results/reduced", SETTINGS, tmp_path / "x.zip", lock=lock)
     script("unpack").main([*f"--crate {tmp_path}/x.zip --folder {tmp_path}/out --log {tmp_path}/log".split()])
     told = (tmp_path / "log").read_text()
-    assert "matplotlib" in told and ", not 1.0" in told and "no-such-package is not installed, not 2.0" in told
+    assert mentions(told, "matplotlib", "1.0", "no-such-package", "2.0")
     assert "numpy" not in told
 
 

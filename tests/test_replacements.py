@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import make_encoded
+from mentions import mentions, raises
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
@@ -72,14 +73,14 @@ def test_thinned_pairs_keep_their_minimal_pairs(given, fused):
 def test_without_minimal_pairs_the_kind_is_left_out_and_the_log_says_why(given, caplog):
     replacements, *_ = given([])
     assert replacements.kinds == ["mean", "zero", "resample"]
-    assert "counterfactual ablation is left out: no evaluation pair has a minimal pair" in caplog.text
+    assert mentions(caplog.text, "counterfactual")
 
 
 def test_no_kind_is_left(given):
-    with pytest.raises(InputError, match=r"analysis.ablation_kinds: \[counterfactual\]: .* add mean, zero or resample"):
+    with raises(InputError, "analysis.ablation_kinds", "[counterfactual]", "mean", "zero", "resample"):
         given([], kinds=["counterfactual"])
 
 
 def test_counterfactual_ablation_by_hand_asks_for_minimal_pairs(given):
-    with pytest.raises(InputError, match="give them by --minimal"):
+    with raises(InputError, "--minimal"):
         given([1], minimal=False)

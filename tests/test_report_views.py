@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from mentions import mentions
 from page_studies import HIGH, LAST, MID, SEEDS, component_rows, marks_of, table
 from pages import check_source, found, needs_chromium
 from PIL import Image
@@ -104,7 +105,8 @@ def test_a_row_says_what_a_subnetwork_keeps_and_how_accurate_it_is():
     assert [first.accuracies[1], second.accuracies[1], first.accuracies[0]] == ["10.0", "0.0", ""]
     # Two heads and an MLP of layer 0, a gap, the same of layer 1: kept are the second and the last square.
     assert subnetworks.squares_path.count("M") == 6 and first.kept_path == "M1 0h.9v.9h-.9zM5.8 1h.9v.9h-.9z"
-    assert subnetworks.details["runs"][0]["layers"] == ["layer 0: heads 1", "layer 1: MLP"]
+    first_layer, second_layer = subnetworks.details["runs"][0]["layers"]
+    assert mentions(first_layer, 0, 1) and mentions(second_layer, 1, "MLP")
     assert subnetworks.details["runs"][0]["values"] == [[10.0, 9.0, 11.0]]
     assert subnetworks.details["full"] == {f"1 {LAST}": [[60.0, 59.0, 61.0]]}
     assert subnetworks.choices == {"ft_seed": [1], "step": [LAST], "sparsity": ["35 %", "50 %"]}
@@ -201,6 +203,6 @@ def test_a_reader_plays_on_a_phone_in_the_light_and_in_the_dark(finished, tmp_pa
     assert seen["figures"]["figure02"]["switches"] == ["chosen_ft_seed", "chosen_sparsity", "chosen_group"]
     assert "95 % from" in seen["hover"] and "pairs" in seen["hover"]
     assert seen["rows"] == [16, 24, 12] and seen["sorted"] == sorted(seen["sorted"])
-    assert seen["dialog"]["open"] and seen["dialog"]["inside"] and "fine-tuning seed 2" in seen["dialog"]["name"]
+    assert seen["dialog"]["open"] and seen["dialog"]["inside"] and mentions(seen["dialog"]["name"], 2)
     assert seen["dialog"]["lines"] == 23 and seen["dialog"]["wide"] <= 390
     assert seen["closed"] == [False, True]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from mentions import mentions, raises
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
@@ -69,9 +70,9 @@ def test_results_are_listed_in_the_order_of_the_work(published):
 
 def test_the_same_results_are_the_published_ones(published, tmp_path):
     root = make(tmp_path / "study")
-    assert format_comparison(root, published, compare_results(root, published)) == (
-        f"{root}: all 3 results are byte for byte those of {published}"
-    )
+    result = compare_results(root, published)
+    assert (result.differing, result.missing) == (0, 0)
+    assert mentions(format_comparison(root, published, result), root, 3, published)
 
 
 @pytest.mark.parametrize(
@@ -102,16 +103,15 @@ def test_the_first_difference_is_named_with_its_likely_reason(changes, reason, p
 def test_a_result_that_changed_after_it_was_made_is_told_from_one_that_was_made_otherwise(published, tmp_path):
     root = make(tmp_path / "study")
     (root / "table.csv").write_text("edited")
-    assert compare_results(root, published).first.reason.startswith("it has changed since gather made it")
+    assert mentions(compare_results(root, published).first.reason, "gather")
 
 
 def test_a_result_that_is_not_there_is_missing(published, tmp_path):
     root = make(tmp_path / "study")
     (root / "model/weights").unlink()
     result = compare_results(root, published)
-    assert (result.differing, result.missing) == (0, 1) and result.first.reason.startswith("it is missing")
-    text = format_comparison(root, published, result)
-    assert "of 3 results" in text and "0 differ, 1 are missing" in text
+    assert (result.differing, result.missing) == (0, 1)
+    assert mentions(format_comparison(root, published, result), 3, 0, 1)
 
 
 def test_another_configuration_is_told_first(tmp_path, monkeypatch):
@@ -128,23 +128,23 @@ def test_another_configuration_is_told_first(tmp_path, monkeypatch):
 def test_what_is_not_as_it_was_made_is_not_published(tmp_path):
     root = make(tmp_path / "study")
     (root / "table.csv").write_text("edited")
-    with pytest.raises(InputError, match=r"table\.csv has changed"):
+    with raises(InputError, "table.csv"):
         write_digests(root, tmp_path / "file.json")
 
 
 def test_a_damaged_file_of_digests_is_named(published, tmp_path):
     published.write_text('{"jobs": []}')
-    with pytest.raises(InputError, match="arithmetic, packages, study"):
+    with raises(InputError, "arithmetic", "packages", "study"):
         compare_results(tmp_path, published)
 
 
 def test_results_of_two_arithmetics_are_not_published(tmp_path):
-    with pytest.raises(InputError, match=r"m/model.*arithmetic"):
+    with raises(InputError, "m/model", "arithmetic"):
         write_digests(make(tmp_path / "study", arithmetic="native"), tmp_path / "file.json")
 
 
 def test_a_study_of_which_nothing_was_published_says_how_to_begin(tmp_path):
-    with pytest.raises(InputError, match="make expected CONFIG="):
+    with raises(InputError, "make expected"):
         compare_results(make(tmp_path / "study"), tmp_path / "none.json")
 
 
@@ -192,7 +192,7 @@ def test_configurations_are_read_as_snakemake_reads_them(files, study, tmp_path)
     (tmp_path / "config").symlink_to(ROOT / "config")
     command = [sys.executable, str(SCRIPT), "--configfile", *files]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 1 and f"docs/expected/{study}.json: no such file" in done.stderr
+    assert done.returncode == 1 and mentions(done.stderr, f"docs/expected/{study}.json")
 
 
 def test_one_damaged_table_of_a_finished_study_is_named(finished, tmp_path):
@@ -209,11 +209,11 @@ def test_one_damaged_table_of_a_finished_study_is_named(finished, tmp_path):
 
     assert reproduce("--write").returncode == 0
     whole = reproduce()
-    assert whole.returncode == 0 and "results are byte for byte those of docs/expected/reduced.json" in whole.stdout
+    assert whole.returncode == 0 and mentions(whole.stdout, "docs/expected/reduced.json")
     for name in ("tables/core.parquet", "figures/figure05.png"):
         with open(tmp_path / "results/reduced" / name, "r+b") as file:
             file.seek(60)
             file.write(b"?!")
     damaged = reproduce()
     assert damaged.returncode == 1 and damaged.stderr == ""
-    assert "2 differ" in damaged.stdout and "rule concatenate, job tables/core: tables/core.parquet" in damaged.stdout
+    assert mentions(damaged.stdout, 2, "concatenate", "tables/core", "tables/core.parquet")

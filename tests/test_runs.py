@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from mentions import mentions
 
 from heuristic_core.experiments.subnetworks.analysis.core import compute_core, compute_core_null
 from heuristic_core.experiments.subnetworks.analysis.core_seeds import compute_core_seeds
@@ -63,26 +64,27 @@ def test_a_run_that_went_well_has_its_numbers_and_no_reason(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("one", "gap", "reason"),
+    ("one", "gap", "off"),
     [
         (subnetwork(48), 0.0, None),
-        (subnetwork(47), 0.0, "the subnetwork has sparsity 0.530, not 0.5"),
+        (subnetwork(47), 0.0, "0.530"),
         (subnetwork(45, threshold=0.5), 0.0, None),
-        (subnetwork(44, threshold=0.5), 0.0, "the subnetwork has sparsity 0.560, not 0.5"),
+        (subnetwork(44, threshold=0.5), 0.0, "0.560"),
         (subnetwork(2, layers=1, heads=4), 0.0, None),  # 2 of 5: half a component off
-        (subnetwork(1, layers=1, heads=4), 0.0, "the subnetwork has sparsity 0.800, not 0.5"),
+        (subnetwork(1, layers=1, heads=4), 0.0, "0.800"),
         (subnetwork(), 0.02, None),
         (subnetwork(), -0.02, None),
-        (subnetwork(), 0.021, "the gates ended 0.021 below sparsity 0.5"),
-        (subnetwork(50, layers=1, heads=99), 0.021, "the gates ended 0.021 below sparsity 0.5"),
+        (subnetwork(), 0.021, "0.021"),
+        (subnetwork(50, layers=1, heads=99), 0.021, "0.021"),
         (subnetwork(18, layers=4, heads=8), 1 / 36, None),  # one component of 36
-        (subnetwork(18, layers=4, heads=8), 0.028, "the gates ended 0.028 below sparsity 0.5"),
-        (subnetwork(), -0.3, "the gates ended 0.300 above sparsity 0.5"),
+        (subnetwork(18, layers=4, heads=8), 0.028, "0.028"),
+        (subnetwork(), -0.3, "0.300"),
     ],
 )
-def test_a_target_is_missed_by_more_than_is_allowed(one, gap, reason):
+def test_a_target_is_missed_by_more_than_is_allowed(one, gap, off):
     row = judged(one, gap)
-    assert (row["missed"], row["collapsed"], row["reason"]) == (reason is not None, False, reason)
+    assert (row["missed"], row["collapsed"]) == (off is not None, False)
+    assert row["reason"] is None if off is None else mentions(row["reason"], off, 0.5)
 
 
 def test_sampled_gates_are_not_judged_where_another_sparsity_is_steered():
@@ -98,7 +100,7 @@ def test_a_collapsed_run_is_at_chance_where_its_full_model_is_not(low, full_low,
     assert row["collapsed"] == collapsed and not row["missed"]
     assert (row["reason"] is None) != collapsed
     if collapsed:
-        assert "is not above chance, 50.0 %" in row["reason"]
+        assert mentions(row["reason"], 50.0)
 
 
 def labelled(**subsets):
@@ -130,13 +132,13 @@ def test_outcomes_name_some_and_count_the_rest():
         MAX_LISTED_RUNS + 3,
         MAX_LISTED_RUNS,
     )
-    assert failed.descriptions[1] == "fine-tuning seed 1, step 20, sparsity 0.5, seed 1, run 2: diverged"
-    assert str(failed).endswith(". and 3 more")
+    assert mentions(failed.descriptions[1], 1, 20, 0.5, 2, "diverged")
+    assert mentions(str(failed), *failed.descriptions, 3)
     assert list_outcomes(runs([subnetwork()], trace(subnetwork()), groups(60.0), 50.0)) == []
     assert list_outcomes(make_frame("runs", [])) == []
     both = runs([subnetwork(), FAILED], trace(subnetwork(), 0.1), groups(50.0), 50.0)
     assert both["missed"].isna().tolist() == both["collapsed"].isna().tolist() == [False, True]
-    assert [outcome.kind for outcome in list_outcomes(both)] == ["failed", "collapsed", "missed their target"]
+    assert [outcome.kind.split()[0] for outcome in list_outcomes(both)] == ["failed", "collapsed", "missed"]
 
 
 SUBSETS = {"a": "id", "b": "ood", "c": "ood-entailment"}

@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 import yaml
 from conftest import ROOT
+from mentions import mentions, raises
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.roles import Role
@@ -55,7 +56,7 @@ def test_help_is_the_docstring_and_every_option(path, capsys):
     assert status(path.stem, "--help") == 0
     shown, module = capsys.readouterr().out, script(path.stem)
     assert (module.main.__doc__ if hasattr(module.main, "parameters") else module.__doc__) in shown
-    assert "--log FILE" in shown
+    assert "--log" in shown
 
 
 @every_script
@@ -111,7 +112,7 @@ def test_a_fault_in_a_blocks_json_is_named(name, key, capsys):
 @pytest.mark.parametrize(("name", "key"), BLOCKS)
 def test_a_missing_configuration_file_is_named(name, key, capsys, tmp_path):
     assert status(name, f"--{key}", tmp_path / "nowhere.yaml") == 2
-    assert f"{tmp_path}/nowhere.yaml: no such file" in capsys.readouterr().err
+    assert mentions(capsys.readouterr().err, tmp_path / "nowhere.yaml")
 
 
 @pytest.mark.parametrize(("name", "key"), BLOCKS)
@@ -148,7 +149,7 @@ def test_a_faulty_context_is_named(name, capsys, tmp_path):
     assert "nonsense" in capsys.readouterr().err
     (tmp_path / "a.yaml").write_text(yaml.safe_dump({"study": "a"}))
     assert status(name, "--context", tmp_path / "a.yaml") == 2
-    assert "grid: missing" in capsys.readouterr().err
+    assert mentions(capsys.readouterr().err, "grid")
 
 
 def test_a_number_that_is_none_is_named(capsys):
@@ -162,7 +163,7 @@ def test_as_many_paths_as_seeds_are_asked_for(tmp_path):
     inputs = dict.fromkeys(("checkpoint", "means", "logits", "train"), "a")
     outputs = {key: ["a"] for key in ("subnetworks", "traces")}
     run = Identity("s", "m", "t", 1, 1, 0.5)
-    with pytest.raises(InputError, match="subnetworks: 1 given for 2 seeds"):
+    with raises(InputError, "subnetworks", 1, 2, "seeds"):
         find_subnetworks(**inputs, prune=STUDY.prune, run=run, seeds=[1, 2], **outputs, unfinished=tmp_path)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from amounts import amount, by_chance, first_fast
 from claim_tables import evidence, group_row
+from mentions import mentions, raises
 from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis.statistics_subcases import compute_crossing_p, crossings
@@ -33,9 +34,7 @@ def test_nested_subnetworks_do_not_cross():
     """Each is better than the one before on every subset, however much more on some."""
     result = crossed({"a": (0, 10, 20, 40), "b": (50, 60, 70, 99), "c": (5, 6, 5, 7)})
     assert (result.value, result.opposite, result.n, result.exact) == (1, None, 4, True)
-    assert (
-        result.detail.startswith("0 of 6 pairs of subnetworks cross") and decide_verdict(result, LEVEL) == "not clear"
-    )
+    assert mentions(result.detail, 0, 6) and decide_verdict(result, LEVEL) == "not clear"
 
 
 def test_one_clear_crossing_is_found():
@@ -44,9 +43,7 @@ def test_one_clear_crossing_is_found():
     t = stats.t.ppf(0.975, 199)
     expected = 6 * 2 * stats.t.sf(10 / (3 / t * np.sqrt(2)), 199)
     assert result.value == pytest.approx(expected) and decide_verdict(result, LEVEL) == "supported"
-    assert result.detail.startswith(
-        "3 of 6 pairs of subnetworks cross; seed 1 against 4: +10.0 points on b, -40.0 on a"
-    )
+    assert mentions(result.detail, 3, 6, 1, 4, "+10.0", "b", "-40.0", "a")
     assert crossed({"a": (20, 60), "b": (50, 40)}).value == pytest.approx(expected / 6)
 
 
@@ -78,15 +75,15 @@ def test_few_templates_need_a_larger_difference():
 
 
 def test_what_cannot_cross():
-    with pytest.raises(TooFewUnits, match="only 1 subnetworks"):
+    with raises(TooFewUnits, 1):
         crossed({"a": (20,), "b": (50,)})
-    with pytest.raises(DoesNotApply, match="1 family"):
+    with raises(DoesNotApply, 1):
         crossed({"a": (20, 60)})
     rows = family_rows({"a": (20, 60), "b": (50, 40)})
-    with pytest.raises(NotComputable, match="seed 2 on family b"):
+    with raises(NotComputable, 2, "b"):
         crossings(evidence(family_scores=[row for row in rows if (row["seed"], row["family"]) != (2, "b")]), **OPTIONS)
     rows = [row | {"low": None, "high": None} for row in rows]
-    with pytest.raises(NotComputable, match="no predictions"):
+    with raises(NotComputable, "predictions"):
         crossings(evidence(family_scores=rows), **OPTIONS)
 
 

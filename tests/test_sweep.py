@@ -5,6 +5,7 @@ import json
 import pytest
 from conftest import ROOT
 from matplotlib.colors import to_rgb
+from mentions import raises
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.config.reading import ConfigError, read_merged_configs
@@ -73,7 +74,7 @@ def test_every_line_has_a_colour_of_its_own():
 
 def test_a_study_without_a_core_has_a_reason():
     rows = sweep([ablations(None)], {"base": {"a": 0.1}})
-    assert rows["change"].isna().all() and (rows["reason"] == "no head is in all subnetworks").all()
+    assert rows["change"].isna().all() and rows["reason"].notna().all()
 
 
 def test_the_figure_draws_every_known_cost():
@@ -108,23 +109,20 @@ def test_the_dose_changes_one_setting_at_a_time():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "named"),
     [
-        (
-            {"axes": {"x": "task.artefacts.form"}},
-            r"sweep.axes: task.artefacts.form = None in study dose; name",
-        ),
-        ({"axes": {"x": "task.name"}}, r"sweep.axes: task.name = 'pairs' in study dose"),
-        ({"axes": {}}, r"sweep.axes = \{\}"),
-        ({"name": "a b"}, r"sweep.name = 'a b'"),
-        ({"axis": "x"}, r"sweep.axis = 'x'"),
+        ({"axes": {"x": "task.artefacts.form"}}, ("sweep.axes", "task.artefacts.form", None, "dose")),
+        ({"axes": {"x": "task.name"}}, ("sweep.axes", "task.name", "'pairs'", "dose")),
+        ({"axes": {}}, ("sweep.axes", "{}")),
+        ({"name": "a b"}, ("sweep.name", "'a b'")),
+        ({"axis": "x"}, ("sweep.axis", "'x'")),
     ],
 )
-def test_an_impossible_sweep_is_named(change, message):
+def test_an_impossible_sweep_is_named(change, named):
     values = dose()
     studies = parse_studies(values, DOSE)
     values["sweep"] |= change
-    with pytest.raises(ConfigError, match=message):
+    with raises(ConfigError, *named):
         parse_sweep(values, studies, DOSE)
 
 
@@ -133,5 +131,5 @@ def test_layers_of_a_study_override_one_another(tmp_path):
     result = parse_studies({"studies": [[str(ROOT / "config.yaml"), "own.yaml"]]}, tmp_path / "all.yaml")
     assert result["own_"].settings["task"]["artefacts"]["foreign_premises"] == 0.5
     assert result["own_"].settings["task"]["artefacts"]["added_modifiers"] == 0.65
-    with pytest.raises(ConfigError, match="has the same study name"):
+    with raises(ConfigError, "all.yaml", ROOT / "config.yaml"):
         parse_studies({"studies": [str(ROOT / "config.yaml")] * 2}, tmp_path / "all.yaml")

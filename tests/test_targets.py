@@ -8,6 +8,7 @@ import sys
 import pytest
 import yaml
 from conftest import ROOT
+from mentions import mentions
 from reduced import OWN, REDUCED, snakemake
 
 from heuristic_core.config.reading import read_config
@@ -29,11 +30,10 @@ def told(capsys, *files):
 def test_a_study_has_its_figures_and_tables_with_their_titles(capsys):
     result, hint, absent = told(capsys, REDUCED)
     assert result.keys() == {*OWN, "report", "export", "all_figures"}
-    assert result["figure04"] == "Accuracy against sparsity"
+    assert all(result.values())
     assert hint.strip().endswith(f"--configfile {REDUCED} -- figure02")
-    assert (
-        "\nfigure_entry needs the block mechanism.entry" in absent and "figure08" not in absent
-    )  # that is figure07 here
+    assert any(mentions(line, "figure_entry", "mechanism.entry") for line in absent.splitlines())
+    assert "figure08" not in absent  # that is figure07 here
 
 
 def test_what_a_study_cannot_have_is_told_with_the_setting_that_gives_it(capsys, tmp_path):
@@ -43,8 +43,9 @@ def test_what_a_study_cannot_have_is_told_with_the_setting_that_gives_it(capsys,
     file = tmp_path / "minilm.yaml"
     file.write_text(yaml.safe_dump(values))
     result, _, absent = told(capsys, file)
-    assert "\nfigure06 needs at least 2 of grid.checkpoints, this study has 1\n" in absent
-    assert "\nfigure12 needs families of subsets, and figure02 shows the same" in absent and "family_by" in absent
+    lines = absent.splitlines()
+    assert any(mentions(line, "figure06", 2, "grid.checkpoints", 1) for line in lines)
+    assert any(mentions(line, "figure12", "figure02") for line in lines) and "family_by" in absent
     assert "figure12" not in result and "figure02" in result
 
 

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 from conftest import ROOT
+from mentions import mentions
 from task_rows import HANS, HANS_ROWS, named, pairs, raises
 
 from heuristic_core.config.tasks import GeneratedTask
@@ -42,11 +43,9 @@ def test_duplicates_and_pairs_that_stand_in_training_too_are_counted(task, caplo
     ]
     with caplog.at_level(logging.INFO, "heuristic_core"):
         log_counts(pairs, counts)
-    assert caplog.messages[:2] == [
-        "train (train.parquet): 4 rows, 3 used; left out: 1 without a label; 1 of the used repeats another",
-        "s (hans.parquet): 4 rows, 4 used; 1 of the used repeats another; 3 are in training, too (2 with the same "
-        "label), 1 in the other order",
-    ]
+    of_train, of_hans, *_ = caplog.messages
+    assert mentions(of_train, "train", "train.parquet", 4, 3, 1)
+    assert mentions(of_hans, "s", "hans.parquet", 4, 1, 3, 2)
 
 
 def test_torn_lines_are_counted_once_and_belong_to_no_subset(task, tmp_path, caplog):
@@ -63,7 +62,7 @@ def test_torn_lines_are_counted_once_and_belong_to_no_subset(task, tmp_path, cap
     assert result == [("hans", "s0", 2000, 0, 2000), ("hans", "s1", 2000, 0, 2000), ("hans", None, 3, 3, 0)]
     with caplog.at_level(logging.INFO, "heuristic_core"):
         log_counts(pairs, counts)
-    assert "hans, of no subset (*.tsv): 3 rows, 0 used; left out: 3 torn" in caplog.messages
+    assert any(mentions(message, "hans", "*.tsv", 3, 0) for message in caplog.messages)
 
 
 def test_of_a_sample_what_is_used_is_counted(task):
@@ -86,7 +85,7 @@ def test_overlap_may_be_left_out_of_training(task):
     sets = {"dev": ([same_pair("a ", "B", 2), same_pair("d", "c", 0)], {"group": "id"})}
     assert sorted(named(read_task(task(train, sets)).train)) == ["A", "c", "e"]
     assert sorted(named(read_task(task(train, sets, drop_overlap=True)).train)) == ["c", "e"]
-    raises(task(train, sets, drop_overlap=True, train_pairs=3), "task.train_pairs = 3", "2 labelled pairs")
+    raises(task(train, sets, drop_overlap=True, train_pairs=3), "task.train_pairs", "3", "2")
 
 
 def test_labels_that_never_occur_are_warned_of(task, caplog):
@@ -95,10 +94,9 @@ def test_labels_that_never_occur_are_warned_of(task, caplog):
     assert not caplog.records  # the dry run reads, too
     log_counts(result, [])
     warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
-    assert warnings == [
-        "task.evaluation.some: no pair of some.parquet has the label 'entailment'",
-        "task.train: no pair has the label 'neutral'",
-    ]
+    of_some, of_train = warnings
+    assert mentions(of_some, "task.evaluation.some", "some.parquet", "'entailment'")
+    assert mentions(of_train, "task.train", "'neutral'")
 
 
 def test_training_pairs_are_the_first_of_a_seeded_shuffle(task):

@@ -9,7 +9,7 @@ from heuristic_core.data.files import read_task
 def test_a_missing_file_is_named(task, tmp_path):
     made = task()
     (tmp_path / "dev.parquet").unlink()
-    raises(made, str(tmp_path / "dev.parquet"), "no such file", f"task.folder = {str(tmp_path)!r}")
+    raises(made, str(tmp_path / "dev.parquet"), "task.folder", repr(str(tmp_path)))
 
 
 @pytest.mark.parametrize(
@@ -22,14 +22,12 @@ def test_a_missing_file_is_named(task, tmp_path):
     ],
 )
 def test_a_missing_column_is_named_beside_those_there_are(task, spec, column):
-    raises(
-        task(evaluation={"dev": (pairs(0), spec)}), "dev.parquet", f"no column {column!r}", "premise, hypothesis, label"
-    )
+    raises(task(evaluation={"dev": (pairs(0), spec)}), "dev.parquet", repr(column), "premise", "hypothesis", "label")
 
 
 @pytest.mark.parametrize("label", [3, -2, "Neutral", 0.5, "3", "1.5", True, "inf"])
 def test_an_unknown_label_is_named_with_the_known_ones(task, label):
-    expected = ["train.parquet", f"label = {label!r}", str(NLI), "0 to 2"]
+    expected = ["train.parquet", "label", repr(label), str(NLI)]
     raises(task(pairs(label)), *expected)
     raises(task(evaluation={"dev": (pairs(label), {"group": "id"})}), "dev.parquet", *expected[1:])
 
@@ -44,7 +42,7 @@ MERGE = HANS["merge"]
 @pytest.mark.parametrize(
     ("merge", "part"),
     [
-        (None, "give `merge`"),
+        (None, "`merge`"),
         ({"entailment": "entailment", "neutral": "non-entailment"}, "contradiction"),
         (MERGE | {"neutral": "neither"}, "'neither'"),
         (MERGE | {"other": "entailment"}, "'other'"),
@@ -69,44 +67,42 @@ def test_a_label_without_a_group_is_named(task):
 @pytest.mark.parametrize("change", [{"label": 0}, {"heuristic": "subsequence"}])
 def test_a_subset_of_several_groups_or_families_is_named(task, change):
     rows = [*HANS_ROWS, HANS_ROWS[0] | change]
-    raises(task(evaluation={"hans": (rows, HANS)}), "hans.parquet", "'subcase'", "several groups or families")
+    raises(task(evaluation={"hans": (rows, HANS)}), "hans.parquet", "'subcase'")
 
 
 def test_more_training_pairs_than_there_are_is_named(task):
-    raises(task(pairs(0, 1, -1, 2), train_pairs=4), "task.train_pairs = 4", "3 labelled pairs")
+    raises(task(pairs(0, 1, -1, 2), train_pairs=4), "task.train_pairs", "4", "3")
 
 
 def test_a_name_of_a_subset_stands_for_one(task):
     twice = {"hans": (HANS_ROWS, HANS), "cn_x": (pairs(0), {"group": "id"})}
-    raises(task(evaluation=twice), "task.evaluation.cn_x", "subset 'cn_x'", "name of its own")
+    raises(task(evaluation=twice), "task.evaluation.cn_x", "'cn_x'")
     alike = [*HANS_ROWS, HANS_ROWS[0] | {"subcase": "ln_b-a"}]  # for paths, / becomes -
-    raises(task(evaluation={"hans": (alike, HANS)}), "task.evaluation.hans", "subset 'ln_b-a'")
+    raises(task(evaluation={"hans": (alike, HANS)}), "task.evaluation.hans", "'ln_b-a'")
 
 
 @pytest.mark.parametrize("value", [None, ""])
 def test_a_row_without_a_value_to_split_by_is_named(task, value):
     rows = [*HANS_ROWS, HANS_ROWS[0] | {"subcase": value}]
-    raises(task(evaluation={"hans": (rows, HANS)}), "hans.parquet", "row 5", "no subcase")
+    raises(task(evaluation={"hans": (rows, HANS)}), "hans.parquet", "row 5", "subcase")
     unlabelled = [*HANS_ROWS, HANS_ROWS[0] | {"subcase": value, "label": -1}]
     assert len(read_task(task(evaluation={"hans": (unlabelled, HANS)})).evaluation) == 4
 
 
 @pytest.mark.parametrize("rows", [pairs(1, 1, -1), pairs(-1)])
 def test_training_needs_two_classes(task, rows):
-    raises(task(rows), "task.train", "labelled pairs", str(NLI))
+    raises(task(rows), "task.train", str(NLI))
 
 
 def test_an_evaluation_set_without_labels_is_named(task):
-    raises(
-        task(evaluation={"dev": (pairs(-1, None), {"group": "id"})}), "task.evaluation.dev", "dev.parquet", "none of 2"
-    )
+    raises(task(evaluation={"dev": (pairs(-1, None), {"group": "id"})}), "task.evaluation.dev", "dev.parquet", "2")
 
 
 def test_a_label_that_no_row_has_is_named_beside_those_there_are(task):
     only = {"group": "id", "only_label": "contradiction"}
-    expected = ["task.evaluation.dev.only_label = 'contradiction': none of 3 rows", "['entailment', 'neutral']"]
+    expected = ["task.evaluation.dev.only_label", "'contradiction'", "3", "['entailment', 'neutral']"]
     raises(task(evaluation={"dev": (pairs(0, 1, 0), only)}), *expected)
-    raises(task(evaluation={"dev": (pairs(-1, None), only)}), "none of 2 rows of dev.parquet has a label and two")
+    raises(task(evaluation={"dev": (pairs(-1, None), only)}), "task.evaluation.dev", "dev.parquet", "2")
 
 
 def test_labels_of_another_task_are_refused_with_the_settings_that_make_them_fit(task):

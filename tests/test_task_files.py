@@ -10,7 +10,7 @@ from conftest import ROOT, SHARED
 from task_rows import HANS, HANS_ROWS, NLI, named, pairs, raises
 
 from heuristic_core.config.tasks import FilesTask
-from heuristic_core.data.files import DataError, read_task
+from heuristic_core.data.files import read_task
 from heuristic_core.data.pairs import SubsetRule
 from heuristic_core.data.rows import find_local_paths, find_missing_paths
 from heuristic_core.data.sentences import load_sentences
@@ -153,8 +153,8 @@ def test_only_the_pairs_of_one_label_are_used(task):
     assert [row["sentence1"] for row in result.evaluation] == ["p1", "p3"]
     dev = result.accounts[1]
     assert (dev.rows, dev.used, left_out(dev)) == (4, 2, {"other_label": 2})
-    with pytest.raises(DataError, match=r"task\.evaluation\.dev\.only_label = 'maybe' is not one of"):
-        read_task(task(evaluation={"dev": (pairs("neutral"), {"group": "ood", "only_label": "maybe"})}))
+    made = task(evaluation={"dev": (pairs("neutral"), {"group": "ood", "only_label": "maybe"})})
+    raises(made, "task.evaluation.dev.only_label", "'maybe'", str(NLI))
 
 
 # ---- templates and folders
@@ -170,9 +170,9 @@ def test_templates_are_of_the_column_that_the_configuration_names(task, column):
 
 def test_a_template_that_is_not_there_is_named(task):
     spec = {"group": "id", "templates": "template"}
-    raises(task(evaluation={"dev": (pairs(0), spec)}), "dev.parquet", "no column 'template'", "premise, hypothesis")
+    raises(task(evaluation={"dev": (pairs(0), spec)}), "dev.parquet", "'template'", "premise", "hypothesis")
     rows = [row | {"template": None if i == 1 else "t"} for i, row in enumerate(pairs(0, 1, -1))]
-    raises(task(evaluation={"dev": (rows, spec)}), "row 2 has no template, by which it would be resampled")
+    raises(task(evaluation={"dev": (rows, spec)}), "row 2", "template")
 
 
 def test_files_may_be_in_several_folders(task, tmp_path, monkeypatch):
@@ -194,5 +194,5 @@ def test_files_may_be_in_several_folders(task, tmp_path, monkeypatch):
         *find_local_paths(made)
     }
     (tmp_path / "one/dev.parquet").unlink()
-    raises(made, "one/dev.parquet: no such file; folder = 'one' must hold dev.parquet")
+    raises(made, "one/dev.parquet", "folder", "'one'")
     assert find_missing_paths(made) == {"task.evaluation.own.file": "one/dev.parquet"}

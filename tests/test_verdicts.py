@@ -177,7 +177,7 @@ def test_of_several_measures_each_is_combined_by_itself():
         together = over_seeds(result, "> 0")
         alone = [over_seeds([each[name] for each in measures], "> 0") for name in ("CMD", "size")]
         assert (together.value, together.low, together.high) == pytest.approx((45, alone[1].low, alone[0].high))
-        assert decide_verdict(together, "> 0") == "not clear" and "the measures disagree" in together.detail
+        assert decide_verdict(together, "> 0") == "not clear"
 
 
 def test_a_seed_whose_value_is_a_bound_enters_as_a_bound():

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT
+from mentions import mentions
 from pair_files import NLI, task_of
 from pydantic import ValidationError
 from task_rows import named, pairs, raises
@@ -50,19 +51,19 @@ def test_training_rows_are_chosen_too_and_others_need_not_be_sound(task):
 
 
 @pytest.mark.parametrize(
-    ("where", "said"),
+    ("where", "named"),
     [
-        ({"genre": "sideways"}, ["where.genre = 'sideways' fits no row", "'crowd:upward_monotone'"]),
-        ({"genre": ["none", "some"]}, ["where.genre = 'some' fits no row", "genre has 'crowd:downward"]),
-        ({"genre": "upward", "round": [1]}, ["no row fits all of where", "upward"]),
-        ({"gender": "x"}, ["no column 'gender'", "genre"]),
+        ({"genre": "sideways"}, ["where.genre", "'sideways'", "'crowd:upward_monotone'"]),
+        ({"genre": ["none", "some"]}, ["where.genre", "'some'", "'crowd:downward"]),
+        ({"genre": "upward", "round": [1]}, ["where", "upward"]),
+        ({"gender": "x"}, ["'gender'", "genre"]),
     ],
 )
-def test_what_fits_no_row_is_told_before_anything_runs(task, where, said):
+def test_what_fits_no_row_is_told_before_anything_runs(task, where, named):
     made = task(evaluation={"med": (MED, {"group": "ood", "where": where})})
-    raises(made, "med.parquet", *said)
+    raises(made, "med.parquet", *named)
     (fault,) = preview.find_task_errors(made)
-    assert fault.startswith("task.evaluation.med: ") and all(part in fault for part in said)
+    assert mentions(fault, "task.evaluation.med") and all(token in fault for token in named)
 
 
 def test_of_a_long_file_the_first_rows_tell_no_fault(tmp_path, monkeypatch):
@@ -73,20 +74,14 @@ def test_of_a_long_file_the_first_rows_tell_no_fault(tmp_path, monkeypatch):
     assert preview.find_task_errors(made) == []
 
 
-@pytest.mark.parametrize(
-    ("wanted", "said"),
-    [
-        ("(down", "'(down' is no regular expression: missing )"),
-        *((item, f"{item}: give a reg") for item in ([], 3, [1.5])),
-    ],
-)
-def test_what_is_neither_pattern_nor_values_is_refused_in_one_line(wanted, said):
+@pytest.mark.parametrize("wanted", ["(down", [], 3, [1.5]])
+def test_what_is_neither_pattern_nor_values_is_refused_in_one_line(wanted):
     values = read_config(ROOT / "config" / "minilm-mnli.yaml")
     values["task"]["train"][0]["where"] = {"genre": wanted}
     with pytest.raises(ConfigError) as caught:
         parse_study(values, "minilm.yaml")
     (line,) = str(caught.value).splitlines()[1:]
-    assert line.startswith(f"  task.train.0.where.genre: {said}")
+    assert mentions(line, "task.train.0.where.genre", repr(wanted))
 
 
 def test_a_prefix_tells_subsets_of_two_files_apart(task):
@@ -103,8 +98,9 @@ def test_a_prefix_tells_subsets_of_two_files_apart(task):
 
 
 def test_a_prefix_without_a_column_to_split_by_is_refused():
-    with pytest.raises(ValidationError, match="there is no `split_by`"):
+    with pytest.raises(ValidationError) as caught:
         EvaluationSplit(file="a.csv", sentences=("a", "b"), group="id", prefix="a-")
+    assert mentions(str(caught.value), "prefix", "'a-'", "`split_by`")
 
 
 @pytest.mark.parametrize("values", [[1.0, 0.0, None], ["1.0", "0", "2"]])
@@ -122,9 +118,9 @@ def json_rows(folder, *more):
 @pytest.mark.parametrize(
     ("rows", "where", "chosen", "told"),
     [
-        ([{"genre": "x"}, {}, {"genre": "y"}, {}], {"genre": "x"}, 1, ["2 have no 'genre'"]),
+        ([{"genre": "x"}, {}, {"genre": "y"}, {}], {"genre": "x"}, 1, [(2, "'genre'")]),
         ([{"genre": "x", "round": 1}, {"genre": "x"}, {"round": 1}], {"genre": ["x"], "round": [1]}, 1,
-         ["1 have no 'genre'", "1 have no 'round'"]),
+         [(1, "'genre'"), (1, "'round'")]),
         ([{"genre": "x"}, {"genre": None}, {"genre": "y"}], {"genre": "x"}, 1, []),
         ([{"genre": "x"}, {"genre": "xx"}], {"genre": "x"}, 2, []),
     ],
@@ -135,16 +131,17 @@ def test_rows_without_the_key_that_where_asks_for_are_counted_and_told(tmp_path,
     caplog.set_level(logging.INFO, "heuristic_core")
     result, (count,) = read_rows(made, made.train[0], NLI)
     assert (len(result), count.not_chosen) == (chosen, len(rows) - chosen)
-    messages = [message for message in caplog.messages if "by where" in message]
+    messages = [message for message in caplog.messages if mentions(message, "where")]
     assert len(messages) == (chosen < len(rows))
-    assert all(part in message for message in messages for part in told)
-    assert sum(message.count("have no") for message in messages) == len(told)
+    assert all(mentions(message, count, key) for message in messages for count, key in told)
+    assert sum(mentions(message, f"{key!r}") for message in messages for key in where) == len(told)
 
 
 @pytest.mark.parametrize("rows", [[{}, {}], [{"genus": "x"}, {}]])
 def test_a_key_of_where_that_no_row_has_is_an_error(tmp_path, rows):
     json_rows(tmp_path, *rows)
     made = task_of(tmp_path, "a.jsonl", where={"genre": "x"})
-    with pytest.raises(DataError, match="no column 'genre'"):
+    with pytest.raises(DataError) as caught:
         read_rows(made, made.train[0], NLI)
+    assert mentions(str(caught.value), "a.jsonl", "'genre'")
     assert len(preview.find_task_errors(made)) == 2
