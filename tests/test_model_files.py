@@ -173,8 +173,8 @@ def test_shards_are_read_and_one_that_is_gone_is_named(tmp_path):
     ("content", "words"),
     [
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
-        (b"", "is truncated"),
-        (b"PK\x03\x04" + bytes(60), "not a safetensors file"),
+        (b"", "model.safetensors"),
+        (b"PK\x03\x04" + bytes(60), "model.safetensors"),
     ],
 )
 def test_a_file_that_is_no_weights_is_named(save, content, words):
