@@ -28,13 +28,9 @@ def test_what_is_absent_is_named(name):
 
 
 def test_modes_need_two_conditions():
-    assert mentions(
-        TARGETS["figure_modes"].find_missing("figure_modes", SimpleNamespace(conditions=["l2"]), TABLES),
-        "figure_modes",
-        2,
-        1,
-        "`conditions`",
-    )
+    one = SimpleNamespace(conditions=["l2"])
+    reason = TARGETS["figure_modes"].find_missing("figure_modes", one, TABLES)
+    assert mentions(reason, "figure_modes", 2, 1, "`conditions`")
 
 
 def test_only_the_drawn_figure_is_loaded():
