@@ -69,7 +69,7 @@ fetch: configured ready
 report: configured ready
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) -- report provenance
 
-## What a run of CONFIG would need, before anything runs; DEVICE: see src/heuristic_core/plan.
+## What a run of CONFIG would need, before anything runs; DEVICE: cpu, a5000, a100 or h100.
 plan: configured ready
 	$(BIN)/python workflow/scripts/plan.py --configfile $(CONFIG) $(if $(DEVICE),--device $(DEVICE))
 
@@ -135,7 +135,7 @@ install:
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found; name a Python 3.11 or later: make PYTHON=python3 ..."; exit 1; }
 	@if test -s $(INSTALLED); \
 	then echo "Installing into $(VENV) what changed in $(LOCKED):"; cat $(LOCKED) | diff $(INSTALLED) - | grep '^[<>]'; true; \
-	else echo "Installing the locked environment into $(VENV): some minutes, 2 GB."; fi
+	else echo "Installing the locked environment into $(VENV): some minutes, 2 GB (with CUDA several more)."; fi
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --requirement envs/requirements.txt
 	$(BIN)/pip install --quiet --no-deps --editable .

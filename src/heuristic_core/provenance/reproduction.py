@@ -150,8 +150,9 @@ def format_comparison(root: Path, file: Path, comparison: Comparison) -> str:
     if comparison.first is None:
         return f"{root}: all {comparison.results} results are byte for byte those of {file}"
     counts = f"{comparison.differing} differ" + (f", {comparison.missing} are missing" if comparison.missing else "")
+    first = "first difference" if comparison.differing else "first that is missing"
     return (
-        f"{root}: of {comparison.results} results in {file}, {counts}\n  first difference: rule "
+        f"{root}: of {comparison.results} results in {file}, {counts}\n  {first}: rule "
         f"{comparison.first.rule}, job {comparison.first.job}: {comparison.first.result}\n  likely reason: "
         f"{comparison.first.reason}"
     )

@@ -85,9 +85,9 @@ def _notes(data: StudyPairs, target: Device) -> str:
     lines = [
         f"Pairs, {known}: {of[0]} to train on, {of[1]} to evaluate.",
         "~ marks what was not measured with this code, or rests on lengths or counts that are not known; published",
-        "times are of other code. Hours to do: of all hours, the share of the jobs to do. Ablations: as if the core",
-        "were a sixteenth of all heads, as in the paper, and those that few pruning seeds share by chance; a study's",
-        "own is known only then, and its pairs grow with its square. Disk and memory: from sizes.",
+        "times are of other code. Hours to do: of all hours, the share of the jobs to do. Ablations: for a core of a",
+        "sixteenth of all heads, as in the paper, and the heads that few pruning seeds share by chance; a larger core",
+        "has more pairs of heads to ablate. Disk and memory: from sizes.",
     ]
     if all(known.kind != "measured" for known in target.throughputs):
         lines.append("Nothing was measured on this device: benchmarks/prune_step.py --device cuda says what it does.")
