@@ -10,11 +10,7 @@ for study in REPORTED_STUDIES:
         name:
             f"{study.prefix}claims"
         input:
-            tables=[
-                study.layout.table(name)
-                for name in study.tables
-                if study in REDRAWN_STUDIES or name in CLAIM_TABLES  # an archive has claims of its own
-            ],
+            tables=[study.layout.table(name) for name in study.tables if name in CLAIM_TABLES],
             claims=REDRAWN_CLAIMS if study in REDRAWN_STUDIES else link_inputs(os.path.relpath(EXPERIMENT.claims)),
         output:
             table=study.layout.table("claims"),
