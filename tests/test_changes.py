@@ -24,7 +24,7 @@ from heuristic_core.provenance.changes.explain import MAX_CAUSES, NO_JOBS_TEXT, 
 from heuristic_core.provenance.job import Job, iter_changes
 from heuristic_core.provenance.record import RECORD_FIELDS, record_digest
 
-KEYS_OF_JOBS = {name: key for one in load_experiments() for name, key in one.setting_keys.items()}
+KEYS_OF_JOBS = {name: key for experiment in load_experiments() for name, key in experiment.setting_keys.items()}
 COMMAND = 'fork prune \\\n    --prune \'{"rise": 1,\n "hold": 2}\' \\\n    --log results/s/logs/x.log --code abc'
 
 

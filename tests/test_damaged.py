@@ -71,9 +71,9 @@ def test_damage_is_named_and_mended_by_what_the_message_says(finished, tmp_path)
         text = done.stdout + done.stderr
         assert done.returncode == 1, damages
         assert not any((folder / reader).exists() for reader in readers)
-        told = re.findall(r"error: (\S+) .*\brm -r ([^\s,]+)", text)
-        assert {name for name, _ in told} == set(whole), text[-3000:]
-        assert all(name.startswith(removed) for name, removed in told)
+        remedies = re.findall(r"error: (\S+) .*\brm -r ([^\s,]+)", text)
+        assert {name for name, _ in remedies} == set(whole), text[-3000:]
+        assert all(name.startswith(removed) for name, removed in remedies)
         assert "Traceback" not in text
         for name, (content, times) in whole.items():
             (folder / name).write_bytes(content)

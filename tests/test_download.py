@@ -64,8 +64,8 @@ def test_no_message_tells_what_may_be_secret_in_an_address(hub, fetch, pairs_at,
     commit, split = hub.add("model", NAME, MODEL), pairs_at()
     split["url"] = split["url"].replace("://", "://me:hidden@") + "?token=hidden"
     error = fetch(commit, splits=[split])
-    shown = "task.evaluation.set0.url", f"{hub.endpoint}/raw/pairs.txt"
-    assert mentions(error, *shown, 404) and mentions((tmp_path / "log").read_text(), *shown)
+    named = "task.evaluation.set0.url", f"{hub.endpoint}/raw/pairs.txt"
+    assert mentions(error, *named, 404) and mentions((tmp_path / "log").read_text(), *named)
     assert "hidden" not in error + (tmp_path / "log").read_text()
 
 

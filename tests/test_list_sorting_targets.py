@@ -28,8 +28,8 @@ def test_what_is_absent_is_named(name):
 
 
 def test_modes_need_two_conditions():
-    one = SimpleNamespace(conditions=["l2"])
-    reason = TARGETS["figure_modes"].find_missing("figure_modes", one, TABLES)
+    study = SimpleNamespace(conditions=["l2"])
+    reason = TARGETS["figure_modes"].find_missing("figure_modes", study, TABLES)
     assert mentions(reason, "figure_modes", 2, 1, "`conditions`")
 
 

@@ -230,11 +230,11 @@ def test_a_dry_run_says_it_before_anything_runs(folder, tmp_path, fault):
         (tmp_path / "models" / place / "config.json").write_text("{}")
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(values))
     done = snakemake(tmp_path, "--dry-run", config=tmp_path / "mine.yaml", check=False)
-    told = re.findall(r"^  (model\..*|task\..*)$", done.stdout + done.stderr, re.MULTILINE)
+    messages = re.findall(r"^  (model\..*|task\..*)$", done.stdout + done.stderr, re.MULTILINE)
     assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert mentions(told[0], "model.folder", "'models'", "'models/one'")
-    assert len(told) == 1 + (3 if fault == "another label" else 1)  # of the same file in each set, and of merge
-    assert any(mentions(line, *named) for line in told[1:]), told
+    assert mentions(messages[0], "model.folder", "'models'", "'models/one'")
+    assert len(messages) == 1 + (3 if fault == "another label" else 1)  # of the same file in each set, and of merge
+    assert any(mentions(line, *named) for line in messages[1:]), messages
     assert not (tmp_path / "results").exists()
 
 

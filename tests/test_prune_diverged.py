@@ -74,7 +74,7 @@ def test_runs_that_all_diverge_end_there(inputs, monkeypatch):
     )
     wild = SHORT.model_copy(update={"controller_learning_rate": 3e37, "warmup_steps": 0, "hold": 200, "save_every": 20})
     result = prune(inputs, [PruningRun(0.4, 1), PruningRun(0.4, 2)], wild)
-    assert all(one.failure for one in result)
+    assert all(run.failure for run in result)
     assert len(steps) < 100 < wild.total_steps(0.4)
 
 

@@ -94,9 +94,9 @@ def test_labels_that_never_occur_are_warned_of(task, caplog):
     assert not caplog.records  # the dry run reads, too
     log_counts(result, [])
     warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
-    of_some, of_train = warnings
-    assert mentions(of_some, "task.evaluation.some", "some.parquet", "'entailment'")
-    assert mentions(of_train, "task.train", "'neutral'")
+    evaluation_warning, training_warning = warnings
+    assert mentions(evaluation_warning, "task.evaluation.some", "some.parquet", "'entailment'")
+    assert mentions(training_warning, "task.train", "'neutral'")
 
 
 def test_training_pairs_are_the_first_of_a_seeded_shuffle(task):

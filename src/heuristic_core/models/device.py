@@ -20,7 +20,7 @@ def resolve_device(device: str) -> torch.device:
 
 
 def allow_cudnn_attention(allowed: bool) -> None:
-    """Set whether attention may use cuDNN, which plans anew for every shape of a batch: fast only for few shapes."""
+    """Set whether attention may use cuDNN, which is fast for few shapes of batches: it makes a plan for each."""
     torch.backends.cuda.enable_cudnn_sdp(allowed)
 
 

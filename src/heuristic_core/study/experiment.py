@@ -1,5 +1,6 @@
 """The base of an experiment, as the workflow uses it."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
@@ -35,7 +36,7 @@ class Study(Protocol):
         """Folder of the study's results."""
 
 
-class Experiment:
+class Experiment(ABC):
     """An experiment: its tables, figures and claims, and how its studies are read, planned and described.
 
     Subclasses set the attributes and implement :meth:`parse`, :meth:`plan` and :meth:`describe`. Snakemake makes an
@@ -67,10 +68,11 @@ class Experiment:
     sweep: Callable | None = None
     setting_keys: Mapping[str, str] = {}
 
+    @abstractmethod
     def parse(self, values: dict, origin: str = "configuration") -> Study:
         """Check a configuration. Raises ConfigError with one line per error."""
-        raise NotImplementedError
 
+    @abstractmethod
     def plan(self, study: Study, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:
         """Return the plan of a run as text.
 
@@ -80,11 +82,10 @@ class Experiment:
             all_jobs: All jobs of the run, by rule.
             missing_jobs: Jobs without an up-to-date result, by rule.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def describe(self, study: Study) -> tuple[str, str]:
         """Return what a run of the study did and what came out, for its archive."""
-        raise NotImplementedError
 
     @property
     def claims(self) -> Path:

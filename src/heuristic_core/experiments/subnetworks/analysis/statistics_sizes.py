@@ -97,8 +97,8 @@ def flat_size(evidence: Evidence, group: str) -> Estimate:
 def rising_size(evidence: Evidence) -> Estimate:
     """Estimate how many more components generalisation requires than the task alone, in points.
 
-    The model begins to generalise at the first checkpoint where CMD on J is defined, because its J is above that of the
-    model without components. For effective size, the estimate is the growth on ID and OOD together (1:1) minus the
+    The model begins to generalise at the first checkpoint where CMD on J is defined, because the full model's J
+    exceeds the empty circuit's. For effective size, the estimate is the growth on ID and OOD together (1:1) minus the
     growth on ID, from the checkpoint before to this one. For CMD, the estimate is CMD on J minus CMD on ID at this
     checkpoint. ID and J together require more components than ID only if J does.
 
