@@ -157,7 +157,7 @@ def test_a_study_of_a_folder_goes_from_nothing_to_its_report(tmp_path, folder):
     assert len(tables["extractive_choice"]) == 2 * 2 * 2
     assert len(tables["extractive_components"]) == 2 * 2 * 2 * 5
     claims = read_table(root / "tables" / "claims.parquet").set_index("claim")["verdict"]
-    assert claims["learned-in-pretraining"] == "not run"
+    assert claims.pop("facts-learned") == "contradicted" and set(claims) == {"does not apply"}
     assert (root / "report.html").is_file() and planned(tmp_path, config) == {}
     with torch.no_grad():
         again = tables["extractive_sweep"].query("learning_rate == 0.001 and epoch == 2 and seed == 1")["rank"].tolist()

@@ -129,7 +129,11 @@ def test_the_mean_correlation_of_few_components(components, rho, seeds):
     rng = generator(components, 10 * rho, seeds)
     truth = np.tanh(to_z(correlations(rng, (200_000,), components, rho, ranks=False)).mean())
     values = correlations(rng, (count := amount(1000), seeds), components, rho, ranks=False)
-    estimates = [lowest_correlation({"": pd.Series(row)}, "r") for row in values]
+    estimates = []
+    for row in values:
+        with suppress(TooFewUnits):  # a correlation of 1 to six digits
+            estimates.append(lowest_correlation({"": pd.Series(row)}, "r"))
+    assert len(estimates) >= 0.95 * count
     assert np.mean([holds(estimate, truth) for estimate in estimates]) >= 0.9
     assert max(decisions(estimates, truth)) <= by_chance(count)
 
