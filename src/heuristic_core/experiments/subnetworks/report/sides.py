@@ -71,7 +71,7 @@ def _side(word: str) -> Side:
     root = check_study_folder(path, USAGE)
     side = Side(root, None if ft_seed is None else int(ft_seed))
     if len(side.files) == 1:
-        raise InputError(f"compare: {root}/tables has none of {', '.join(TABLES)}; run the study to its end first")
+        raise InputError(f"compare: {root}/tables has none of {', '.join(TABLES)}; finish the run of this study first")
     return side
 
 
