@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from heuristic_core.common.errors import format_count
 from heuristic_core.config.requirements import DataRequirements
-from heuristic_core.config.tasks import unknown_subsets
+from heuristic_core.config.tasks import describe_unknown_subsets
 from heuristic_core.data.pairs import (
     MAX_LISTED_SUBSETS,
     REASONS,
@@ -86,7 +86,7 @@ def _missing_subsets(pairs: Sentences, demanded: Mapping[str, Sequence[str]]) ->
         for name in names
         if name in unusable
     ]
-    return messages + unknown_subsets(demanded, [*(rule.name for rule in pairs.subsets), *unusable])
+    return messages + describe_unknown_subsets(demanded, [*(rule.name for rule in pairs.subsets), *unusable])
 
 
 def _missing_groups(pairs: Sentences, groups: Collection[str]) -> list[str]:
