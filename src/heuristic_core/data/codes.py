@@ -105,8 +105,8 @@ class _LabelParser:
     """Parse texts as labels.
 
     Args:
-        labels: names of 0, 1, ...
-        has_names: whether the file itself stores the names in this order, so that its numbers are indices.
+        labels: Names of the labels 0, 1, ...
+        has_names: Whether the file stores the names in this order, so that its numbers are indices.
     """
 
     def __init__(self, labels: Sequence[str], has_names: bool):

@@ -18,7 +18,7 @@ def add_token_losses(counts: Sequence[Mapping], train: Tokenised, evaluation: To
 
     Args:
         counts: counts of rows from `tasks.counts`, training first.
-        train: the training pairs.
+        train: Training pairs.
         evaluation: the evaluation pairs.
     """
     slices = {subset.name: (subset.start, subset.stop) for subset in evaluation.pairs.subsets}
@@ -32,7 +32,7 @@ def warn_of_losses(rows: Sequence[Mapping], train: Tokenised, evaluation: Tokeni
 
     Args:
         rows: rows of table `splits`.
-        train: the training pairs.
+        train: Training pairs.
         evaluation: the evaluation pairs.
         max_length: maximum number of tokens of a pair.
 

@@ -79,7 +79,7 @@ def judge(
         evidence: Evidence of each seed.
         overall: Identity columns of the rows for all evidence together.
         seeds: Identity columns of each seed's rows; if empty, there are only the rows for all evidence together.
-        unit: What the seeds are, such as "fine-tuning seeds".
+        unit: Kind of the seeds, such as "fine-tuning seeds".
     """
     scopes = [overall, *seeds]
     rows: list[list[dict]] = [[] for _ in scopes]

@@ -50,7 +50,7 @@ class Experiment(ABC):
         paper: Identifier of the paper in CITATION.cff, such as "arXiv:2403.03942".
         figure_script: Name of the script that draws.
         commands: Keys of Snakemake's --config that are commands rather than settings of a study.
-        comparison: How studies are compared, if they are.
+        comparison: Comparison of two studies; None if unsupported.
         sweep: Checks a figure over several studies, see :func:`heuristic_core.experiments.studies.parse_sweep`; its
             rule is in `sweep.smk` of the experiment's rules.
         setting_keys: Names of job settings that differ from the configuration's -> key there; "" if the rest of the
@@ -70,7 +70,11 @@ class Experiment(ABC):
 
     @abstractmethod
     def parse(self, values: dict, origin: str = "configuration") -> Study:
-        """Check a configuration. Raises ConfigError with one line per error."""
+        """Check a configuration.
+
+        Raises:
+            ConfigError: If it is invalid; the message has one line per error.
+        """
 
     @abstractmethod
     def plan(self, study: Study, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:

@@ -119,7 +119,11 @@ def list_slots(*sentences: str) -> list[str]:
 
 
 def read_world(path: Path) -> World:
-    """Read a world from a file. Raises ConfigError with one line per error."""
+    """Read a world from a file.
+
+    Raises:
+        ConfigError: If the file is invalid; the message has one line per error.
+    """
     return validate(World, read_config(path), str(path))
 
 

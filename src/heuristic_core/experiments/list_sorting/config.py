@@ -156,6 +156,6 @@ def parse(values: dict, origin: str = "configuration") -> ListSorting:
     """Check `values`.
 
     Raises:
-        ConfigError: The values are invalid, with one line per fault.
+        ConfigError: If they are invalid; the message has one line per error.
     """
     return validate(ListSorting, values, origin)

@@ -171,7 +171,7 @@ def parse_sorting(values: dict, origin: str = "configuration") -> SortingStudy:
     """Check `values`.
 
     Raises:
-        ConfigError: The values are invalid, with one line per fault.
+        ConfigError: If they are invalid; the message has one line per error.
     """
     return validate(SortingStudy, values, origin)
 

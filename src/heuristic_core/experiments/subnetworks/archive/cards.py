@@ -42,7 +42,7 @@ GENERATED_TEXT = " It knows only the words of a small generated language, which 
 
 
 class Origin(NamedTuple):
-    """What all cards of a study share.
+    """Origin of the subnetworks of a study, for their cards.
 
     Attributes:
         settings: The checked configuration.
@@ -91,7 +91,7 @@ def render_card(
     """Return README.md of one subnetwork.
 
     Args:
-        origin: What all cards of the study share.
+        origin: Origin of the subnetworks.
         subnetwork: The subnetwork.
         groups: The rows of the subnetwork and of the full model in table "group_accuracy".
         subsets: The same rows of table "accuracy".
@@ -141,7 +141,7 @@ def render_index(
     """Return README.md of all published subnetworks of a study.
 
     Args:
-        origin: What all cards of the study share.
+        origin: Origin of the subnetworks.
         study: The study's name.
         folders: Pairs of a folder and its subnetwork, one line each.
         groups: Table "group_accuracy".

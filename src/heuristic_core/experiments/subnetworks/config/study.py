@@ -225,7 +225,7 @@ def parse_study(values: dict, origin: str = "configuration") -> Study:
         The study.
 
     Raises:
-        ConfigError: With one line per fault.
+        ConfigError: If it is invalid; the message has one line per error.
     """
     return validate(Study, values, origin)
 

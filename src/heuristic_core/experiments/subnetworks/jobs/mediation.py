@@ -29,8 +29,8 @@ def mediate(
     Args:
         core: The run's core (Parquet).
         model: The fine-tuned model and its evaluation pairs.
-        mechanism: Which analyses depend on the core.
-        run: Which checkpoint.
+        mechanism: Settings of analyses that depend on the core.
+        run: Identity of the checkpoint.
         mediation: Where to write the table (Parquet).
         counter_heads: Counter-heuristic heads (Parquet).
     """

@@ -77,9 +77,9 @@ def pair_exhibits(sides: tuple[Side, Side], folder: Path) -> list[Pair]:
         if name.startswith("figure"):
             names_by_module.setdefault(drawing_module(name), []).append(name)
 
-    def exhibit_of(root: Path, name: str) -> Exhibit:
+    def load(root: Path, name: str) -> Exhibit:
         return load_exhibit(
             root, name, TARGETS[name].title, "", partial(build_sheets, name), relative_link(root, folder) + "/"
         )
 
-    return pair_figures([side.root for side in sides], list(names_by_module.values()), exhibit_of)
+    return pair_figures([side.root for side in sides], list(names_by_module.values()), load)
