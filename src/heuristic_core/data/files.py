@@ -98,8 +98,8 @@ def get_training_labels(task: FilesTask, spec: Split) -> list[str]:
 
 def _drop_overlap(train: list[dict], evaluation: list[dict]) -> tuple[list[dict], Counter]:
     """Drop training pairs that are in an evaluation set; count these by the first subset they are in."""
-    subset_of = {make_pair_key(row): row["subset"] for row in reversed(evaluation)}
-    subsets = [subset_of.get(make_pair_key(row)) for row in train]
+    subset_by_key = {make_pair_key(row): row["subset"] for row in reversed(evaluation)}
+    subsets = [subset_by_key.get(make_pair_key(row)) for row in train]
     kept = [row for row, subset in zip(train, subsets, strict=True) if subset is None]
     return kept, Counter(subset for subset in subsets if subset is not None)
 

@@ -90,7 +90,7 @@ def judge(
             scope.append(about | _row(claim, *item))
     for scope in rows:
         _adjust(scope)
-    return make_frame("claims", [row for of_claim in zip(*rows, strict=True) for row in of_claim])
+    return make_frame("claims", [row for claim_rows in zip(*rows, strict=True) for row in claim_rows])
 
 
 def _adjust(rows: list[dict]) -> None:

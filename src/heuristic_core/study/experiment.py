@@ -106,7 +106,7 @@ class Experiment(ABC):
 
     def list_parts(self, study: Study) -> dict[str, list[str]]:
         """Return the files that tables of a study are joined from, by table."""
-        folder, wildcards = self.layout.of(study).parts, self.list_wildcards(study)
+        folder, wildcards = self.layout.from_study(study).parts, self.list_wildcards(study)
         return {
             name: [f"{folder}/{path}" for path in _expand(table.parts, wildcards)]
             for name, table in self.tables.items()
@@ -123,7 +123,7 @@ class Experiment(ABC):
 
     def list_members(self, study: Study) -> list[str]:
         """Return the members of the study's archive: paths below its folder."""
-        layout = self.layout.of(study)
+        layout = self.layout.from_study(study)
         targets = [name for name in self.targets if self.find_missing(name, study) is None]
         paths = [*map(layout.table, (*self.list_tables(study), "claims", "provenance"))]
         paths += [path for name in targets for path in target_files(layout.root, name)]

@@ -82,7 +82,7 @@ class Context(Block):
     counterpart: Counterpart = Counterpart()
 
     @classmethod
-    def of(cls, study: Study) -> "Context":
+    def from_study(cls, study: Study) -> "Context":
         """Return the context of a study."""
         grid, analysis, entry = study.grid, study.analysis, study.mechanism.entry
         return cls(

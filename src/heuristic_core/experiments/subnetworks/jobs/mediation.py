@@ -49,5 +49,5 @@ def mediate(
 
     pairs = predictions(full.numpy(), evaluator.evaluation)
     levels = Levels(pairs, analysis.subsets, analysis.bootstrap, analysis.seed)
-    interventions = (tuple(values(logits) for logits in of_core) for of_core in mediated)
+    interventions = (tuple(values(logits) for logits in core_logits) for core_logits in mediated)
     write_table("mediation", mediation_table(run, cores, levels, values(full), interventions), mediation)

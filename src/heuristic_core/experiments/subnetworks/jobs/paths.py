@@ -63,9 +63,9 @@ def patch_paths(
             attention[:, 2 + part :: 3] = moved[:, part].T
         return Effects(by_pair, attention)
 
-    def table(donor, encoded, instead, subsets, by_subset):
-        sent = [(sender.heads, sender.receivers) for family in families for sender in family]
-        full, patched = path_logits(network, tensors(encoded), instead, sent)
+    def table(donor, encoded, donor_source, subsets, by_subset):
+        interventions = [(sender.heads, sender.receivers) for family in families for sender in family]
+        full, patched = path_logits(network, tensors(encoded), donor_source, interventions)
         pairs, clean = predictions(full.numpy(), encoded), values(full, encoded)
         levels = Levels(pairs, subsets, analysis.bootstrap, analysis.seed)
         effects = (compute_effects(sender_runs, clean, encoded) for sender_runs in patched)

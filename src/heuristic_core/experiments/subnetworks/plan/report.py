@@ -81,9 +81,9 @@ def _notes(data: StudyPairs, target: Device) -> str:
     known = "counted" if data.counted else "lengths estimated"
     if data.assumed_files:
         known += f", counts assumed (plan/pairs.yaml) for {', '.join(data.assumed_files)}"
-    of = [f"{part.pairs:,} of {part.mean:.1f} tokens" for part in (data.train, data.evaluation)]
+    sizes = [f"{part.pairs:,} of {part.mean:.1f} tokens" for part in (data.train, data.evaluation)]
     lines = [
-        f"Pairs, {known}: {of[0]} to train on, {of[1]} to evaluate.",
+        f"Pairs, {known}: {sizes[0]} to train on, {sizes[1]} to evaluate.",
         "~ marks what was not measured with this code, or rests on lengths or counts that are not known; published",
         "times are of other code. Hours to do: of all hours, the share of the jobs to do. Ablations: for a core of a",
         "sixteenth of all heads, as in the paper, and the heads that few pruning seeds share by chance; a larger core",

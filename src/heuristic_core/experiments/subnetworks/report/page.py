@@ -44,7 +44,7 @@ def render_study_page(data: ReportData, context: Context) -> str:
         context=context,
         heuristic=(data.settings or {}).get("task", {}).get("heuristic"),
         **load_run_outcomes(data.root),
-        unlearned=describe_unlearned(data.root),
+        learning_warnings=list_learning_warnings(data.root),
         gaps=load_gaps(data.root),
         subnetworks=load_subnetworks(data.root),
         splits=load_splits(data.root),
@@ -55,12 +55,12 @@ def load_run_outcomes(root: Path) -> dict:
     """Return the template's values on the study's pruning runs; `outcomes` is None for a study without pruning runs."""
     path = root / "tables" / "runs.parquet"
     if not path.is_file():
-        return {"outcomes": None, "warning": None, "troubled": []}
+        return {"outcomes": None, "warning": None, "faulty_cells": []}
     runs = read_table(path)
-    return {"outcomes": list_outcomes(runs), "warning": format_warning(runs), "troubled": find_faulty_cells(runs)}
+    return {"outcomes": list_outcomes(runs), "warning": format_warning(runs), "faulty_cells": find_faulty_cells(runs)}
 
 
-def describe_unlearned(root: Path) -> list[str]:
+def list_learning_warnings(root: Path) -> list[str]:
     """Return a warning for each full model that may not have learned the task; empty if this is unknown."""
     path = root / "tables" / "chance.parquet"
     return list_warnings(read_rows(path)) if path.is_file() else []
@@ -70,7 +70,7 @@ def collect_warnings(roots: Sequence[str | Path]) -> list[str]:
     """Return lines for the terminal: full models that may not have learned, and pruning runs that went wrong."""
     messages = []
     for root in map(Path, roots):
-        messages += [f"{root.name}: {sentence}." for sentence in describe_unlearned(root)]
+        messages += [f"{root.name}: {sentence}." for sentence in list_learning_warnings(root)]
         if sentence := load_run_outcomes(root)["warning"]:
             messages.append(f"{root.name}: {sentence} See {root / 'report.html'}")
     return messages
