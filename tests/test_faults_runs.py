@@ -127,7 +127,7 @@ def test_a_job_without_memory_says_what_to_lower(tmp_path, changed, finished):
         resource.setrlimit(resource.RLIMIT_AS, (8 * GIGABYTE, 8 * GIGABYTE))
 
     target = f"{RUNS}/ft1/trace.parquet"
-    with tempfile.TemporaryDirectory(prefix="hc") as folder:  # of a server of forks that is limited, too
+    with tempfile.TemporaryDirectory(prefix="hc") as folder:  # the fork server is limited, too
         environment = os.environ | {"TMPDIR": folder}
         text = fails(tmp_path, "--", target, config=huge, preexec_fn=limit, env=environment)
     assert faults.MEMORY_ADVICE in text

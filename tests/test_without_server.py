@@ -1,4 +1,4 @@
-"""Jobs where the server of forks cannot start, is gone, or does not answer: each runs once, and its log says why."""
+"""Jobs when the fork server cannot start, has ended, or does not answer: each runs once, and its log has the reason."""
 
 import os
 import subprocess

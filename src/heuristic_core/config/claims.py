@@ -66,10 +66,10 @@ def load_claims(path: str | Path) -> list[Claim]:
         raise ConfigError(f"{path} is not valid YAML: {error}") from None
     except ValidationError as error:
         lines = [f"  {'.'.join(map(str, e['loc']))} = {e['input']!r}: {e['msg']}" for e in error.errors()]
-        raise ConfigError(f"{path} is no list of claims:\n" + "\n".join(lines)) from None
+        raise ConfigError(f"{path} is not a list of claims:\n" + "\n".join(lines)) from None
     names = [claim.claim for claim in claims]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise ConfigError(f"{path}: claim {repeated[0]} occurs twice; give every claim a name of its own")
+        raise ConfigError(f"{path}: claim {repeated[0]} occurs twice; give every claim a unique name")
     return claims
 
 

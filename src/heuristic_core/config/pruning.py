@@ -126,7 +126,7 @@ class Prune(Gates):
             )
         if self.dropout and self.engine != "eager":
             raise ValueError(
-                f"engine = {self.engine!r} needs dropout = false: a replayed pass would replay its dropout, too; set "
+                f"engine = {self.engine!r} needs dropout = false: a replayed pass would also replay its dropout; set "
                 "engine = 'eager', or dropout = false"
             )
         if self.thresholds and self.discretise == "exact":

@@ -130,8 +130,8 @@ def _format_row(name: str, row: Mapping) -> str:
     if reasons := format_reasons(row):
         parts.append(f"left out: {reasons}")
     if duplicates := row["duplicates"]:
-        parts.append(f"{duplicates:,} of the used {'repeats' if duplicates == 1 else 'repeat'} another")
+        parts.append(f"{format_count(duplicates, 'duplicate')} used")
     if row["in_training"] is not None:
         shared, same, swapped = (row[key] for key in OVERLAP_COLUMNS)
-        parts.append(f"{shared:,} are in training, too ({same:,} with the same label), {swapped:,} in the other order")
+        parts.append(f"{shared:,} also in training ({same:,} with the same label), {swapped:,} with swapped sentences")
     return f"{name} ({row['source']}): " + "; ".join(parts)

@@ -56,7 +56,7 @@ def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
     if task.train_pairs and 0 < len(order) < task.train_pairs:
         raise DataError(
             f"task.train_pairs = {task.train_pairs}, but the training files hold "
-            f"{format_count(len(train), 'labelled pair')}{_describe_dropped_rows(training)}; give at most {len(train)}"
+            f"{format_count(len(train), 'labelled pair')}{_describe_dropped_rows(training)}; set at most {len(train)}"
         )
     training.used, training.reasons["not_drawn"] = len(order), len(train) - len(order)
     train = [train[i] for i in order]
@@ -117,12 +117,12 @@ def _check_classes(task: FilesTask, train: list[dict], account: Account, overlap
         share = f"{overlap.total():,} of {overlap.total() + len(train):,}" if train else f"all {overlap.total():,}"
         consequence = f"the others all have the label {labels[0]!r}" if train else "none is left to train on"
         raise DataError(
-            f"task.drop_overlap: {share} training pairs are in an evaluation set, too ({places}), and "
+            f"task.drop_overlap: {share} training pairs are also in an evaluation set ({places}), and "
             f"{consequence}; train and evaluate on different pairs, or set drop_overlap = false"
         )
     raise DataError(
         f"task.train: {format_count(len(train), 'labelled pair')}{_describe_dropped_rows(account)}, with the labels "
-        f"{labels}; a classifier needs two at least. Is task.labels = {task.labels} in the files' order?"
+        f"{labels}; a classifier needs at least two. Is task.labels = {task.labels} in the files' order?"
     )
 
 
@@ -213,14 +213,14 @@ def check_subset_name(name: str, subset: str, others: Collection[str]) -> None:
     """Raise DataError if a subset of the set `name` has the name of one of `others`, or there are too many."""
     if len(others) >= MAX_SUBSETS:
         raise DataError(
-            f"task.evaluation.{name}: with its subset {subset!r} there are more than {MAX_SUBSETS} subsets, each "
-            "with a column in tables and a line in figures; `split_by` needs a column of kinds of pairs, not of "
+            f"task.evaluation.{name}: its subset {subset!r} exceeds the limit of {MAX_SUBSETS} subsets, because each "
+            "has a column in tables and a line in figures; `split_by` needs a column of kinds of pairs, not of "
             "identifiers"
         )
     if subset in others:
         raise DataError(
-            f"task.evaluation.{name}: its subset {subset!r} has the name of a subset above; "
-            "give every subset a name of its own, by `prefix` where `split_by` makes the names"
+            f"task.evaluation.{name}: its subset {subset!r} has the name of an earlier subset; "
+            "give every subset a unique name, by `prefix` where `split_by` makes the names"
         )
 
 
@@ -267,7 +267,7 @@ def _get_merge(task: FilesTask, name: str, spec: EvaluationSplit, labels: Sequen
         reason = f"found {spec.merge}" if spec.merge else "and there is none"
         raise DataError(
             f"task.evaluation.{name}: merge must map each of {task.labels} to one of {list(labels)}, {reason}; "
-            "give `merge` where a file has other labels than the task"
+            "set `merge` where a file has other labels than the task"
         )
     return tuple(list(labels).index(rule[label]) for label in task.labels)
 

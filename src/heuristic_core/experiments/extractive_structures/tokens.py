@@ -87,7 +87,7 @@ class Vocabulary:
             InputError: If the world lacks a word.
         """
         if unknown := [word for word in text.split() if word not in self._tokens]:
-            raise InputError(f"{unknown[0]!r} of {text!r} is no word of world.yaml; add it there, or use another")
+            raise InputError(f"{unknown[0]!r} of {text!r} is not a word of world.yaml; add it there, or use another")
         return [self._tokens[word] for word in text.split()]
 
     def prompt(self, text: str) -> list[int]:

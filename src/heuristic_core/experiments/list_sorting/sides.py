@@ -43,7 +43,7 @@ def parse_sides(text: str) -> tuple[Side, Side]:
     """
     a, b = (_side(word) for word in parse_two_studies(text, USAGE))
     if a == b:
-        raise InputError(f"compare = {text!r}: both studies are the same; give two studies")
+        raise InputError(f"compare = {text!r}: both studies are the same; choose two different ones")
     return a, b
 
 

@@ -54,7 +54,7 @@ def evaluate_subnetwork(
     model, encoded, donors = load_model(checkpoint, device, precision), Encoded.load(evaluation), None
     if ablation == "resample":
         if not train:
-            raise InputError("--ablation resample takes activations from training pairs; give them by --train")
+            raise InputError("--ablation resample takes activations from training pairs; pass them as --train")
         drawn = draw_donors(Encoded.load(train), len(encoded), ablation_seed, 0)
         donors = PairTensors(drawn, model.pad, model.device)
     pairs, removed = PairTensors(encoded, model.pad, model.device), run.list_removed(model.grid)

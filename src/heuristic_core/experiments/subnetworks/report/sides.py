@@ -60,7 +60,7 @@ def parse_sides(text: str) -> tuple[Side, Side]:
     a, b = (_side(word) for word in words)
     if a == b:
         raise InputError(
-            f"compare = {text!r}: both sides are the same; give two studies, or two runs such as {words[0]}:1"
+            f"compare = {text!r}: both sides are the same; choose two studies, or two runs such as {words[0]}:1"
         )
     return a, b
 
