@@ -174,10 +174,9 @@ def test_figure04_averages_the_curves_own_runs_with_an_interval_over_pruning_see
 def test_figure04_leaves_failed_runs_out_and_marks_the_point_hollow(tables):
     accuracy = tables["group_accuracy"].copy()
     where = {"ft_seed": 1, "sparsity": 0.2, "group": "ood", "repeat": 0}
-    kept = filter_rows(accuracy, **where, seed=44)["accuracy"].item()
-    accuracy.loc[filter_rows(accuracy, **where)["seed"].isin([42, 43]).loc[lambda lost: lost].index, "accuracy"] = (
-        np.nan
-    )
+    rows = filter_rows(accuracy, **where)
+    kept = filter_rows(rows, seed=44)["accuracy"].item()
+    accuracy.loc[rows.index[rows["seed"].isin([42, 43])], "accuracy"] = np.nan
     figure, marks = draw("figure04", {"group_accuracy": accuracy}, Figure(), CONTEXT)
     point = filter_rows(marks, ft_seed=1, sparsity=0.2, group="ood").iloc[0]
     assert (point["accuracy"], point["models"]) == (kept, 1) and np.isnan(point["low"])

@@ -167,8 +167,7 @@ def _read_evaluation_subsets(
 def get_evaluation_labels(task: FilesTask, name: str, spec: EvaluationSplit) -> tuple[list[str], tuple[int, ...]]:
     """Return the names of an evaluation file's labels, and for each class of the task the label it counts as.
 
-    Raises:
-        DataError: If `merge` or `only_label` do not match the labels.
+    Raises DataError if `merge` or `only_label` do not match the labels.
     """
     labels = spec.labels or task.labels
     merge = _get_merge(task, name, spec, labels)
@@ -191,8 +190,7 @@ def group_by_subset(
 
     The group is None if no row can be used; the name is None for unlabelled rows without a subset.
 
-    Raises:
-        DataError: If a subset has pairs of several groups or families.
+    Raises DataError if a subset has pairs of several groups or families.
     """
     subset_rows: dict[str | None, list[Row]] = {}
     for row in rows:
@@ -229,8 +227,7 @@ def _check_labels(
 ) -> list[str]:
     """Return warnings about labels without a pair.
 
-    Raises:
-        DataError: If no row has `only_label`, or no row of `selected` (from `rows`) can be used.
+    Raises DataError if no row has `only_label`, or no row of `selected` (from `rows`) can be used.
     """
     present = {labels[row.label] for row in rows if row.label is not None}
     if present and spec.only_label not in (None, *present):

@@ -223,14 +223,7 @@ def _average_runs(rows: pd.DataFrame, value: str) -> StudyValue:
 
 
 def _average_seeds(rows: pd.DataFrame, value: str, unit: str, pairs: float) -> StudyValue:
-    """Return the mean over seeds.
-
-    Args:
-        rows: Values by seed.
-        value: Column of the value.
-        unit: Unit of the interval.
-        pairs: Half-width of the interval over evaluation pairs, which seeds share.
-    """
+    """Return the mean over seeds; `pairs` is the half-width of the interval over evaluation pairs, common to seeds."""
     step = int(rows["step"].iloc[0])
     if rows[value].isna().any():
         return StudyValue(n=len(rows), step=step, reason=_first_reason(rows[rows[value].isna()]))
