@@ -8,12 +8,21 @@ from heuristic_core.config.blocks import (
     AUTO_PRECISION_TEXT,
     Block,
     NonNegative,
-    Positive,
+    NonNegativeNumber,
+    NonNegativeSteps,
+    Number,
+    OptionalPairs,
+    Pairs,
+    PositiveNumber,
+    PositiveSteps,
     PrecisionSetting,
-    Real,
     Share,
     Sparsity,
+    Unit,
 )
+
+StepsPerPercent = Annotated[NonNegative, Unit("steps per percent")]
+GateDraws = Annotated[PositiveInt, Unit("samples")]
 
 THRESHOLD_TOLERANCE = 0.05  # by how much a chosen threshold may miss the target sparsity
 
@@ -21,25 +30,27 @@ THRESHOLD_TOLERANCE = 0.05  # by how much a chosen threshold may miss the target
 class Gates(Block):
     """How hard-concrete gates are learned under a controller of their sparsity, whatever the model."""
 
-    rise: Annotated[int, Field(ge=0)] = Field(description="steps over which the target sparsity rises linearly from 0")
-    rise_per_percent: NonNegative = Field(0.0, description="further such steps for each percent of sparsity")
-    hold: Annotated[int, Field(ge=0)] = Field(description="steps after that, at the full target")
-    hold_per_percent: NonNegative = Field(0.0, description="further such steps for each percent of sparsity")
-    batch_size: PositiveInt = Field(description="training examples per step")
-    gate_draws: PositiveInt = Field(
+    rise: NonNegativeSteps = Field(description="steps over which the target sparsity rises linearly from 0")
+    rise_per_percent: StepsPerPercent = Field(0.0, description="further such steps for each percent of sparsity")
+    hold: NonNegativeSteps = Field(description="steps after that, at the full target")
+    hold_per_percent: StepsPerPercent = Field(0.0, description="further such steps for each percent of sparsity")
+    batch_size: Annotated[PositiveInt, Unit("examples")] = Field(description="training examples per step")
+    gate_draws: GateDraws = Field(
         1,
         description="gate samples per step, among which the batch is divided evenly; "
         "the released code draws for each of 4 micro-batches of 32",
     )
-    log_alpha_mean: Real = Field(10.0, description="mean of log_alpha at the start")
-    log_alpha_std: NonNegative = 0.01
-    learning_rate: Positive = Field(0.1, description="of log_alpha (descent)")
-    controller_learning_rate: Positive = Field(1.0, description="of lambda_1 and lambda_2 (ascent)")
-    weight_decay: NonNegative = Field(
+    log_alpha_mean: Number = Field(10.0, description="mean of log_alpha at the start")
+    log_alpha_std: NonNegativeNumber = Field(0.01, description="standard deviation of log_alpha at the start")
+    learning_rate: PositiveNumber = Field(0.1, description="of log_alpha (descent)")
+    controller_learning_rate: PositiveNumber = Field(1.0, description="of lambda_1 and lambda_2 (ascent)")
+    weight_decay: NonNegativeNumber = Field(
         0.0, description="AdamW's on log_alpha: pulls it to 0 without any gradient; the released code has 0.01"
     )
-    controller_weight_decay: NonNegative = Field(0.0, description="AdamW's on the lambdas; the released code has 0.01")
-    warmup_steps: Annotated[int, Field(ge=0)] = Field(200, description="steps over which the learning rates warm up")
+    controller_weight_decay: NonNegativeNumber = Field(
+        0.0, description="AdamW's on the lambdas; the released code has 0.01"
+    )
+    warmup_steps: NonNegativeSteps = Field(200, description="steps over which the learning rates warm up")
     decay: Literal["after-warmup", "from-start"] = Field(
         "after-warmup",
         description="when the linear decay of the learning rates to 0 begins; the released code: after-warmup",
@@ -73,6 +84,7 @@ class Prune(Gates):
     `config/pruning/own-choices.yaml` this project's defaults at the paper's scale.
     """
 
+    batch_size: Pairs = Field(description="training examples per step")
     dropout: bool = Field(
         False, description="dropout in the gated model, at the rates of its config.json; the released code: true"
     )
@@ -81,7 +93,7 @@ class Prune(Gates):
         description="keep exactly k = round((1 - sparsity) N) components of largest log_alpha, or by the paper's rule: "
         "layer by layer, then above a threshold",
     )
-    thresholds: dict[Sparsity, Annotated[Share, Field(lt=1)]] = Field(
+    thresholds: Annotated[dict[Sparsity, Annotated[Share, Field(lt=1)]], Unit("share")] = Field(
         {}, description="thresholds set by hand; for other sparsities chosen by `threshold_rule`"
     )
     threshold_rule: Literal["faithful", "nearest"] = Field(
@@ -90,15 +102,17 @@ class Prune(Gates):
         f"`held_out` training pairs, of those that keep at most {THRESHOLD_TOLERANCE} more than the target leaves "
         "(so it favours dense masks), or the one whose sparsity is nearest to the target (the paper)",
     )
-    held_out: PositiveInt = Field(
+    held_out: Pairs = Field(
         500, description="training pairs after the first `examples`, on which a faithful threshold is chosen"
     )
     precision: PrecisionSetting = Field(
         "float32",
         description="of the frozen model; gates, losses and the optimizer are float32. " + AUTO_PRECISION_TEXT,
     )
-    save_every: PositiveInt = Field(50, description="steps between saved states, from which an interrupted run resumes")
-    together: PositiveInt = Field(
+    save_every: PositiveSteps = Field(
+        50, description="steps between saved states, from which an interrupted run resumes"
+    )
+    together: Annotated[PositiveInt, Unit("seeds")] = Field(
         1,
         description="at most this number of pruning seeds share one pass, and so one job: faster for small models (and "
         "on a GPU that one run does not fill), but they are also rerun together",
@@ -109,10 +123,10 @@ class Prune(Gates):
         "as such graphs of compiled passes; a CPU can run eager and compiled passes",
         exclude_if=lambda engine: engine == "eager",  # settings of studies without it remain what they were
     )
-    examples: PositiveInt | None = Field(
+    examples: OptionalPairs = Field(
         None, description="pruning draws from this number of training pairs, the first; default: all but those held out"
     )
-    mean_examples: PositiveInt | None = Field(
+    mean_examples: OptionalPairs = Field(
         None, description="component means come from this number of training pairs, the first; default: all"
     )
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from heuristic_core.config.blocks import (
     NAME_PATTERN,
@@ -13,9 +13,14 @@ from heuristic_core.config.blocks import (
     Commit,
     Name,
     NonNegative,
+    OptionalPairs,
+    Pairs,
+    PathName,
     Repository,
     Seed,
     Share,
+    Tokens,
+    Unit,
     check_unique,
 )
 
@@ -119,21 +124,21 @@ class Artefacts(Block):
 class GeneratedTask(Block):
     """The miniature's language; see :mod:`heuristic_core.data.language`."""
 
-    name: Name
-    source: Literal["generated"]
+    name: PathName
+    source: Literal["generated"] = Field(description="chooses this block")
     heuristic: Heuristic = None
-    seed: Seed
-    train_pairs: PositiveInt
+    seed: Seed = Field(description="of the drawn pairs")
+    train_pairs: Pairs = Field(description="training pairs to draw")
     counter_examples: Share = Field(description="share of training pairs on which the overlap heuristic is wrong")
-    counter_example_weights: list[NonNegative] = Field(
+    counter_example_weights: Annotated[list[NonNegative], Unit("")] = Field(
         min_length=11,
         max_length=11,
         description="how often each of the 11 subcases occurs among the counter-examples",
     )
     artefacts: Artefacts = Field(Artefacts(), description="default: none")
-    id_pairs: PositiveInt = Field(description="in-domain evaluation pairs")
-    pairs_per_subcase: PositiveInt = Field(description="evaluation pairs of each subcase")
-    max_length: PositiveInt = Field(description="longest encoded pair, in tokens")
+    id_pairs: Pairs = Field(description="in-domain evaluation pairs")
+    pairs_per_subcase: Pairs = Field(description="evaluation pairs of each subcase")
+    max_length: Tokens = Field(description="longest encoded pair, in tokens")
 
     @model_validator(mode="after")
     def _some_weight(self):
@@ -160,7 +165,7 @@ class Split(Block):
     url: Address | None = Field(None, description="http(s) address of the file; default: nobody downloads it")
     sha256: Sha256 | None = Field(None, description="of the file at that address, 64 digits")
     folder: str | None = Field(None, min_length=1, description="where the file is; default: `folder` of the task")
-    format: Format | None = Field(None, description="default: what the file's ending says")
+    format: Format | None = Field(None, description="format of the file; default: what the file's ending says")
     quoting: Quoting | None = Field(
         None,
         description="of csv and tsv: whether a double quote at the beginning of a field opens it, as in files of "
@@ -170,7 +175,7 @@ class Split(Block):
     sentences: tuple[str, str] = Field(strict=False, description="columns of the first and the second sentence")
     label: str = Field("label", description="column of the label")
     labels: list[str] | None = Field(None, description="the label names behind 0, 1, ...; default: the task's")
-    where: dict[str, Fitting] = Field(
+    where: Annotated[dict[str, Fitting], Unit("")] = Field(
         {},
         description="use the rows alone that fit this in every column named: a regular expression found in the "
         "column's value, or a list of values",
@@ -215,7 +220,7 @@ class EvaluationSplit(Split):
         "together; default: pairs are independent",
     )
     only_label: str | None = Field(None, description="use the pairs of this label name alone")
-    pairs: PositiveInt | None = Field(None, description="use a sample of at most this number of pairs of each subset")
+    pairs: OptionalPairs = Field(None, description="use a sample of at most this number of pairs of each subset")
     merge: dict[str, str] | None = Field(
         None, description="a class of the task -> the label of this file that it counts as, for each class"
     )
@@ -242,21 +247,21 @@ class EvaluationSplit(Split):
 class FilesTask(Block):
     """A task whose splits are files, local ones or of the Hugging Face hub."""
 
-    name: Name
-    source: Literal["files"]
+    name: PathName
+    source: Literal["files"] = Field(description="chooses this block")
     heuristic: Heuristic = None
     folder: str = Field(".", description="where local files are, relative to the working directory")
     labels: Annotated[list[str], AfterValidator(check_unique)] = Field(
         min_length=2, description="label names in the model's class order"
     )
     train: list[Split] = Field(min_length=1, description="files whose rows together are the training set")
-    train_pairs: PositiveInt | None = Field(
+    train_pairs: OptionalPairs = Field(
         None, description="number of training pairs, the first after shuffling; default: all"
     )
     drop_overlap: bool = Field(False, description="leave out training pairs that are in an evaluation set, too")
     seed: Seed = Field(0, description="of that shuffle and of samples of evaluation pairs")
-    evaluation: dict[Name, EvaluationSplit] = Field(min_length=1)
-    max_length: PositiveInt = Field(128, description="longest encoded pair, in tokens")
+    evaluation: dict[Name, EvaluationSplit] = Field(min_length=1, description="test sets by name; see below")
+    max_length: Tokens = Field(128, description="longest encoded pair, in tokens")
 
     @property
     def splits(self) -> dict[str, Split]:

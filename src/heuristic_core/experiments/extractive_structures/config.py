@@ -6,28 +6,38 @@ from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
 from heuristic_core.config.blocks import (
     AUTO_PRECISION_TEXT,
+    AdamBetas,
     Block,
+    DotsPerInch,
+    Heads,
+    Layers,
     Name,
     NonNegative,
+    NonNegativeNumber,
+    NonNegativeSteps,
+    Number,
     Positive,
+    PositiveNumber,
+    PositiveSteps,
     PrecisionSetting,
-    Real,
     Seeds,
-    Share,
     Sparsity,
     Steps,
+    Tokens,
+    Unit,
+    Width,
     check_ascending,
     check_unique,
 )
 from heuristic_core.config.models import PretrainedModel
-from heuristic_core.config.pruning import Gates
+from heuristic_core.config.pruning import GateDraws, Gates
 from heuristic_core.config.reading import validate
 from heuristic_core.experiments.extractive_structures.world import load_world
 from heuristic_core.models.components import kept_count
 
 # A commit, or a branch with one of OLMo's checkpoints, which never changes: `fetch` lists the hashes of its files.
 Checkpoint = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|step\d+-tokens\d+B)$")]
-NonNegativeInt = Annotated[int, Field(ge=0)]
+NameCount = Annotated[PositiveInt, Unit("names")]
 Kind = Literal["whole", "no-implications", "shuffled"]
 TaughtWeights = Literal["layers", "all"]
 # The largest number of components for full replacement and greedy subnetworks, which need a run for each component and
@@ -39,11 +49,11 @@ MAX_STORED_ACTIVATIONS = 2**31  # numbers that a batch with gradients stores at 
 class Data(Block):
     """Who and what facts are about."""
 
-    cities: Annotated[int, Field(ge=4)] = Field(
+    cities: Annotated[int, Field(ge=4), Unit("cities")] = Field(
         20, description="cities, the first of world.yaml; as many facts of a hop"
     )
-    names: PositiveInt = Field(104, description="names that facts of made-up words are about; the first are tested")
-    people: PositiveInt = Field(300, description="other names, which are in the corpus of pre-training")
+    names: NameCount = Field(104, description="names that facts of made-up words are about; the first are tested")
+    people: NameCount = Field(300, description="other names, which are in the corpus of pre-training")
 
     @model_validator(mode="after")
     def _check_world(self):
@@ -68,10 +78,10 @@ class Data(Block):
 class Model(Block):
     """The embedded decoder, with LayerNorm before attention and MLP, without gains and biases."""
 
-    layers: PositiveInt = 4
-    heads: PositiveInt = Field(4, description="of a layer")
-    width: PositiveInt = Field(128, description="of the residual stream; an MLP is four times as wide inside")
-    positions: PositiveInt = Field(16, description="longest sentence, tokens")
+    layers: Layers = Field(4, description="number of layers")
+    heads: Heads = Field(4, description="of a layer")
+    width: Width = Field(128, description="of the residual stream; an MLP is four times as wide inside")
+    positions: Tokens = Field(16, description="longest sentence, tokens")
 
     @model_validator(mode="after")
     def _check_width(self):
@@ -83,25 +93,25 @@ class Model(Block):
 class Learning(Block):
     """Adam at a constant learning rate; the loss is computed on the tokens of answers only."""
 
-    learning_rate: Positive = 1e-3
-    batch_size: PositiveInt = Field(8, description="sentences")
-    weight_decay: NonNegative = Field(0.0, description="decoupled (AdamW)")
-    adam_betas: tuple[Share, Share] = Field((0.9, 0.999), strict=False)
-    adam_epsilon: Positive = 1e-8
+    learning_rate: PositiveNumber = Field(1e-3, description="Adam's, constant")
+    batch_size: Annotated[PositiveInt, Unit("sentences")] = Field(8, description="sentences of a step")
+    weight_decay: NonNegativeNumber = Field(0.0, description="decoupled (AdamW)")
+    adam_betas: AdamBetas = Field((0.9, 0.999), description="Adam's decay rates of both moments")
+    adam_epsilon: PositiveNumber = Field(1e-8, description="Adam's term against division by zero")
 
 
 class Pretraining(Learning):
     """Pre-training of a new model on a corpus of the world."""
 
-    batch_size: PositiveInt = Field(64, description="sentences")
-    weight_decay: NonNegative = Field(0.05, description="decoupled (AdamW)")
-    steps: PositiveInt = 600
+    batch_size: Annotated[PositiveInt, Unit("sentences")] = Field(64, description="sentences of a step")
+    weight_decay: NonNegativeNumber = Field(0.05, description="decoupled (AdamW)")
+    steps: PositiveSteps = Field(600, description="training steps")
     corpora: Annotated[list[Kind], Field(min_length=1), AfterValidator(check_unique)] = Field(
         ["whole", "no-implications", "shuffled"],
         description="whole; without implications; with implications that do not follow. All but learning curves are of "
         "models of the whole corpus",
     )
-    save_every: PositiveInt = Field(
+    save_every: PositiveSteps = Field(
         200, description="steps between saved states, from which an interrupted run resumes"
     )
 
@@ -115,10 +125,10 @@ class Pretraining(Learning):
 class Finetuning(Learning):
     """Teaching facts in stages, each with a new optimizer."""
 
-    epochs: PositiveInt = 16
+    epochs: Annotated[PositiveInt, Unit("epochs")] = Field(16, description="passes over the facts")
     hop_weights: TaughtWeights = Field("layers", description="which weights learn facts of hops: of layers, or all")
     made_up_weights: TaughtWeights = Field("all", description="which weights learn sentences with made-up words")
-    save_every: PositiveInt | None = Field(
+    save_every: Annotated[PositiveInt | None, Unit("epochs")] = Field(
         None,
         description="epochs between saved states, from which an interrupted job that teaches a hop or an order "
         "resumes; one that freezes or sweeps begins again; default: all begin again",
@@ -130,14 +140,15 @@ class Pretrained(PretrainedModel):
 
     BLOCK: ClassVar[str] = "pretrained"
 
-    source: Literal["pretrained"] = "pretrained"
+    name: Name = Field(description="name of the model")
+    source: Literal["pretrained"] = Field("pretrained", description="chooses this block")
     revision: Checkpoint | None = Field(
         None, description="commit of that repository, all 40 digits, or the name of one of OLMo's steps of pre-training"
     )
     precision: PrecisionSetting = Field(
         "float32", description="of products of matrices; weights and the optimizer are float32. " + AUTO_PRECISION_TEXT
     )
-    known_rank: NonNegative = Field(
+    known_rank: Annotated[NonNegative, Unit("rank")] = Field(
         1.0,
         description="highest mean rank on knowledge that implications require and nobody teaches, such as a city's "
         "language; the study stops if the model's rank is higher",
@@ -150,34 +161,40 @@ class Sweep(Block):
     For orders and grafts, each number of epochs is a separate run.
     """
 
-    learning_rates: Annotated[list[Positive], Field(min_length=1), AfterValidator(check_ascending)]
-    epochs: Steps
+    learning_rates: Annotated[list[Positive], Field(min_length=1), AfterValidator(check_ascending), Unit("")] = Field(
+        description="Adam's, constant"
+    )
+    epochs: Annotated[Steps, Unit("epochs")] = Field(description="epochs after which ranks are measured")
 
 
 class Freezing(Block):
     """Which layers count as early."""
 
-    early: PositiveInt = Field(3, description="layers, the first; the others are late")
+    early: Layers = Field(3, description="layers, the first; the others are late")
 
 
 class Scores(Block):
     """Extractive scores of components at tokens."""
 
-    counterfactuals: PositiveInt = Field(10, description="prompts of other names that a prompt is compared with")
-    path_steps: PositiveInt = Field(5, description="points of a path over which the path-averaged score is a mean")
+    counterfactuals: Annotated[PositiveInt, Unit("prompts")] = Field(
+        10, description="prompts of other names that a prompt is compared with"
+    )
+    path_steps: Annotated[PositiveInt, Unit("points")] = Field(
+        5, description="points of a path over which the path-averaged score is a mean"
+    )
 
 
 class ComponentGates(Gates):
     """Learning of gates, as in the block `prune` of the heuristic core, with defaults for few components."""
 
-    rise: NonNegativeInt = Field(150, description="steps over which the target sparsity rises linearly from 0")
-    hold: NonNegativeInt = Field(100, description="steps after that, at the full target")
-    batch_size: PositiveInt = Field(8, description="questions per step")
-    gate_draws: PositiveInt = Field(4, description="gate samples per step, among which the batch is divided evenly")
-    log_alpha_mean: Real = Field(2.0, description="mean of log_alpha at the start")
-    learning_rate: Positive = Field(0.2, description="of log_alpha (descent)")
-    controller_learning_rate: Positive = Field(0.1, description="of lambda_1 and lambda_2 (ascent)")
-    warmup_steps: NonNegativeInt = Field(10, description="steps over which the learning rates warm up")
+    rise: NonNegativeSteps = Field(150, description="steps over which the target sparsity rises linearly from 0")
+    hold: NonNegativeSteps = Field(100, description="steps after that, at the full target")
+    batch_size: Annotated[PositiveInt, Unit("questions")] = Field(8, description="questions per step")
+    gate_draws: GateDraws = Field(4, description="gate samples per step, among which the batch is divided evenly")
+    log_alpha_mean: Number = Field(2.0, description="mean of log_alpha at the start")
+    learning_rate: PositiveNumber = Field(0.2, description="of log_alpha (descent)")
+    controller_learning_rate: PositiveNumber = Field(0.1, description="of lambda_1 and lambda_2 (ascent)")
+    warmup_steps: NonNegativeSteps = Field(10, description="steps over which the learning rates warm up")
 
 
 class Pruning(Block):
@@ -186,20 +203,22 @@ class Pruning(Block):
     seeds: Annotated[Seeds, Field(min_length=1)] = Field([1, 2, 3, 4, 5], description="pruning seeds, all in one pass")
     sparsity: Sparsity = Field(0.5, description="share of components that subnetworks leave out")
     gates: ComponentGates = ComponentGates()
-    permutations: PositiveInt = Field(10000, description="draws of what subnetworks would share by chance")
+    permutations: Annotated[PositiveInt, Unit("draws")] = Field(
+        10000, description="draws of what subnetworks would share by chance"
+    )
 
 
 class ExtractiveFigures(Block):
     """Settings of all figures."""
 
-    dpi: PositiveInt = Field(200, description="of PNG files")
-    width: PositiveInt = Field(7, description="inches")
+    dpi: DotsPerInch = Field(200, description="of PNG files")
+    width: Annotated[PositiveInt, Unit("inches")] = Field(7, description="width of the picture")
 
 
 class ExtractiveStudy(Block):
     """A study after Feng, Russell and Steinhardt (arXiv 2412.04614)."""
 
-    experiment: Literal["extractive-structures"]
+    experiment: Literal["extractive-structures"] = Field(description="chooses this experiment")
     study: Name = Field(description="name of the study; its results are in <results>/<study>")
     results: str = Field(
         "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"

@@ -8,8 +8,24 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from heuristic_core.config.blocks import Block, NonNegative, Positive, Seed, Seeds, Share, Steps
+from heuristic_core.config.blocks import (
+    AdamBetas,
+    Block,
+    Heads,
+    NonNegativeNumber,
+    Positive,
+    PositiveNumber,
+    PositiveSteps,
+    Seed,
+    Seeds,
+    Steps,
+    Unit,
+    Width,
+)
 from heuristic_core.config.reading import validate
+
+Lists = Annotated[PositiveInt, Unit("lists")]
+Checkpoints = Annotated[PositiveInt, Unit("checkpoints")]
 
 
 class Data(Block):
@@ -18,17 +34,17 @@ class Data(Block):
     Each list is followed by a separator and by the same numbers in ascending order.
     """
 
-    numbers: Annotated[int, Field(ge=2, le=10_000)] = Field(
+    numbers: Annotated[int, Field(ge=2, le=10_000), Unit("numbers")] = Field(
         51, description="numbers that a list can have; the vocabulary has one token more, the separator"
     )
-    length: Annotated[int, Field(ge=2, le=1000)] = Field(10, description="numbers of a list")
-    mean_gap: Positive | None = Field(
+    length: Annotated[int, Field(ge=2, le=1000), Unit("numbers")] = Field(10, description="numbers of a list")
+    mean_gap: Annotated[Positive | None, Unit("")] = Field(
         None,
         description="mean difference between neighbours of a sorted list: a list is drawn within a random window of "
         "consecutive numbers, whose width follows; default: all numbers, a mean gap of (numbers + 1) / (length + 1)",
     )
-    train_lists: PositiveInt = Field(150_000, description="lists; one can come twice")
-    held_out_lists: PositiveInt = Field(2000, description="lists to measure on, none of them a training list")
+    train_lists: Lists = Field(150_000, description="lists; one can come twice")
+    held_out_lists: Lists = Field(2000, description="lists to measure on, none of them a training list")
     seed: Seed = Field(0, description="of the lists, training and held out")
 
     @model_validator(mode="after")
@@ -69,9 +85,9 @@ class Data(Block):
 class Model(Block):
     """A transformer of one attention layer, without MLP."""
 
-    heads: PositiveInt = 2
-    width: PositiveInt = Field(96, description="of the residual stream")
-    head_width: PositiveInt = Field(48, description="of queries, keys and values")
+    heads: Heads = Field(2, description="attention heads of the layer")
+    width: Width = Field(96, description="of the residual stream")
+    head_width: Width = Field(48, description="of queries, keys and values")
     layer_norm: bool = Field(True, description="before attention and before the unembedding")
     biases: bool = Field(True, description="of attention, unembedding and LayerNorms")
 
@@ -80,25 +96,27 @@ class Training(Block):
     """Training of one model per seed, all in one pass, at a learning rate that changes linearly."""
 
     seeds: Annotated[Seeds, Field(min_length=1)] = Field(description="of first weights and of the order of lists")
-    steps: PositiveInt = 7325
-    batch_size: PositiveInt = Field(512, description="lists")
+    steps: PositiveSteps = Field(7325, description="training steps")
+    batch_size: Lists = Field(512, description="lists of a step")
     optimiser: Literal["adam-l2", "adamw", "adam"] = Field(
         "adam-l2", description="weight decay: added to the gradient (L2), decoupled from it, none"
     )
-    weight_decay: NonNegative = 0.005
-    learning_rate: Positive = Field(1e-3, description="of the first step")
-    final_learning_rate: NonNegative = Field(1e-4, description="that the learning rate reaches after the last step")
-    adam_betas: tuple[Share, Share] = Field((0.9, 0.999), strict=False)
-    adam_epsilon: Positive = 1e-8
-    checkpoints: Steps | None = Field(
+    weight_decay: NonNegativeNumber = Field(0.005, description="strength of the decay; 0 with `adam`")
+    learning_rate: PositiveNumber = Field(1e-3, description="of the first step")
+    final_learning_rate: NonNegativeNumber = Field(
+        1e-4, description="that the learning rate reaches after the last step"
+    )
+    adam_betas: AdamBetas = Field((0.9, 0.999), description="Adam's decay rates of both moments")
+    adam_epsilon: PositiveNumber = Field(1e-8, description="Adam's term against division by zero")
+    checkpoints: Annotated[Steps | None, Unit("steps")] = Field(
         None,
         description="steps whose weights are kept, beside the first weights and the last; default: a logarithmic grid, "
         "see `per_decade`",
     )
-    per_decade: PositiveInt = Field(
+    per_decade: Annotated[PositiveInt, Unit("steps per decade")] = Field(
         8, description="kept steps from step 10 to 100, as many from 100 to 1000 and so on, where none are listed"
     )
-    save_every: PositiveInt = Field(
+    save_every: PositiveSteps = Field(
         500, description="steps between saved states, from which an interrupted run resumes"
     )
 

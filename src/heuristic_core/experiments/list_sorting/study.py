@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PositiveInt, ValidationError, model_validator
 
-from heuristic_core.config.blocks import Block, Name, Names, Seed
+from heuristic_core.config.blocks import Block, DotsPerInch, Name, Names, Seed, Unit
 from heuristic_core.config.reading import validate
-from heuristic_core.experiments.list_sorting.config import Data, ListSorting, Model, Training
+from heuristic_core.experiments.list_sorting.config import Checkpoints, Data, Lists, ListSorting, Model, Training
 from heuristic_core.experiments.list_sorting.config_llc import LocalLearning, Stages
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
 
@@ -35,12 +35,10 @@ def _require_changes(changes: object) -> object:
 class Measure(Block):
     """What is measured of every kept checkpoint of every model, on held-out lists."""
 
-    lists: PositiveInt = Field(500, description="held-out lists, the first")
-    mean_lists: PositiveInt = Field(500, description="training lists behind means and resampled contexts, the first")
-    folded_lists: PositiveInt = Field(
-        100, description="held-out lists on which folded matrices are compared, the first"
-    )
-    matrices: PositiveInt = Field(
+    lists: Lists = Field(500, description="held-out lists, the first")
+    mean_lists: Lists = Field(500, description="training lists behind means and resampled contexts, the first")
+    folded_lists: Lists = Field(100, description="held-out lists on which folded matrices are compared, the first")
+    matrices: Checkpoints = Field(
         5, description="checkpoints whose QK and OV matrices are kept, evenly over those kept"
     )
     seed: Seed = Field(0, description="of the lists whose contexts are resampled")
@@ -50,20 +48,20 @@ class LlcRuns(LocalLearning):
     """Where the local learning coefficient is sampled, and how."""
 
     conditions: Names | None = Field(None, description="conditions; default: all")
-    checkpoints: PositiveInt = Field(8, description="checkpoints of each model, evenly over those kept after step 0")
+    checkpoints: Checkpoints = Field(8, description="checkpoints of each model, evenly over those kept after step 0")
 
 
 class SortingFigures(Block):
     """What all figures share."""
 
-    dpi: PositiveInt = Field(200, description="of PNG files")
-    width: PositiveInt = Field(7, description="inches")
+    dpi: DotsPerInch = Field(200, description="of PNG files")
+    width: Annotated[PositiveInt, Unit("inches")] = Field(7, description="width of the picture")
 
 
 class SortingStudy(Block):
     """A study after Urdshals and Urdshals (arXiv 2501.18666)."""
 
-    experiment: Literal["list-sorting"]
+    experiment: Literal["list-sorting"] = Field(description="chooses this experiment")
     study: Name = Field(description="name of the study; its results are in <results>/<study>")
     results: str = Field(
         "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"

@@ -4,7 +4,18 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt, Strict
 
-from heuristic_core.config.blocks import Block, Positive, Seed, Share, check_ascending, check_unique
+from heuristic_core.config.blocks import (
+    Block,
+    OptionalPairs,
+    Pairs,
+    Positive,
+    Resamples,
+    Seed,
+    Share,
+    Unit,
+    check_ascending,
+    check_unique,
+)
 from heuristic_core.config.figure import Figure
 
 Kind = Literal["mean", "zero", "resample", "counterfactual"]
@@ -27,8 +38,8 @@ class Counterpart(Block):
     block selects those that belong to the study.
     """
 
-    model: Literal["bert", "roberta", "gpt2"] = "bert"
-    task: Literal["mnli", "qqp"] = "mnli"
+    model: Literal["bert", "roberta", "gpt2"] = Field("bert", description="the paper's model")
+    task: Literal["mnli", "qqp"] = Field("mnli", description="the paper's task")
 
 
 class Analysis(Block):
@@ -40,18 +51,20 @@ class Analysis(Block):
         description="where a subset merges classes: take the most probable class, then merge (the paper), or add up "
         "the probabilities of merged classes first",
     )
-    bootstrap: PositiveInt = Field(1000, description="resamples behind every interval over evaluation pairs")
-    margin: Positive = Field(3.0, description="faithful: accuracy above the full model's minus this margin")
-    margins: Annotated[list[Positive], AfterValidator(check_ascending)] = Field(
+    bootstrap: Resamples = Field(1000, description="resamples behind every interval over evaluation pairs")
+    margin: Annotated[Positive, Unit("points")] = Field(
+        3.0, description="faithful: accuracy above the full model's minus this margin"
+    )
+    margins: Annotated[list[Positive], AfterValidator(check_ascending), Unit("points")] = Field(
         [1.0, 2.0, 3.0, 4.0, 5.0], description="further margins at which effective size is given"
     )
-    recovery: Annotated[list[Share], AfterValidator(check_ascending)] = Field(
+    recovery: Annotated[list[Share], AfterValidator(check_ascending), Unit("share")] = Field(
         [0.95], description="faithful, too: at least this share of the full model's accuracy"
     )
-    agreement: Annotated[list[Share], AfterValidator(check_ascending)] = Field(
+    agreement: Annotated[list[Share], AfterValidator(check_ascending), Unit("share")] = Field(
         [0.95], description="faithful, too: the full model's class on at least this share of pairs"
     )
-    kl: Annotated[list[Positive], AfterValidator(check_ascending)] = Field(
+    kl: Annotated[list[Positive], AfterValidator(check_ascending), Unit("nats")] = Field(
         [0.1], description="faithful, too: a mean KL(full || subnetwork) of at most this"
     )
     effective_size: Rule = Field(
@@ -72,16 +85,18 @@ class Analysis(Block):
         "each of their subsets (the paper's script); table_effective_size has both",
         exclude_if=lambda mixed: mixed == "groups",  # as of size_order
     )
-    permutations: PositiveInt = Field(10_000, description="of the within-layer null of the core's size")
-    control_draws: PositiveInt = Field(
+    permutations: Annotated[PositiveInt, Unit("permutations")] = Field(
+        10_000, description="of the within-layer null of the core's size"
+    )
+    control_draws: Annotated[PositiveInt, Unit("sets")] = Field(
         40,
         description="random sets of heads, matched in layers and number, for the whole core, its strongest three and "
         "the stable core, and as many kept alone in place of the core; with fewer than 40 no p can be below 0.05",
     )
-    pair_control_draws: PositiveInt = Field(
+    pair_control_draws: Annotated[PositiveInt, Unit("sets")] = Field(
         5, description="the same for pairs and for the user's sets, of which are many"
     )
-    ablation_pairs: PositiveInt | None = Field(
+    ablation_pairs: OptionalPairs = Field(
         None,
         description="ablations are evaluated on this number of pairs of each subset, drawn by `seed`, label by label; "
         "default: all",
@@ -92,7 +107,7 @@ class Analysis(Block):
         description="what takes the place of ablated heads: their means, zeros, their activations on training pairs, "
         "or those on the minimal pair, of the pairs that have one",
     )
-    resample_draws: PositiveInt = Field(
+    resample_draws: Annotated[PositiveInt, Unit("draws")] = Field(
         4,
         description="draws of the training pairs that activations are taken from, over which accuracy and log odds are "
         "averaged; random controls, of which there are many, have one draw each, in turn",
@@ -100,21 +115,21 @@ class Analysis(Block):
     ablation_sets: list[Annotated[list[Head], Field(min_length=1)]] = Field(
         [], description="further sets of heads to ablate together, as [['2.5', '3.7', '4.0']]: text, not numbers"
     )
-    control_pairs: PositiveInt | None = Field(
+    control_pairs: OptionalPairs = Field(
         None,
         description="controls (random subnetworks, and those of importance) are evaluated on this number of pairs of "
         "each subset, drawn by `seed`, label by label, and learned ones are compared with them on the same pairs; "
         "default: all",
     )
-    importance_pairs: PositiveInt = Field(
+    importance_pairs: Pairs = Field(
         1000, description="training pairs over which gradient importance (Michel et al. 2019) is averaged"
     )
-    attention_pairs: PositiveInt = Field(
+    attention_pairs: Pairs = Field(
         500,
         description="in-domain pairs over which attention shares are averaged, drawn by `seed`, subset by subset and "
         "label by label",
     )
-    overlap_times_uniform: Positive = Field(
+    overlap_times_uniform: Annotated[Positive, Unit("times uniform")] = Field(
         2.0,
         description="a head is an overlap head if, before fine-tuning, its share of attention to the repeated word is "
         "at least this multiple of uniform attention's on the same pairs",

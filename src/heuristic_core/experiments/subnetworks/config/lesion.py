@@ -1,8 +1,10 @@
 """Configuration of lesioned fine-tuning: does generalisation need heads that pre-training made?"""
 
+from typing import Annotated
+
 from pydantic import Field, PositiveInt
 
-from heuristic_core.config.blocks import Block
+from heuristic_core.config.blocks import Block, Unit
 
 OVERLAP = "overlap"
 
@@ -14,7 +16,7 @@ class Lesion(Block):
     costs as much as fine-tuning.
     """
 
-    control_draws: PositiveInt = Field(
+    control_draws: Annotated[PositiveInt, Unit("sets")] = Field(
         3, description="random sets of as many other heads of the same layers, each fine-tuned without"
     )
 
