@@ -105,6 +105,7 @@ def test_equal_seeds_have_no_interval():
     assert of(equal)["cmd"] is not None and of(equal)["cmd_low"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("n", [2, 3, 10])
 def test_coverage(n):

@@ -87,6 +87,7 @@ def covers(held, least=0.9):
     return np.mean(held) >= least and np.sum(held) >= stats.binom.ppf(0.005, len(held), 0.95)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("shared", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("own", [0.0, 1.0])
@@ -139,6 +140,7 @@ def test_the_mean_over_fine_tuning_seeds_that_share_their_pairs(seeds, shared):
         assert np.mean(divided) < 0.65
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("shared", [0.0, 1.0])
 @pytest.mark.parametrize(("share", "far"), [(0.5, 60.0), (0.8, 50.0), (0.85, 70.0), (0.9, 100.0)])
@@ -190,6 +192,7 @@ def test_the_median_difference_of_two_pruning_seeds(seeds, kind):
     assert max(above, below) <= by_chance(count)  # supported, or contradicted, though the truth is the threshold
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("kind", SPREADS)
 def test_errors_of_evaluation_do_not_pass_for_differences(kind):

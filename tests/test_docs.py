@@ -68,6 +68,7 @@ def test_the_version_is_the_same_everywhere():
     assert re.search(r"^## \[?([\d.]+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version
 
 
+@pytest.mark.slow
 def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path):
     pytest.importorskip("material")
     command = ["build", "--strict", "--site-dir", str(tmp_path)]
