@@ -1,7 +1,7 @@
 # What jobs request from a cluster. Only its profile sets default resources; without them nothing is estimated.
-# `estimate_needs` of the experiment and GPUS must be set before.
+# GPUS must be set before.
 DEFAULT_RESOURCES = workflow.resource_settings.default_resources or {}
-NEEDS = estimate_needs(STUDY) if DEFAULT_RESOURCES else {}
+NEEDS = EXPERIMENT.estimate_needs(STUDY) if DEFAULT_RESOURCES else {}
 # Entries of the profile's default resources that concern only jobs with a GPU.
 GPU_RESOURCES = {
     resource: DEFAULT_RESOURCES[name].raw

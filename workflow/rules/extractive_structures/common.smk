@@ -1,5 +1,4 @@
 # Layout, settings and resources of the study.
-from heuristic_core.experiments.extractive_structures.needs import estimate_needs
 from heuristic_core.models.folder import find_problem
 
 GPUS = 1 if STUDY.device == "cuda" else 0

@@ -27,7 +27,6 @@ from heuristic_core.experiments.subnetworks.figures.targets import (
 )
 from heuristic_core.figures.targets import target_files, is_report_file
 from heuristic_core.models.folder import local_files
-from heuristic_core.experiments.subnetworks.plan.needs import estimate_needs
 from heuristic_core.experiments.subnetworks.plan.sources import check_sources
 from heuristic_core.experiments.subnetworks.archive.reading import open_crate
 from heuristic_core.provenance.record import record_path
