@@ -69,6 +69,13 @@ def test_a_change_that_no_pair_shows_is_uncertain_all_the_same():
     assert low == pytest.approx([-reach, 0, 2]) and high == pytest.approx([reach, 0, 4])
 
 
+def test_no_interval_of_a_change_reaches_beyond_what_is_possible():
+    low, high = widen_change_interval(
+        np.array([-100.0, 150, 98]), np.array([-100.0, 230, 103]), 30, np.array([1, 2, 0])
+    )
+    assert low[0] == -100 and high[1] == 200 and high[2] == 100
+
+
 # ---- over pruning seeds
 
 
