@@ -1,9 +1,9 @@
-"""What portable arithmetic costs: one job of each kind of a finished study, computed in both arithmetics in turn.
+"""Measure the cost of portable arithmetic: compute one job of each kind of a finished study in both arithmetics.
 
     python benchmarks/arithmetic.py --config config.yaml
 
-Run it in the folder in which the study was run. Every job is computed again in a scratch folder, as the audit does it.
-Prints for each kind the CPU seconds of both, without what starting the process costs, and the median of their ratios.
+Run it in the folder in which the study ran. Every job is recomputed in a temporary folder, as in the audit. Prints for
+each kind the CPU seconds in both arithmetics, without the start of the process, and the median of their ratios.
 """
 
 import argparse
@@ -40,39 +40,39 @@ def main():
 
 
 def measure(job: Job, repeats: int) -> dict:
-    """Median CPU seconds of the job in each arithmetic, and the median ratio of turns that followed each other."""
+    """Return the job's median CPU seconds in each arithmetic, and the median ratio of consecutive turns."""
     seconds: dict[str, list[float]] = {PORTABLE: [], NATIVE: []}
     for _ in range(repeats):
-        for arithmetic, found in seconds.items():
-            start = used(partial(subprocess.run, command(job, "--help"), capture_output=True, check=True))
-            found.append(used(partial(recompute, in_arithmetic(job, arithmetic), SCRIPTS)) - start)
+        for arithmetic, values in seconds.items():
+            start = time_children(partial(subprocess.run, make_command(job, "--help"), capture_output=True, check=True))
+            values.append(time_children(partial(recompute, set_arithmetic(job, arithmetic), SCRIPTS)) - start)
     ratios = [portable / native for portable, native in zip(*seconds.values(), strict=True)]
-    medians = {name: round(statistics.median(found), 2) for name, found in seconds.items()}
+    medians = {name: round(statistics.median(values), 2) for name, values in seconds.items()}
     return medians | {"ratio": round(statistics.median(ratios), 2)}
 
 
-def in_arithmetic(job: Job, arithmetic: str) -> Job:
-    """The same job, asked to compute in `arithmetic`."""
+def set_arithmetic(job: Job, arithmetic: str) -> Job:
+    """Return the job with its option for arithmetic set to `arithmetic`."""
     arguments = list(job.arguments)
     arguments[arguments.index(ARITHMETIC_OPTION) + 1] = arithmetic
     return replace(job, arguments=tuple(arguments))
 
 
-def command(job: Job, *arguments: str) -> list[str]:
+def make_command(job: Job, *arguments: str) -> list[str]:
     return [sys.executable, str(SCRIPTS / f"{job.script}.py"), *arguments]
 
 
-def used(run: Callable) -> float:
-    """CPU seconds of the processes that `run` starts and waits for."""
-    before = children()
+def time_children(run: Callable) -> float:
+    """Return the CPU seconds of the processes that `run` starts and waits for."""
+    before = read_children_time()
     run()
-    return children() - before
+    return read_children_time() - before
 
 
-def children() -> float:
-    """CPU seconds of all processes that this one has waited for."""
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return spent.ru_utime + spent.ru_stime
+def read_children_time() -> float:
+    """Return the CPU seconds of all finished child processes."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":

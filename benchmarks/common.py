@@ -1,7 +1,6 @@
-"""What the benchmarks of pruning and evaluation share: three sizes of BERT, pairs to run it on, a plain masked model
-to compare with, and how times are taken.
+"""Shared code of the benchmarks: BERTs of three sizes, sentence pairs, a baseline masked model, and timing.
 
-Weights are random and words are made up: times depend on shapes and on the pairs' lengths alone.
+Weights and words are random, because times depend only on shapes and on the lengths of pairs.
 """
 
 import argparse
@@ -30,17 +29,23 @@ DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 Factors = tuple[Tensor, Tensor]  # of one matrix product
 TOKENS_A_WORD = 1.25  # roughly, in English
-# File of real pairs, and mean and deviation of the logarithm of their rough lengths, for where there is no such file.
+# File of real pairs; mean and standard deviation of the logarithm of their approximate lengths, used without the file.
 LENGTHS = {"MNLI": ("mnli_dev_matched.parquet", 3.55, 0.50), "HANS": ("hans_validation.parquet", 3.06, 0.15)}
 
 
 @dataclass(frozen=True)
 class Size:
-    """Shape of a model, and of the steps and evaluations that it is measured on.
+    """Sizes of a model and of its benchmarks.
 
-    batch, draws: pairs and gate samples per pruning step. steps: per turn, so that a turn can be timed. warm: steps of
-    the library before the first turn, see `prune_step.warm`. pairs: drawn from; evaluated: evaluated. spread: standard
-    deviation of the weights, large enough that every component matters to the logits.
+    Attributes:
+        batch: Pairs per pruning step.
+        draws: Gate samples per pruning step.
+        steps: Steps per turn, enough to be timed.
+        turns: Default number of counted turns.
+        warm: Steps of the library before the first turn; see `prune_step.warm`.
+        pairs: Training pairs.
+        evaluated: Evaluation pairs.
+        spread: Standard deviation of the weights, large enough for every component to affect the logits.
     """
 
     layers: int
@@ -66,9 +71,8 @@ SIZES = {
 }
 
 
-def classifier(size: Size) -> BertForSequenceClassification:
-    """Hugging Face's BERT with random weights that need no gradients, in evaluation mode, with its own choice of
-    attention function."""
+def make_classifier(size: Size) -> BertForSequenceClassification:
+    """Make Hugging Face's BERT with frozen random weights and its default attention function, in evaluation mode."""
     torch.manual_seed(0)
     config = BertConfig(
         vocab_size=size.vocabulary,
@@ -85,15 +89,15 @@ def classifier(size: Size) -> BertForSequenceClassification:
     return BertForSequenceClassification(config).eval().requires_grad_(False)
 
 
-def pair_lengths(kind: str, count: int, longest: int) -> tuple[np.ndarray, str]:
-    """Tokens of `count` pairs, special ones included, and where they come from.
+def draw_lengths(corpus: str, count: int, longest: int) -> tuple[np.ndarray, str]:
+    """Draw the lengths of `count` pairs, in tokens including special ones, and describe their source.
 
-    kind: "generated", 7 to 17 tokens as in the miniature's language, or a key of `LENGTHS`.
+    `corpus` is "generated" (7 to 17 tokens, as in the language of the miniature) or a key of `LENGTHS`.
     """
     rng = np.random.default_rng(0)
-    if kind == "generated":
+    if corpus == "generated":
         return rng.integers(7, 18, count), "7 to 17"
-    name, mean, deviation = LENGTHS[kind]
+    name, mean, deviation = LENGTHS[corpus]
     if (DATA / name).is_file():
         import pyarrow.parquet as parquet
 
@@ -105,8 +109,8 @@ def pair_lengths(kind: str, count: int, longest: int) -> tuple[np.ndarray, str]:
     return lengths.round().astype(int).clip(7, longest), source
 
 
-def sentence_pairs(lengths: np.ndarray, size: Size) -> list[dict]:
-    """Rows of table `sentences` that come to `lengths` tokens with the tokenizer of :func:`tokenizer_of`."""
+def make_sentence_pairs(lengths: np.ndarray, size: Size) -> list[dict]:
+    """Make rows of table `sentences` that :func:`make_tokenizer` encodes as `lengths` tokens."""
     rng = np.random.default_rng(1)
     rows = []
     for length in lengths:
@@ -117,25 +121,25 @@ def sentence_pairs(lengths: np.ndarray, size: Size) -> list[dict]:
     return rows
 
 
-def tokenizer_of(size: Size) -> BertTokenizer:
-    """A tokenizer whose words are `w0`, `w1`, ..., one token each."""
+def make_tokenizer(size: Size) -> BertTokenizer:
+    """Make a tokenizer with the words `w0`, `w1`, ..., one token each."""
     words = [*SPECIAL, *(f"w{i}" for i in range(size.vocabulary - len(SPECIAL)))]
     vocabulary = {word: index for index, word in enumerate(words)}
     return BertTokenizer(vocab=vocabulary, do_lower_case=False, model_max_length=size.max_length)
 
 
-def encoded_pairs(kind: str, count: int, size: Size) -> tuple[list[dict], Encoded, dict]:
-    """Sentence pairs, their encoding, and what a result says of their lengths."""
-    lengths, source = pair_lengths(kind, count, size.max_length)
-    rows = sentence_pairs(lengths, size)
-    encoded = encode(rows, tokenizer_of(size), size.max_length)
+def encode_pairs(corpus: str, count: int, size: Size) -> tuple[list[dict], Encoded, dict]:
+    """Make sentence pairs; return them, their encoding, and a description of their lengths for the results."""
+    lengths, source = draw_lengths(corpus, count, size.max_length)
+    rows = make_sentence_pairs(lengths, size)
+    encoded = encode(rows, make_tokenizer(size), size.max_length)
     if not np.array_equal(encoded.lengths, lengths):
-        raise SystemExit("the made-up sentences do not have the intended number of tokens")
-    return rows, encoded, {"like": kind, "source": source, "pairs": count, "mean": float(lengths.mean())}
+        raise SystemExit("the generated sentences do not have the intended numbers of tokens")
+    return rows, encoded, {"like": corpus, "source": source, "pairs": count, "mean": float(lengths.mean())}
 
 
-def padded_inputs(tokenizer: BertTokenizer, rows: Sequence[dict], longest: int) -> dict[str, Tensor]:
-    """What the plain collator does: tokenise the strings of a batch and pad all of them to `longest`."""
+def pad_inputs(tokenizer: BertTokenizer, rows: Sequence[dict], longest: int) -> dict[str, Tensor]:
+    """Tokenise the strings of a batch and pad them to `longest`, as a plain collator does."""
     sentences = ([row[name] for row in rows] for name in ("sentence1", "sentence2"))
     return dict(
         tokenizer(*sentences, truncation="longest_first", padding="max_length", max_length=longest, return_tensors="pt")
@@ -143,18 +147,18 @@ def padded_inputs(tokenizer: BertTokenizer, rows: Sequence[dict], longest: int) 
 
 
 class MaskedBert:
-    """The plain masked model: Hugging Face's BERT, and hooks that mix every component with its mean.
+    """Baseline masked model: Hugging Face's BERT with hooks that interpolate each component with its mean.
 
-    gates: [components], heads layer by layer and then MLPs; None for the full model.
+    Its `gates` are [components], heads layer by layer and then MLPs; None for the full model.
     """
 
     def __init__(self, model: BertForSequenceClassification, means: ComponentMeans):
         self.model, self.gates, self._means = model, None, means
         for number, layer in enumerate(model.bert.encoder.layer):
-            layer.attention.output.dense.register_forward_pre_hook(partial(self._heads, number))
-            layer.output.dense.register_forward_hook(partial(self._mlp, number))
+            layer.attention.output.dense.register_forward_pre_hook(partial(self._gate_heads, number))
+            layer.output.dense.register_forward_hook(partial(self._gate_mlp, number))
 
-    def _heads(self, layer: int, module, inputs):
+    def _gate_heads(self, layer: int, module, inputs):
         if self.gates is None:
             return None
         mean = self._means.heads[layer]  # [H, dh]
@@ -162,21 +166,21 @@ class MaskedBert:
         keep = self.gates[layer * len(mean) : (layer + 1) * len(mean), None]
         return ((keep * (x - mean) + mean).flatten(-2),)
 
-    def _mlp(self, layer: int, module, inputs, output):
+    def _gate_mlp(self, layer: int, module, inputs, output):
         if self.gates is None:
             return None
         mean, before = self._means.mlps[layer], self._means.heads.shape[:2].numel()
         return self.gates[before + layer] * (output - mean) + mean
 
 
-def products(
+def list_products(
     plain: BertForSequenceClassification, steps: list[list[tuple[int, ...]]], dtype: torch.dtype = torch.float32
 ) -> list[list[Factors]]:
-    """The products with weights that each pruning step needs, in its order: forward, then backward.
+    """List the products with weights that each pruning step needs, forward and then backward.
 
-    steps: real tokens and pairs of each micro-batch. The last layer takes keys and values of all rows, everything else
-    of one row a pair; below the gates of layer 0 nothing needs a gradient. Not among them: attention's own products,
-    the pooler's and the classifier's, and gradients of weights.
+    `steps` has the real tokens and pairs of each micro-batch. The last layer computes keys and values for all tokens,
+    everything else for one token per pair; nothing below the gates of layer 0 needs a gradient. Products inside
+    attention, of the pooler and of the classifier are excluded, as are gradients of weights.
     """
     d, layers = plain.config.hidden_size, []
     for layer in plain.bert.encoder.layer:
@@ -184,28 +188,30 @@ def products(
         inner = torch.cat([own.query.weight, own.key.weight, own.value.weight])
         weights = (inner, output.dense.weight, layer.intermediate.dense.weight, layer.output.dense.weight)
         layers.append([weight.to(dtype) for weight in weights])
-    most = max(part[0] for step in steps for part in step)
-    left = {width: torch.randn(most, width).to(dtype) for width in {d, 2 * d, 3 * d, plain.config.intermediate_size}}
+    max_tokens = max(part[0] for step in steps for part in step)
+    rows_by_width = {
+        width: torch.randn(max_tokens, width).to(dtype) for width in {d, 2 * d, 3 * d, plain.config.intermediate_size}
+    }
 
-    def passes(tokens: int, pairs: int, *_) -> list[Factors]:
-        met = [(tokens, weight) for layer in layers[:-1] for weight in layer]  # rows and the weights they meet
+    def pass_products(tokens: int, pairs: int, *_) -> list[Factors]:
+        operands = [(tokens, weight) for layer in layers[:-1] for weight in layer]  # (rows, weight)
         inner, *outer = layers[-1]
-        met += [(pairs, inner[:d]), (tokens, inner[d:]), *((pairs, weight) for weight in outer)]
-        both = [(n, weight.T) for n, weight in met] + [(n, weight) for n, weight in met[:0:-1]]
-        return [(left[len(matrix)][:n], matrix) for n, matrix in both]
+        operands += [(pairs, inner[:d]), (tokens, inner[d:]), *((pairs, weight) for weight in outer)]
+        both = [(n, weight.T) for n, weight in operands] + [(n, weight) for n, weight in operands[:0:-1]]
+        return [(rows_by_width[len(matrix)][:n], matrix) for n, matrix in both]
 
-    return [[factors for part in step for factors in passes(*part)] for step in steps]
+    return [[factors for part in step for factors in pass_products(*part)] for step in steps]
 
 
 def multiply(work: list[list[Factors]], turn: int, steps: int) -> None:
-    """The products of the steps of a turn, of `steps` steps each, by torch's own function."""
+    """Compute the products of a turn of `steps` steps by ``torch.mm``."""
     for factors in work[turn * steps : (turn + 1) * steps]:
         for x, matrix in factors:
             torch.mm(x, matrix)
 
 
-class LaidOut:
-    """The same products, by oneDNN on matrices that are laid out for it beforehand."""
+class PackedProducts:
+    """The same products by oneDNN, on weights in its layout."""
 
     def __init__(self, work: list[list[Factors]]):
         layouts: dict[tuple, Tensor] = {}
@@ -226,10 +232,10 @@ class LaidOut:
                 product(x, layout, None)
 
 
-def interleaved(
+def time_interleaved(
     ways: dict[str, Callable[[int], object]], turns: int, after_first: Callable[[], object] = lambda: None
 ) -> dict[str, list[float]]:
-    """Seconds of every way in every turn: each turn runs all ways once. The first turn warms up and is not counted."""
+    """Time every way once per turn, in seconds; the first turn warms up and is not counted."""
     times = {name: [] for name in ways}
     for turn in range(turns + 1):
         for name, run in ways.items():
@@ -241,49 +247,49 @@ def interleaved(
     return times
 
 
-def ratio(above: Sequence[float], below: Sequence[float]) -> float:
-    """The median of the turns' ratios: what slows the machine for a while slows both sides of a ratio."""
+def median_ratio(above: Sequence[float], below: Sequence[float]) -> float:
+    """Return the median of the ratios of each turn, which a temporary slowdown of the machine hardly changes."""
     return round(statistics.median(a / b for a, b in zip(above, below, strict=True)), 3)
 
 
-def parser_for(doc: str) -> argparse.ArgumentParser:
+def make_parser(doc: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", action="append", choices=SIZES, help="which model; may be repeated (default: all)")
+    parser.add_argument("--size", action="append", choices=SIZES, help="model size; may be repeated (default: all)")
     parser.add_argument("--turns", type=int, help="counted turns (default: 5, and 2 at bert-base)")
     parser.add_argument("--out", type=Path, help="JSON file to write")
     return parser
 
 
-def machine() -> dict:
-    """What the times were taken on."""
-    names = [line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
+def describe_machine() -> dict:
+    """Describe the processor and the versions of libraries."""
+    names = [line.split(":")[1].strip() for line in _read_lines("/proc/cpuinfo") if line.startswith("model name")]
     processor = f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores"
     versions = {"torch": torch.__version__, "transformers": transformers_version}
     capability = torch.backends.cpu.get_cpu_capability()
     return {"cpu": processor, "vectors": capability, "threads": torch.get_num_threads(), **versions}
 
 
-def report(results: list[dict], out: Path | None) -> None:
+def print_report(results: list[dict], out: Path | None) -> None:
     """Print a table with one column per result, and write the JSON."""
-    document = {"machine": machine(), "results": results}
-    flat = [_flat(result) for result in results]
+    document = {"machine": describe_machine(), "results": results}
+    flat = [_flatten(result) for result in results]
     print("\n" + ", ".join(f"{key}: {value}" for key, value in document["machine"].items()) + "\n")
     for key in dict.fromkeys(key for row in flat for key in row):
-        print(f"{key:<34}" + "".join(f"{_cell(row.get(key, '')):>18}" for row in flat))
+        print(f"{key:<34}" + "".join(f"{_format_cell(row.get(key, '')):>18}" for row in flat))
     if out:
         out.write_text(json.dumps(document, indent=1) + "\n")
 
 
-def _lines(path: str) -> list[str]:
+def _read_lines(path: str) -> list[str]:
     return Path(path).read_text().splitlines() if Path(path).is_file() else []
 
 
-def _flat(result: dict) -> dict:
+def _flatten(result: dict) -> dict:
     flat = {}
     for key, value in result.items():
         flat |= {f"{key}, {k}": v for k, v in value.items()} if isinstance(value, dict) else {key: value}
     return flat
 
 
-def _cell(value) -> str:
+def _format_cell(value) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)

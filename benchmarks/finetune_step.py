@@ -1,17 +1,18 @@
-"""Time of a fine-tuning step in passes of like length and in bfloat16, beside the plain step: one pass in float32,
-padded to the longest pair of the batch, as a plain training loop over shuffled pairs does it.
+"""Time a fine-tuning step in passes of similar lengths and in bfloat16 relative to the plain step.
+
+The plain step is one float32 pass padded to the longest pair of the batch, as in a training loop over shuffled pairs.
 
     python benchmarks/finetune_step.py --size minilm --out finetune_step.json
 
-All ways learn from the same batches, interleaved step by step; the ratio is the median over steps of plain over it.
-Before times are taken, one step from the same weights must give the plain loss and gradient, within the precision.
+All ways learn from the same batches and alternate after every step; the ratio is the median over steps of the plain
+time over the other. Before timing, one step from the same weights must give the plain gradient within the precision.
 """
 
 import math
 from copy import deepcopy
 
 import torch
-from common import SIZES, classifier, encoded_pairs, interleaved, parser_for, ratio, report
+from common import SIZES, encode_pairs, make_classifier, make_parser, median_ratio, print_report, time_interleaved
 from torch import Tensor
 
 from heuristic_core.common.threads import use_threads
@@ -30,60 +31,60 @@ WAYS = {
     "bfloat16": {"precision": "bfloat16"},
     "bfloat16, passes of 1024": {"pass_tokens": 1024, "precision": "bfloat16"},
 }
-CLOSE = {"float32": 1e-3, "bfloat16": 0.3}  # relative error of the gradient that is let pass
+MAX_ERRORS = {"float32": 1e-3, "bfloat16": 0.3}  # largest accepted relative error of the gradient
 
 
 def main():
-    parser = parser_for(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     use_threads(args.threads)
-    report([measured(name, args.turns) for name in args.size or SIZES], args.out)
+    print_report([measure(name, args.turns) for name in args.size or SIZES], args.out)
 
 
-def measured(name: str, turns: int | None) -> dict:
-    """What is reported of one size."""
+def measure(name: str, turns: int | None) -> dict:
+    """Return the results for one size."""
     size = SIZES[name]
-    _, encoded, about = encoded_pairs("generated" if name == "miniature" else "MNLI", size.pairs, size)
+    _, encoded, lengths = encode_pairs("generated" if name == "miniature" else "MNLI", size.pairs, size)
     turns = turns or 3 * size.turns
     pairs, batches = PairTensors(encoded), Batches(len(encoded), BATCH, 1)
-    model = classifier(size).train().requires_grad_(True)
-    for module in model.modules():  # draws of their own would make losses differ
+    model = make_classifier(size).train().requires_grad_(True)
+    for module in model.modules():  # independent dropout would make losses differ
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
     model.config.attention_probs_dropout_prob = 0.0
-    steppers = {way: Stepper(deepcopy(model), pairs, settings(changes)) for way, changes in WAYS.items()}
-    check({way: gradient(stepper, batches.at(0)) for way, stepper in steppers.items()})
+    steppers = {way: Stepper(deepcopy(model), pairs, make_settings(changes)) for way, changes in WAYS.items()}
+    check_gradients({way: compute_gradient(stepper, batches.at(0)) for way, stepper in steppers.items()})
     ways = {w: (lambda turn, s=stepper: s.step(batches.at(turn), RATE)) for w, stepper in steppers.items()}
-    times = interleaved(ways, turns)
-    ratios = {way: ratio(times[PLAIN], times[way]) for way in WAYS if way != PLAIN}
-    seconds = {way: sorted(taken)[len(taken) // 2] for way, taken in times.items()}
-    return {"size": name, "lengths": about, "plain over it": ratios, "median seconds": seconds}
+    times = time_interleaved(ways, turns)
+    ratios = {way: median_ratio(times[PLAIN], times[way]) for way in WAYS if way != PLAIN}
+    seconds = {way: sorted(values)[len(values) // 2] for way, values in times.items()}
+    return {"size": name, "lengths": lengths, "plain over it": ratios, "median seconds": seconds}
 
 
-def settings(changes: dict) -> Finetune:
+def make_settings(changes: dict) -> Finetune:
     return Finetune(
         seeds=[1], steps=1000, batch_size=BATCH, learning_rate=RATE, checkpoints=[1000], evaluate_every=1000, **changes
     )
 
 
-def gradient(stepper: Stepper, index: Tensor) -> Tensor:
-    """The gradient of one step, flat; the step is made, too."""
-    seen = []
+def compute_gradient(stepper: Stepper, index: Tensor) -> Tensor:
+    """Take a step and return its gradient, flattened."""
+    recorded = []
     hook = stepper.optimizer.register_step_pre_hook(
-        lambda *_: seen.append(torch.cat([w.grad.flatten() for w in stepper.model.parameters()]))
+        lambda *_: recorded.append(torch.cat([w.grad.flatten() for w in stepper.model.parameters()]))
     )
     stepper.step(index, RATE)
     hook.remove()
-    return seen[0]
+    return recorded[0]
 
 
-def check(gradients: dict[str, Tensor]) -> None:
-    """Stop where a way's gradient is not the plain one."""
+def check_gradients(gradients: dict[str, Tensor]) -> None:
+    """End the program if a gradient differs from the plain one."""
     exact = gradients[PLAIN]
-    for way, found in gradients.items():
-        error = float((found - exact).norm() / exact.norm())
-        allowed = CLOSE[WAYS[way].get("precision", "float32")]
+    for way, value in gradients.items():
+        error = float((value - exact).norm() / exact.norm())
+        allowed = MAX_ERRORS[WAYS[way].get("precision", "float32")]
         if not (math.isfinite(error) and error < allowed):
             raise SystemExit(f"{way}: the gradient is off by {error:.3g} of its size; at most {allowed} was expected")
 

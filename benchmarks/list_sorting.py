@@ -1,11 +1,11 @@
-"""Time of a training step of several list-sorting models in one pass, beside the same seeds one by one.
+"""Time a training step of several list-sorting models in one pass relative to the same seeds one by one.
 
     python benchmarks/list_sorting.py --arithmetic portable --out list_sorting.json
 
-One by one in two ways: with the project's own step, a pass per seed; and plainly: a module of torch's layers per seed,
-keys and queries computed for every token of every list, and torch's fused Adam. All ways learn from the same batches in
-the same arithmetic, interleaved step by step on one thread; a ratio is the median over steps. Before times are taken,
-the plain gradient of the first batch must be the own one.
+Two ways take seeds one by one: the project's own step with a pass per seed, and a plain step with a module of torch's
+layers per seed, keys and queries for every token of every list, and torch's fused Adam. All ways learn from the same
+batches in the same arithmetic and alternate after every step on one thread; a ratio is the median over steps. Before
+timing, the plain gradient of the first batch must equal that of the project's step.
 """
 
 import argparse
@@ -19,7 +19,7 @@ if __name__ == "__main__":
 
 import torch
 import torch.nn.functional as F
-from common import interleaved, ratio, report
+from common import median_ratio, print_report, time_interleaved
 from torch import Tensor, nn
 
 from heuristic_core.common.threads import use_threads
@@ -28,7 +28,7 @@ from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequen
 from heuristic_core.experiments.list_sorting.model import initialise_parameters
 from heuristic_core.experiments.list_sorting.training import Learner, make_optimizer
 
-CLOSE = 1e-3  # relative error of the gradient that is let pass
+MAX_ERROR = 1e-3  # largest accepted relative error of the gradient
 
 
 def main():
@@ -44,50 +44,50 @@ def main():
     args = parser.parse_args()
     use_threads(1)
     used = arithmetic.enforce(args.arithmetic, may_restart=False)
-    studies = [study_of(args, numbers) for numbers in args.numbers or [51]]
-    report([{"arithmetic": used} | measured(study, args.turns) for study in studies], args.out)
+    studies = [make_study(args, numbers) for numbers in args.numbers or [51]]
+    print_report([{"arithmetic": used} | measure(study, args.turns) for study in studies], args.out)
 
 
-def study_of(args: argparse.Namespace, numbers: int) -> ListSorting:
+def make_study(args: argparse.Namespace, numbers: int) -> ListSorting:
     steps = args.turns + 1
     training = {"seeds": list(range(args.seeds)), "batch_size": args.batch_size, "steps": steps}
-    drawn = {"numbers": numbers, "train_lists": args.seeds * args.batch_size, "held_out_lists": 1}
-    return parse({"data": drawn, "training": training}, "benchmark")
+    lists = {"numbers": numbers, "train_lists": args.seeds * args.batch_size, "held_out_lists": 1}
+    return parse({"data": lists, "training": training}, "benchmark")
 
 
-def measured(study: ListSorting, turns: int) -> dict:
-    """What is reported of one study."""
+def measure(study: ListSorting, turns: int) -> dict:
+    """Return the results for one study."""
     seeds, size = study.training.seeds, study.training.batch_size
     batches = make_sequences(draw_lists(study.data).train, study.data).split(size)
-    modules = [Plain(study, seed) for seed in seeds]
-    check(study, modules[0], batches[0])
+    modules = [TorchModel(study, seed) for seed in seeds]
+    check_gradients(study, modules[0], batches[0])
     optimizers = [make_optimizer(list(module.parameters()), study.training) for module in modules]
     together, alone = Learner(study, seeds), [Learner(study, [seed]) for seed in seeds]
 
-    def plainly(turn: int) -> None:
-        for module, of_module, tokens in zip(modules, optimizers, batches, strict=True):
+    def step_plain(turn: int) -> None:
+        for module, optimizer, tokens in zip(modules, optimizers, batches, strict=True):
             module.loss(tokens).backward()
-            of_module.step()
-            of_module.zero_grad()
+            optimizer.step()
+            optimizer.zero_grad()
 
-    def one_by_one(turn: int) -> None:
+    def step_alone(turn: int) -> None:
         for learner, tokens in zip(alone, batches, strict=True):
             learner.advance([tokens])
 
-    ways = {"together": lambda turn: together.advance(batches), "one by one": one_by_one, "plain": plainly}
-    times = interleaved(ways, turns)
+    ways = {"together": lambda turn: together.advance(batches), "one by one": step_alone, "plain": step_plain}
+    times = time_interleaved(ways, turns)
     return {
         "numbers": study.data.numbers,
         "seeds": len(seeds),
         "lists": size,
-        "one by one over together": ratio(times["one by one"], times["together"]),
-        "plain over together": ratio(times["plain"], times["together"]),
-        "median seconds": {way: sorted(taken)[len(taken) // 2] for way, taken in times.items()},
+        "one by one over together": median_ratio(times["one by one"], times["together"]),
+        "plain over together": median_ratio(times["plain"], times["together"]),
+        "median seconds": {way: sorted(values)[len(values) // 2] for way, values in times.items()},
     }
 
 
-class Plain(nn.Module):
-    """The model of one seed as torch's layers make it."""
+class TorchModel(nn.Module):
+    """The model of one seed, made of torch's layers."""
 
     def __init__(self, study: ListSorting, seed: int):
         super().__init__()
@@ -115,12 +115,12 @@ class Plain(nn.Module):
             layer.bias.zero_()
 
     def loss(self, tokens: Tensor) -> Tensor:
-        """Mean cross-entropy of the sorted numbers. tokens: [B, 2 L + 1]."""
+        """Return the mean cross-entropy of the sorted numbers in `tokens` [B, 2 L + 1]."""
         b, positions = tokens.shape
         x = self.token(tokens) + self.position.weight
-        seen = self.norm(x)
+        normalised = self.norm(x)
         q, k, v = (
-            layer(seen).view(b, positions, self.heads, -1).transpose(1, 2)
+            layer(normalised).view(b, positions, self.heads, -1).transpose(1, 2)
             for layer in (self.query, self.key, self.value)
         )
         attention = torch.softmax(q @ k.mT * q.shape[-1] ** -0.5 + self.later, -1)
@@ -129,16 +129,18 @@ class Plain(nn.Module):
         return F.cross_entropy(logits.flatten(0, 1), tokens[:, self.length + 1 :].flatten())
 
 
-def check(study: ListSorting, plain: Plain, tokens: Tensor) -> None:
-    """Stop where the plain gradient in the token embedding and in the unembedding is not the own one."""
-    own = Learner(study, study.training.seeds[:1])
-    own.advance([tokens])
+def check_gradients(study: ListSorting, plain: TorchModel, tokens: Tensor) -> None:
+    """End the program if plain gradients of embedding or unembedding differ from those of the project's step."""
+    reference = Learner(study, study.training.seeds[:1])
+    reference.advance([tokens])
     plain.loss(tokens).backward()
-    gradients = own.gradients
-    for name, found in (("token", plain.token.weight.grad), ("unembed", plain.unembed.weight.grad.T)):
-        error = float((found - gradients[name][0]).norm() / found.norm())
-        if not error < CLOSE:
-            raise SystemExit(f"{name}: the gradient is off by {error:.3g} of its size; at most {CLOSE} was expected")
+    gradients = reference.gradients
+    for name, gradient in (("token", plain.token.weight.grad), ("unembed", plain.unembed.weight.grad.T)):
+        error = float((gradient - gradients[name][0]).norm() / gradient.norm())
+        if not error < MAX_ERROR:
+            raise SystemExit(
+                f"{name}: the gradient is off by {error:.3g} of its size; at most {MAX_ERROR} was expected"
+            )
     plain.zero_grad()
 
 

@@ -1,9 +1,9 @@
-"""How far subnetworks found with bfloat16 weights differ from those found in float32, beside how far two seeds differ.
+"""Compare subnetworks pruned with bfloat16 and float32 weights, relative to the difference between two seeds.
 
-    python benchmarks/precision.py results/miniature/mini-bert/pairs/ft1/step2200 --config config.yaml --out out.json
+    python benchmarks/precision.py results/miniature/mini-bert/pairs/ft1/step1800 --config config.yaml --out out.json
 
-Reads a finished study's checkpoint folder. Prunes with the study's settings for three seeds at both sparsities of its
-spread, in either precision; every subnetwork is then evaluated in float32. Nothing here is timed.
+Reads the checkpoint folder of a finished study. Prunes with the study's settings for three seeds, at both sparsities of
+its spread and in both precisions, and evaluates every subnetwork in float32. Nothing is timed.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def main():
     use_threads(1)
     study = load_study(args.config)
     sparsities = (study.grid.mid, study.grid.high)
-    kept = {p: subnetworks(args.step, study.prune, sparsities, p, args.device) for p in ("float32", "bfloat16")}
+    kept = {p: prune_runs(args.step, study.prune, sparsities, p, args.device) for p in ("float32", "bfloat16")}
     rows = [row for sparsity in sparsities for row in compare(args.step, kept, sparsity)]
     for row in rows:
         print(json.dumps(row))
@@ -48,34 +48,36 @@ def main():
         args.out.write_text(json.dumps(rows, indent=1) + "\n")
 
 
-def subnetworks(step: Path, settings, sparsities, precision: str, device: str) -> dict[PruningRun, list[int]]:
-    """Kept components by run."""
+def prune_runs(step: Path, settings, sparsities, precision: str, device: str) -> dict[PruningRun, list[int]]:
+    """Prune, and return the kept components by run."""
     model = load_model(step / "checkpoint", device, precision)
     means, logits = ComponentMeans.load(step / "means.safetensors"), load_file(step / "logits.safetensors")["logits"]
     train = Encoded.load(step.parents[1] / "data/encoded/train.safetensors")
     inputs, _ = make_pruning_inputs(model, means, train, logits, settings)
-    found = [
-        one for sparsity in sparsities for one in prune(inputs, [PruningRun(sparsity, s) for s in SEEDS], settings)
+    results = [
+        result
+        for sparsity in sparsities
+        for result in prune(inputs, [PruningRun(sparsity, s) for s in SEEDS], settings)
     ]
     size = len(model.grid)
-    return {one.run: keep_largest(one.log_alpha, kept_count(size, one.run.sparsity)) for one in found}
+    return {result.run: keep_largest(result.log_alpha, kept_count(size, result.run.sparsity)) for result in results}
 
 
 def compare(step: Path, kept: dict[str, dict[PruningRun, list[int]]], sparsity: float):
-    """One row per seed: components shared by both precisions, and accuracies of both; and one for pairs of seeds."""
-    exact, rough = kept["float32"], kept["bfloat16"]
+    """Yield a row per seed (components shared by both precisions, accuracies of both), and one for pairs of seeds."""
+    exact, rounded = kept["float32"], kept["bfloat16"]
     for run in (PruningRun(sparsity, seed) for seed in SEEDS):
         row = {"sparsity": sparsity, "seed": run.seed, "kept": len(exact[run])}
-        row["shared"] = len(set(exact[run]) & set(rough[run]))
-        for precision, subnetwork in (("float32", exact[run]), ("bfloat16", rough[run])):
-            row |= {f"{group}, {precision}": value for group, value in accuracies(step, subnetwork).items()}
+        row["shared"] = len(set(exact[run]) & set(rounded[run]))
+        for precision, subnetwork in (("float32", exact[run]), ("bfloat16", rounded[run])):
+            row |= {f"{group}, {precision}": value for group, value in compute_accuracies(step, subnetwork).items()}
         yield row
     pairs = combinations((set(exact[PruningRun(sparsity, seed)]) for seed in SEEDS), 2)
     yield {"sparsity": sparsity, "shared by two seeds in float32": [len(a & b) for a, b in pairs]}
 
 
-def accuracies(step: Path, kept: list[int]) -> dict[str, float]:
-    """Mean accuracy over the subsets of each group, percent."""
+def compute_accuracies(step: Path, kept: list[int]) -> dict[str, float]:
+    """Return the mean accuracy over the subsets of each group, in percent."""
     model, means = load_model(step / "checkpoint"), ComponentMeans.load(step / "means.safetensors")
     evaluation = Encoded.load(step.parents[1] / "data/encoded/evaluation.safetensors")
     removed = [i for i in range(len(model.grid)) if i not in kept]

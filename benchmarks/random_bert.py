@@ -1,4 +1,4 @@
-"""A BERT with random weights, and pairs of random tokens, of given sizes: what the benchmark of a GPU measures."""
+"""BERT with random weights, and pairs of random tokens, for the GPU benchmark."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,21 @@ from torch import Tensor
 
 from heuristic_core.data.encoded import Encoded, pack_lists
 
-LOG_LENGTH, DEVIATION = 3.55, 0.5  # of MNLI's lengths, log-normal
+LOG_LENGTH, DEVIATION = 3.55, 0.5  # log-normal, as the lengths of MNLI's pairs
 
 
 @dataclass(frozen=True)
 class Size:
-    """A BERT, and what it is measured on: pairs drawn from and pairs evaluated, pairs of a step."""
+    """Sizes of a BERT and of its benchmarks.
+
+    Attributes:
+        longest: Maximum length of a pair, in tokens.
+        pairs: Training pairs.
+        evaluated: Evaluation pairs.
+        batch: Pairs per pruning step.
+        tuned: Pairs per fine-tuning step.
+        spread: Standard deviation of the weights.
+    """
 
     layers: int
     heads: int
@@ -34,8 +43,8 @@ SIZES = {
 }
 
 
-def random_bert(size: Size) -> tuple[dict, dict[str, Tensor]]:
-    """config.json and weights of a BERT, without transformers."""
+def make_bert(size: Size) -> tuple[dict, dict[str, Tensor]]:
+    """Make the contents of config.json and the weights of a BERT, without transformers."""
     config = {
         "model_type": "bert", "vocab_size": size.vocabulary, "hidden_size": size.hidden, "hidden_act": "gelu",
         "num_hidden_layers": size.layers, "num_attention_heads": size.heads, "intermediate_size": size.feed_forward,
@@ -67,8 +76,8 @@ def random_bert(size: Size) -> tuple[dict, dict[str, Tensor]]:
     return config, weights
 
 
-def random_pairs(size: Size, count: int, seed: int) -> Encoded:
-    """Pairs of random tokens."""
+def draw_pairs(size: Size, count: int, seed: int) -> Encoded:
+    """Draw pairs of random tokens."""
     draw = np.random.default_rng(seed)
     lengths = draw.lognormal(LOG_LENGTH, DEVIATION, count).round().astype(int).clip(7, size.longest)
     ids = [draw.integers(5, size.vocabulary, length).tolist() for length in lengths]

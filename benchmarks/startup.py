@@ -1,10 +1,10 @@
-"""What starting processes costs: one pruning and one evaluation job as a fresh process and as a fork, in turn.
+"""Measure the start of processes: one pruning and one evaluation job as a new process and as a fork.
 
     python benchmarks/startup.py results/miniature/mini-bert/pairs --config config.yaml
 
-Reads a finished study's run folder and writes to a temporary one. Prints, for each script, the median wall time of a
-fresh process, of a fork of the fork server, and of the work alone (the same call inside this process), and from
-these the share that starting takes. Times mean little on a shared machine; the shares are measured in turn in one run.
+Reads the run folder of a finished study and writes to a temporary one. Prints for each script the median wall time of a
+new process, of a fork of the fork server, and of the work alone (the same call inside this process), and the share of
+the start, which is more reliable than times on a shared machine because the three ways alternate in one run.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=7)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as out:
-        for name, arguments in jobs(args.runs, args.config, Path(out)).items():
+        for name, arguments in list_jobs(args.runs, args.config, Path(out)).items():
             print(
                 json.dumps(
                     {"script": name} | measure(ROOT / "workflow/scripts" / f"{name}.py", arguments, args.repeats)
@@ -36,8 +36,8 @@ def main():
             )
 
 
-def jobs(runs: Path, config: str, out: Path) -> dict[str, list[str]]:
-    """Arguments of a pruning and of an evaluation job of the study's first cell."""
+def list_jobs(runs: Path, config: str, out: Path) -> dict[str, list[str]]:
+    """Return the arguments of a pruning and of an evaluation job of the study's first cell."""
     cell = sorted(runs.glob("ft*/step*/s*/seed*"))[0]
     step = cell.parent.parent
     identity = json.loads((cell / "subnetwork.json").read_text())["identity"]
@@ -59,7 +59,7 @@ def jobs(runs: Path, config: str, out: Path) -> dict[str, list[str]]:
 
 
 def measure(script: Path, arguments: list[str], repeats: int) -> dict[str, float]:
-    """Median wall seconds of the three ways, and the share of start-up in the first two."""
+    """Return the median wall seconds of the three ways, and the share of the start in the first two."""
     specification = importlib.util.spec_from_file_location(script.stem, script)
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)

@@ -39,7 +39,7 @@ def members(archive: Path) -> dict[str, bytes]:
         return {name: file.read(name) for name in file.namelist()}
 
 
-def described(result: dict[str, bytes]) -> dict[str, dict]:
+def list_entities(result: dict[str, bytes]) -> dict[str, dict]:
     """The entities of an archive's metadata, by identifier."""
     return {entity["@id"]: entity for entity in json.loads(result[METADATA])["@graph"]}
 
@@ -52,7 +52,7 @@ def write(archive: Path, result: dict[str, bytes]) -> Path:
     return archive
 
 
-def forged(archive: Path, result: dict[str, bytes], **changed: bytes) -> Path:
+def forge(archive: Path, result: dict[str, bytes], **changed: bytes) -> Path:
     """An archive whose members have been changed, and its metadata to fit."""
     whole = json.loads(result[METADATA])
     for entity in whole["@graph"]:

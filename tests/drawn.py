@@ -5,7 +5,7 @@ import figure_mask_tables as masks
 import figure_tables as models
 import numpy as np
 import pandas as pd
-from figure_tables import CONTEXT, only, table  # noqa: F401  for tests
+from figure_tables import CONTEXT, filter_rows, table  # noqa: F401  for tests
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import compute_family_scores, compute_group_accuracy

@@ -62,7 +62,7 @@ def fetch(command, environment, tmp_path):
     return run
 
 
-def waited_for(condition, seconds=60):
+def wait_until(condition, seconds=60):
     """What `condition` returns once it is true."""
     end = time.monotonic() + seconds
     while not (result := condition()):

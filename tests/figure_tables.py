@@ -26,7 +26,7 @@ SUBSETS = {"in_domain": ("id", None)} | {
 }
 
 
-def only(rows, **values):
+def filter_rows(rows, **values):
     for column, value in values.items():
         rows = rows[rows[column].isna() if value is None else rows[column] == value]
     return rows

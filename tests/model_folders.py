@@ -9,12 +9,12 @@ from safetensors.torch import load_file, save_file
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{i}" for i in range(45))]
 
 
-def config_of(folder):
+def read_model_config(folder):
     return json.loads((folder / "config.json").read_text())
 
 
 def configure(folder, **changed):
-    (folder / "config.json").write_text(json.dumps(config_of(folder) | changed))
+    (folder / "config.json").write_text(json.dumps(read_model_config(folder) | changed))
 
 
 def rename(folder, new):

@@ -142,7 +142,7 @@ def claim_rows(ft_seeds, last_verdict):
     }  # fmt: skip
 
 
-def marks_of(name, ft_seeds):
+def make_marks(name, ft_seeds):
     """Values behind the marks of figure 2 or of figure 6: 85.5 % in-domain, 20 % out-of-domain."""
     groups = (("id", 85.5, "in_domain"), ("ood", 20.0, "cn_if"))
     if name == "figure02":
@@ -195,7 +195,7 @@ def make_study(root, ft_seeds=(1, 2), shift=0.0, heads=4, verdict="not clear", f
     for name in ("figure02", figure):
         canvas = Canvas(figsize=(7, 2))
         canvas.subplots().plot(np.arange(5) * (1 + shift))
-        write(root, name, canvas, marks_of(name, ft_seeds), Figure(dpi=100))
+        write(root, name, canvas, make_marks(name, ft_seeds), Figure(dpi=100))
     ablated = pd.DataFrame(ABLATED).reindex(columns=table3.COLUMNS)
     write(root, "table3", None, ablated.assign(ft_seed=1, kind="mean", role="core", statistic="one"), Figure())
     return root

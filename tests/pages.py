@@ -102,22 +102,22 @@ WINDOW = """<iframe src="{source}" style="width: {width}px; height: 2000px; bord
 
 def probe(path: Path, folder: Path, table: str, column: int, width: int = 360) -> dict:
     """What a reader with a narrow window finds: how wide the page is, how `column` of a table sorts, and faults."""
-    return found(path, folder, PROBE.replace("TABLE", json.dumps(table)).replace("COLUMN", str(column)), width)
+    return run_in_browser(path, folder, PROBE.replace("TABLE", json.dumps(table)).replace("COLUMN", str(column)), width)
 
 
-def found(path: Path, folder: Path, script: str, width: int, *options: str) -> dict:
+def run_in_browser(path: Path, folder: Path, script: str, width: int, *options: str) -> dict:
     """What `script`, at the end of the page at `path`, posts to the window around it. options: of Chromium.
 
     The page is in a frame, as no window of headless Chromium is that narrow.
     """
-    (folder / "probed.html").write_text(watched(path, script))
+    (folder / "probed.html").write_text(add_script(path, script))
     (folder / "window.html").write_text(WINDOW.format(source="probed.html", width=width))
     address = (folder / "window.html").as_uri()
     dumped = chromium("--virtual-time-budget=8000", *options, "--dump-dom", address, folder=folder)
     return json.loads(html.unescape(re.search(r'data-found="([^"]*)"', dumped)[1]))
 
 
-def watched(path: Path, script: str) -> str:
+def add_script(path: Path, script: str) -> str:
     """The page at `path` with `script` at its end, and faults of all scripts in `window.faults`."""
     before, _, after = path.read_text().replace("<head>", f"<head>{WATCH}", 1).rpartition("</body>")
     return f"{before}{script}</body>{after}"  # a script in the page may name these tags, too

@@ -66,19 +66,19 @@ def dataset(rows, labels):
     return Dataset.from_list([dict(zip(features, row, strict=True)) for row in rows], features)
 
 
-def saved(path, rows, labels):
+def save_dataset(path, rows, labels):
     dataset(rows, labels).save_to_disk(path)
 
 
 def paws_qqp_saved(path, rows, labels):
-    saved(path, [(str(a.encode()), str(b.encode()), y) for a, b, y in rows], labels)
+    save_dataset(path, [(str(a.encode()), str(b.encode()), y) for a, b, y in rows], labels)
 
 
 def paws_qqp_parquet(path, rows, labels):
     class_label_parquet(path, [(str(a.encode()), str(b.encode()), y) for a, b, y in rows], labels)
 
 
-def saved_dict(path, rows, labels):
+def save_dataset_dict(path, rows, labels):
     from datasets import DatasetDict
 
     assert path.name == "dev"
@@ -91,7 +91,7 @@ def class_label_parquet(path, rows, labels):
 
 def paws_of_the_paper(folder):
     """What the user brings for config/paper-qqp-bert.yaml, with a pair of each label, in the folder of a run."""
-    saved(folder / "data/heuristic-core/data/datasets/paws-qqp", [("a", "b", 0), ("c", "d", 1)], QQP)
+    save_dataset(folder / "data/heuristic-core/data/datasets/paws-qqp", [("a", "b", 0), ("c", "d", 1)], QQP)
 
 
 SENTENCES, QUESTIONS = ["sentence1", "sentence2"], ["question1", "question2"]
@@ -106,13 +106,13 @@ FORMATS = {
     "paws-qqp-parquet": (paws_qqp_parquet, "paws.parquet", SENTENCES, "label"),
     "multinli": (multinli_jsonl, "multinli_1.0_dev_matched.jsonl", SENTENCES, "gold_label"),
     "csv": (plain_csv, "dev.csv", SENTENCES, "label"),
-    "saved": (saved, "folder", SENTENCES, "label"),
-    "saved-split": (saved_dict, "folder/dev", SENTENCES, "label"),
+    "saved": (save_dataset, "folder", SENTENCES, "label"),
+    "saved-split": (save_dataset_dict, "folder/dev", SENTENCES, "label"),
     "parquet": (class_label_parquet, "dev-00000.parquet", SENTENCES, "label"),
 }
 
 
-def task_of(folder, file, sentences=SENTENCES, label="label", labels=NLI, **more):
+def make_task(folder, file, sentences=SENTENCES, label="label", labels=NLI, **more):
     split = {"file": file, "sentences": sentences, "label": label, **more}
     return FilesTask.model_validate(
         {
@@ -126,7 +126,7 @@ def task_of(folder, file, sentences=SENTENCES, label="label", labels=NLI, **more
     )
 
 
-def read(folder, file, sentences=SENTENCES, label="label", labels=NLI, **more):
+def read_pairs(folder, file, sentences=SENTENCES, label="label", labels=NLI, **more):
     """(first, second, label's number) of each row of a split, as the workflow reads it."""
-    task = task_of(folder, file, sentences, label, labels, **more)
+    task = make_task(folder, file, sentences, label, labels, **more)
     return [(*row.sentences, row.label) for row in read_rows(task, task.train[0], labels)[0]]

@@ -41,7 +41,7 @@ from heuristic_core.stats.frames import make_frame
 from heuristic_core.stats.seeds import mean_interval
 from heuristic_core.tables.parquet import concatenate, read_table, to_matrix, write_table
 
-CONTEXT = Context.of(STUDY).model_copy(update={"early": None})
+CONTEXT = Context.from_study(STUDY).model_copy(update={"early": None})
 GRID = ComponentGrid(4, 8)
 CELL = RUN._replace(step=CONTEXT.last, sparsity=CONTEXT.mid)
 FIGURES = ("figure02", "figure03", "figure05", "figure_core_seeds")  # violins, bars, a heat map, lines

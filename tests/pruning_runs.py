@@ -21,7 +21,7 @@ SETTINGS = Prune(
 SHORT = SETTINGS.model_copy(update={"rise": 14, "hold": 6})
 
 
-def one(inputs, sparsity, seed, settings, **options):
+def prune_run(inputs, sparsity, seed, settings, **options):
     (result,) = prune(inputs, [PruningRun(sparsity, seed)], settings, **options)
     return result
 

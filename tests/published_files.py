@@ -14,7 +14,7 @@ FOLDER = SHARED / "reference" / "published"
 TABLES = ("accuracy", "finetune_accuracy", "actual_sparsity")
 
 
-def imported(folder, to, task, *more):
+def import_study(folder, to, task, *more):
     """Tables by name, and study.json, as the import writes them from `folder`."""
     source = ROOT / "workflow" / "scripts" / "published.py"
     spec = importlib.util.spec_from_file_location("script_published", source)

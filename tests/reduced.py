@@ -50,7 +50,7 @@ def snakemake(
     return done
 
 
-def counted(text: str) -> Counter:
+def parse_job_counts(text: str) -> Counter:
     """Jobs by rule in the table that a dry run prints, without its total and targets."""
     result = Counter()
     for rule, count in dict(re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)).items():  # it can be printed twice
@@ -63,7 +63,7 @@ def counted(text: str) -> Counter:
 def planned(folder: Path, config: Path | list[Path] = REDUCED, checkout: Path = ROOT) -> dict[str, int]:
     """Jobs by rule that a dry run lists, but for the target itself, and the table of records that follows any other."""
     done = snakemake(folder, "--dry-run", "--quiet", "rules", config=config, checkout=checkout)
-    jobs = dict(counted(done.stdout + done.stderr))
+    jobs = dict(parse_job_counts(done.stdout + done.stderr))
     return {rule: count for rule, count in jobs.items() if not rule.endswith("provenance") or len(jobs) == 1}
 
 

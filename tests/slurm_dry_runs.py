@@ -20,7 +20,7 @@ def site_profile(folder: Path, **changes) -> tuple[str, str]:
     return "--profile", str(folder)
 
 
-def asked(text: str) -> dict[str, dict[str, str]]:
+def parse_resources(text: str) -> dict[str, dict[str, str]]:
     """The resources of the last job of every rule that a dry run prints."""
     rule, result = None, {}
     for line in text.splitlines():
@@ -31,6 +31,6 @@ def asked(text: str) -> dict[str, dict[str, str]]:
     return result
 
 
-def dry(folder: Path, *arguments: str, profile: tuple[str, str] = PROFILE, **options):
+def dry_run(folder: Path, *arguments: str, profile: tuple[str, str] = PROFILE, **options):
     done = snakemake(folder, *profile, "--dry-run", *arguments, **options)
-    return asked(done.stdout + done.stderr)
+    return parse_resources(done.stdout + done.stderr)

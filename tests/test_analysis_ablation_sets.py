@@ -26,7 +26,7 @@ CORE = [GRID.index(name) for name in ("0.1", "1.2", "1.3", "3.0")]
 DROPS = {GRID.index("0.1"): 5.0, GRID.index("1.2"): -1.0, GRID.index("1.3"): 9.0, GRID.index("3.0"): 2.0}
 
 
-def of_role(sets, *roles):
+def select_role(sets, *roles):
     return [item for item in sets if item.role in roles]
 
 
@@ -35,7 +35,7 @@ def test_single_sets_are_none_and_every_head():
     assert (sets[0].name, sets[0].role, sets[0].heads, sets[0].layers) == ("none", "none", (), "")
     assert [item.heads for item in sets[1:]] == [(head,) for head in range(32)]
     assert [item.layers for item in sets[1:]] == [str(head // 8) for head in range(32)]
-    assert {item.name for item in of_role(sets, "core")} == {"0.1", "1.2", "1.3", "3.0"}
+    assert {item.name for item in select_role(sets, "core")} == {"0.1", "1.2", "1.3", "3.0"}
     assert Counter(item.role for item in sets) == {"none": 1, "core": 4, "non-core": 28}
     assert {item.name for item in sets if item.all_kinds} == {"none", "0.1", "1.2", "1.3", "3.0", "0.5", "1.1"}
 
@@ -49,7 +49,7 @@ def test_joint_sets_of_four_core_heads():
     assert result["0.1+1.3+3.0"].role == "strongest"
     assert result["core-all"].heads == tuple(CORE) and result["core-all"].layers == "0+1+1+3"
     assert result["1.2+3.0"].heads == (GRID.index("1.2"), GRID.index("3.0"))
-    controls = of_role(sets, "control")
+    controls = select_role(sets, "control")
     signatures = ["0+1+1+3", "0+1+3", "0+1", "0+3", "1+1", "1+3"]
     assert [control.name for control in controls] == [
         f"control {k} of layers {of}" for of in signatures for k in range(1, 6)
@@ -58,7 +58,7 @@ def test_joint_sets_of_four_core_heads():
 
 
 def test_pairs_have_fewer_controls_than_the_whole_core():
-    sets = of_role(make_joint_sets(CORE, DROPS, GRID, control_draws=6, pair_control_draws=2, seed=0), "control")
+    sets = select_role(make_joint_sets(CORE, DROPS, GRID, control_draws=6, pair_control_draws=2, seed=0), "control")
     assert [sum(item.layers == of for item in sets) for of in ("0+1+1+3", "0+1+3", "0+1", "1+1")] == [6, 6, 2, 2]
 
 
@@ -78,14 +78,14 @@ def test_no_set_stands_twice(size, roles):
 
 def test_equal_drops_go_by_the_order_of_heads():
     sets = make_joint_sets(CORE, dict.fromkeys(CORE, 1.0), GRID, control_draws=0, pair_control_draws=0, seed=0)
-    assert [item.heads for item in of_role(sets, "strongest")] == [tuple(CORE[:3])]
+    assert [item.heads for item in select_role(sets, "strongest")] == [tuple(CORE[:3])]
 
 
 def test_the_users_sets_are_named_by_head_and_have_controls():
     chosen = parse_ablation_sets([["2.5", "0.3", "2.5"], ["0.1", "1.2"]], GRID)
     assert chosen == [(3, 21), (1, 10)]
     sets = make_joint_sets(CORE, DROPS, GRID, control_draws=2, pair_control_draws=2, seed=0, user_sets=chosen)
-    result = [(item.name, item.heads, item.layers) for item in of_role(sets, "chosen")]
+    result = [(item.name, item.heads, item.layers) for item in select_role(sets, "chosen")]
     assert result == [("0.3+2.5", (3, 21), "0+2"), ("0.1+1.2", (1, 10), "0+1")]  # the latter, a core pair, occurs once
     assert [item.role for item in sets if item.heads == (1, 10)] == ["chosen"]
     assert [item.name for item in sets if item.layers == "0+2"][1:] == [
@@ -119,7 +119,7 @@ def test_controls_are_distinct_of_all_heads_but_the_core_itself_and_matched_in_l
         if item.role == "control":
             assert set(item.heads) != core_heads
         else:
-            result = [control.heads for control in of_role(sets, "control") if control.layers == item.layers]
+            result = [control.heads for control in select_role(sets, "control") if control.layers == item.layers]
             every = combinations(range(12), len(item.heads))
             possible = [heads for heads in every if layers(heads) == item.layers and set(heads) != core_heads]
             assert len(set(result)) == len(result) == min(draws, len(possible))
@@ -128,7 +128,7 @@ def test_controls_are_distinct_of_all_heads_but_the_core_itself_and_matched_in_l
 def test_controls_do_not_depend_on_the_other_sets():
     def controls(core_heads, seed=1, **more):
         sets = make_joint_sets(core_heads, DROPS, GRID, control_draws=3, pair_control_draws=3, seed=seed, **more)
-        return [item.heads for item in of_role(sets, "control") if item.layers == "0+3"]
+        return [item.heads for item in select_role(sets, "control") if item.layers == "0+3"]
 
     assert controls(CORE[::3]) == controls(CORE[::3], user_sets=[(5, 6, 7)])
     assert controls(CORE[::3]) != controls(CORE[::3], seed=2)

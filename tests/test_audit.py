@@ -29,7 +29,7 @@ STUDY = Path("results/reduced")
 CELL = f"{RUNS}/ft1/step60/s0.4/seed42"
 
 
-def jobs_of(config):
+def list_jobs(config):
     return list_recorded_jobs(ROOT / "Snakefile", [str(config)])
 
 
@@ -38,7 +38,7 @@ def jobs(finished):
     """The jobs of the reduced study."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(finished)
-        return jobs_of(REDUCED)
+        return list_jobs(REDUCED)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def study(finished, tmp_path_factory, monkeypatch):
     monkeypatch.chdir(folder)
 
 
-def found(jobs):
+def audit(jobs):
     return {(item.kind, item.path) for item in check_study(STUDY, jobs)}
 
 
@@ -80,7 +80,7 @@ def edit_cell(path, column):
 
 
 def test_a_study_as_it_was_made_has_no_finding(study, jobs):
-    assert found(jobs) == set()
+    assert audit(jobs) == set()
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_a_study_as_it_was_made_has_no_finding(study, jobs):
 )  # fmt: skip
 def test_a_changed_result_is_found(study, jobs, path, tamper):
     tamper(Path(path))
-    assert ("tampered", path) in found(jobs)
-    assert {one for kind, one in found(jobs) if kind == "tampered"} == {path}  # what was made from it is stale
+    assert ("tampered", path) in audit(jobs)
+    assert {one for kind, one in audit(jobs) if kind == "tampered"} == {path}  # what was made from it is stale
 
 
 def test_a_mask_changed_in_one_component_is_found_and_named(study, jobs):
@@ -111,15 +111,15 @@ def test_a_mask_changed_in_one_component_is_found_and_named(study, jobs):
 def test_a_changed_record_is_found(study, jobs):
     path = f"{CELL}/subnetwork.json"
     record_file(path).write_text(record_file(path).read_text().replace('"rise": 14', '"rise": 15'))
-    assert ("tampered", str(record_file(path))) in found(jobs)
+    assert ("tampered", str(record_file(path))) in audit(jobs)
 
 
 def test_a_record_changed_with_its_digest_is_found_by_what_else_tells_of_it(study, jobs):
     path = f"{CELL}/predictions.parquet"
     change_record(path, lambda text: text.update(seconds=0.01))  # nothing but the collected table knows
-    assert found(jobs) == {("tampered", str(record_file(path)))}
+    assert audit(jobs) == {("tampered", str(record_file(path)))}
     change_record(path, lambda text: text["settings"].update(precision="float16"))
-    assert ("stale", path) in found(jobs)
+    assert ("stale", path) in audit(jobs)
     removed = []
     change_record(path, lambda text: removed.extend(text["inputs"].popitem()))
     assert any(mentions(item.detail, removed[0]) for item in check_study(STUDY, jobs) if item.path == path)
@@ -127,7 +127,7 @@ def test_a_record_changed_with_its_digest_is_found_by_what_else_tells_of_it(stud
 
 @pytest.mark.slow
 def test_another_configuration_makes_results_stale_and_orphaned(study, changed):
-    other = jobs_of(changed(prune__learning_rate=0.3, grid__seeds=[42, 43]))
+    other = list_jobs(changed(prune__learning_rate=0.3, grid__seeds=[42, 43]))
     findings = check_study(STUDY, other)
     stale = next(finding for finding in findings if finding.path == f"{CELL}/subnetwork.json")
     assert stale.kind == "stale" and mentions(stale.detail, "prune.learning_rate", 0.2, 0.3)
@@ -143,7 +143,7 @@ def test_what_is_lost_added_or_unrecorded_is_found(study, jobs):
     record_file(bare).unlink()
     extra = f"{RUNS}/ft2/step60/checkpoint/model.py"
     Path(extra).write_text("")
-    assert {("missing", lost), ("orphaned", added), ("unrecorded", bare), ("tampered", extra)} <= found(jobs)
+    assert {("missing", lost), ("orphaned", added), ("unrecorded", bare), ("tampered", extra)} <= audit(jobs)
 
 
 def test_what_publish_writes_is_no_orphan_and_jobs_later_than_the_table_of_records_are_one_finding(study, jobs):
@@ -155,13 +155,13 @@ def test_what_publish_writes_is_no_orphan_and_jobs_later_than_the_table_of_recor
         change_record(f"{CELL}/{name}", lambda text: text.update(started="2099-01-01T00:00:00Z"))
         changed.append(json.loads(record_file(f"{CELL}/{name}").read_text())["job"])
     later = [item.detail for item in check_study(STUDY, jobs) if item.path.endswith("provenance.parquet")]
-    assert len(later) == 1 and mentions(later[0], min(changed)) and "orphaned" not in str(found(jobs))
+    assert len(later) == 1 and mentions(later[0], min(changed)) and "orphaned" not in str(audit(jobs))
 
 
 def test_code_of_another_version_makes_results_stale(study, jobs):
     path = f"{CELL}/predictions.parquet"
     change_record(path, lambda text: text.update(code="0123456789abcdef"))
-    assert ("stale", path) in found(jobs)
+    assert ("stale", path) in audit(jobs)
 
 
 @pytest.mark.slow
@@ -171,7 +171,7 @@ def test_a_forged_result_with_a_forged_record_does_not_come_out_again(study, job
     edit_cell(path, "floor")
     change_record(path, lambda text: text["outputs"].update({"tables/effective_size.parquet": file_digest(path)}))
     write_table("provenance", collected(STUDY), STUDY / "tables/provenance.parquet")
-    assert not [kind for kind, _ in found(jobs) if kind == "tampered"]
+    assert not [kind for kind, _ in audit(jobs) if kind == "tampered"]
     result = recompute(next(job for job in jobs if job.outputs == (path,)), ROOT / "workflow/scripts")
     assert list(result.faults) == [path]
     assert mentions(result.faults[path], "floor", 0)
@@ -204,9 +204,13 @@ def test_the_command_computes_a_sample_again_and_says_what_it_found(study):
     command = [sys.executable, ROOT / "workflow/scripts/audit.py", "--configfile", REDUCED, "--sample", "4"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads((STUDY / "audit.json").read_text())
-    assert told["findings"] == [] and len(told["again"]) == 4 and told["made"] == told["jobs"]
-    assert all(item["exact"] and not item["faults"] for item in told["again"])
+    compare_files = json.loads((STUDY / "audit.json").read_text())
+    assert (
+        compare_files["findings"] == []
+        and len(compare_files["again"]) == 4
+        and compare_files["made"] == compare_files["jobs"]
+    )
+    assert all(item["exact"] and not item["faults"] for item in compare_files["again"])
     flip(f"{RUNS}/ft1/step60/checkpoint/model.safetensors")
     done = subprocess.run([*command[:-1], "0"], capture_output=True, text=True)
     assert done.returncode == 1
@@ -247,15 +251,19 @@ def test_tables_and_tensors_name_what_differs(tmp_path):
     pq.write_table(pa.table({"x": [0.0, 1.0], "n": [1, 3], "v": [[1.0], [1.0]]}), tmp_path / "d.parquet")
     save_file({"w": np.array([1.0, 1.0], "f4"), "n": np.array([4])}, tmp_path / "d.safetensors")
 
-    def told(other, kind, exact):
+    def compare_files(other, kind, exact):
         return find_difference(tmp_path / f"a.{kind}", tmp_path / f"{other}.{kind}", exact)
 
     for kind in ("parquet", "safetensors"):
-        assert told("b", kind, exact=True) and told("b", kind, exact=False) is None
-        assert told("c", kind, exact=False) and told("d", kind, exact=False) and told("nan", kind, exact=False)
-    assert mentions(told("c", "parquet", exact=False), "x", 1, 1.0, 1.5)
-    assert mentions(told("d", "parquet", exact=False), "n", 1, 2, 3)
-    assert mentions(told("c", "safetensors", exact=False), "w", 1, 2)
+        assert compare_files("b", kind, exact=True) and compare_files("b", kind, exact=False) is None
+        assert (
+            compare_files("c", kind, exact=False)
+            and compare_files("d", kind, exact=False)
+            and compare_files("nan", kind, exact=False)
+        )
+    assert mentions(compare_files("c", "parquet", exact=False), "x", 1, 1.0, 1.5)
+    assert mentions(compare_files("d", "parquet", exact=False), "n", 1, 2, 3)
+    assert mentions(compare_files("c", "safetensors", exact=False), "w", 1, 2)
 
 
 def test_the_sample_is_drawn_by_its_seed(jobs):
@@ -267,4 +275,4 @@ def test_the_sample_is_drawn_by_its_seed(jobs):
 @pytest.mark.slow
 def test_a_configuration_that_cannot_be_run_is_refused_in_its_own_words(changed):
     with raises(InputError, "prune.learning_rat", "learning_rate"):
-        jobs_of(changed(prune__learning_rat=1))
+        list_jobs(changed(prune__learning_rat=1))

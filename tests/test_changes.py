@@ -28,7 +28,7 @@ KEYS_OF_JOBS = {name: key for experiment in load_experiments() for name, key in 
 COMMAND = 'fork prune \\\n    --prune \'{"rise": 1,\n "hold": 2}\' \\\n    --log results/s/logs/x.log --code abc'
 
 
-def listed(rule, inputs=(), outputs=(), command=""):
+def planned_job(rule, inputs=(), outputs=(), command=""):
     return PlannedJob(rule, list(inputs), list(outputs), command, "Snakemake's reason")
 
 
@@ -50,55 +50,55 @@ def name(causes: list[str], *tokens: tuple) -> bool:
     return len(causes) == len(tokens) and all(map(lambda cause, named: mentions(cause, *named), causes, tokens))
 
 
-def why(folder, monkeypatch, inputs=(), made=(), command=COMMAND):
+def explain_causes(folder, monkeypatch, inputs=(), made=(), command=COMMAND):
     monkeypatch.chdir(folder)
-    job = listed("prune", inputs, ["results/s/x"], command)
+    job = planned_job("prune", inputs, ["results/s/x"], command)
     return find_causes(job, {*made}, lambda job, record: [f"{job.script}.py"], file_digest, KEYS_OF_JOBS)
 
 
 def test_a_result_that_is_not_there_and_one_without_a_record(tmp_path, monkeypatch):
-    (without_result,) = why(tmp_path, monkeypatch)
+    (without_result,) = explain_causes(tmp_path, monkeypatch)
     write_record(tmp_path)
     (tmp_path / "results/s/provenance/x.json").unlink()
-    (without_record,) = why(tmp_path, monkeypatch)
+    (without_record,) = explain_causes(tmp_path, monkeypatch)
     assert len({without_result, without_record, "Snakemake's reason"}) == 3
 
 
 def test_a_job_that_follows_is_asked_for_nothing_else(tmp_path, monkeypatch):
     write_record(tmp_path, code="other")
-    assert why(tmp_path, monkeypatch, ["a", "b"], made=["b"]) == []
-    assert name(why(tmp_path, monkeypatch, made=["b"]), ("prune.py",))
+    assert explain_causes(tmp_path, monkeypatch, ["a", "b"], made=["b"]) == []
+    assert name(explain_causes(tmp_path, monkeypatch, made=["b"]), ("prune.py",))
 
 
 def test_changed_settings_and_code_are_named(tmp_path, monkeypatch):
     write_record(tmp_path, {"prune": {"rise": 5, "hold": 2, "gone": 1}, "device": "cpu"}, code="other")
     command = COMMAND.replace("prune ", "prune --device cuda ", 1)
     named = ("device", "cpu", "cuda"), ("prune.rise", 5, 1), ("prune.gone",), ("prune.py",)
-    assert name(why(tmp_path, monkeypatch, command=command), *named)
+    assert name(explain_causes(tmp_path, monkeypatch, command=command), *named)
 
 
 def test_changed_added_and_removed_inputs_are_named(tmp_path, monkeypatch):
     (tmp_path / "data.csv").write_text("new")
     write_record(tmp_path, sources={"data.csv": "0" * 64})
     command = COMMAND.replace("--log", "--data data.csv \\\n    --log", 1)
-    assert name(why(tmp_path, monkeypatch, ["data.csv"], command=command), ("data.csv",))
+    assert name(explain_causes(tmp_path, monkeypatch, ["data.csv"], command=command), ("data.csv",))
     write_record(tmp_path, sources={"other.csv": "0" * 64})
-    (other_list,) = why(tmp_path, monkeypatch, ["data.csv"], command=command)
+    (other_list,) = explain_causes(tmp_path, monkeypatch, ["data.csv"], command=command)
     assert other_list != "Snakemake's reason"
     write_record(tmp_path)
-    assert why(tmp_path, monkeypatch, ["data.csv"]) == ["Snakemake's reason"]  # waited for, and not read
+    assert explain_causes(tmp_path, monkeypatch, ["data.csv"]) == ["Snakemake's reason"]  # waited for, and not read
 
 
 def test_what_no_record_tells_is_said_in_snakemakes_words(tmp_path, monkeypatch):
     write_record(tmp_path)
-    assert why(tmp_path, monkeypatch) == ["Snakemake's reason"]
-    assert why(tmp_path, monkeypatch, command="step fetch") == ["Snakemake's reason"]
+    assert explain_causes(tmp_path, monkeypatch) == ["Snakemake's reason"]
+    assert explain_causes(tmp_path, monkeypatch, command="step fetch") == ["Snakemake's reason"]
 
 
 def test_a_damaged_record_is_named(tmp_path, monkeypatch):
     write_record(tmp_path)
     (tmp_path / "results/s/provenance/x.json").write_text("{}")
-    (cause,) = why(tmp_path, monkeypatch)
+    (cause,) = explain_causes(tmp_path, monkeypatch)
     assert mentions(cause, "results/s/provenance/x.json")
 
 
@@ -115,7 +115,9 @@ def test_a_setting_is_named_by_its_key_in_the_configuration_and_once(tmp_path, m
     given = """--context '{"margin":2}' --settings '{"analysis":{"margin":2}}' --sorting '{"model":{"heads":1}}'"""
     command = f"fork x {given} --log results/s/logs/x.log --code abc"
     write_record(tmp_path, before)
-    assert name(why(tmp_path, monkeypatch, command=command), ("analysis.margin", 3, 2), ("model.heads", 2, 1))
+    assert name(
+        explain_causes(tmp_path, monkeypatch, command=command), ("analysis.margin", 3, 2), ("model.heads", 2, 1)
+    )
 
 
 def test_every_field_of_the_context_has_a_key_that_a_user_can_set():
@@ -139,15 +141,15 @@ def test_nothing_to_do_is_said():
 def test_causes_come_first_and_upstream_first_then_what_follows():
     result = {"p1": ["device"], "p2": ["nothing"], "c": ["data.csv"], "f": ["style.py"], "g": ["style.py"]}
     jobs = [
-        listed("report", ["t"], ["r"]),
-        listed("table", ["p1", "p2"], ["t"]),
-        listed("prune_42_43", ["c"], ["p2"]),
-        listed("prune_44", ["c"], ["p1"]),
-        listed("encode", [], ["c"]),
-        listed("figure06", [], ["f"]),
-        listed("figure07", [], ["g"]),
-        listed("evaluate", ["p1"], ["e1"]),
-        listed("evaluate", ["p2"], ["e2"]),
+        planned_job("report", ["t"], ["r"]),
+        planned_job("table", ["p1", "p2"], ["t"]),
+        planned_job("prune_42_43", ["c"], ["p2"]),
+        planned_job("prune_44", ["c"], ["p1"]),
+        planned_job("encode", [], ["c"]),
+        planned_job("figure06", [], ["f"]),
+        planned_job("figure07", [], ["g"]),
+        planned_job("evaluate", ["p1"], ["e1"]),
+        planned_job("evaluate", ["p2"], ["e2"]),
     ]
     text = explain_jobs(jobs, lambda job, made: result.get(job.outputs[0], []))
     first, encode, figures, prune, following = text.split("\n\n")
@@ -160,7 +162,7 @@ def test_causes_come_first_and_upstream_first_then_what_follows():
 
 def test_of_many_causes_a_few_are_shown():
     result = [f"{i}.csv" for i in range(MAX_CAUSES + 2)]
-    text = explain_jobs([listed("sentences", [], ["s"])], lambda job, made: result)
+    text = explain_jobs([planned_job("sentences", [], ["s"])], lambda job, made: result)
     *_, shown, rest = text.splitlines()
     assert shown == f"    {MAX_CAUSES - 1}.csv" and mentions(rest, 2) and text.count(".csv") == MAX_CAUSES
 

@@ -47,7 +47,7 @@ def performance(rows, empty, seeds=(1, 2), actual=None):
     )
 
 
-def of(result, seed=None, group="id"):
+def select_row(result, seed=None, group="id"):
     here = (result["seed"].isna() if seed is None else result["seed"] == seed) & (result["group"] == group)
     (row,) = result[here.fillna(False)].to_dict("records")
     return {name: None if pd.isna(value) else value for name, value in row.items()}
@@ -56,7 +56,7 @@ def of(result, seed=None, group="id"):
 def test_by_hand():
     """From 30, the empty circuit, to 90: f is 0, 0.5, 1, 1, 1 and 0, 0, 1.5, 1, 1, which overshoots."""
     result = performance(group_rows(90.0, {1: (60.0, 90.0, 90.0), 2: (30.0, 120.0, 90.0)}), empty_rows(id=30.0))
-    one, other, mean = of(result, 1), of(result, 2), of(result)
+    one, other, mean = select_row(result, 1), select_row(result, 2), select_row(result)
     assert (one["cpr"], one["cmd"]) == pytest.approx((77.5, 22.5))
     assert (other["cpr"], other["cmd"]) == pytest.approx((80.0, 50.0))
     assert (mean["cpr"], mean["cmd"], mean["n_seeds"]) == pytest.approx((78.75, 36.25, 2))
@@ -67,7 +67,9 @@ def test_by_hand():
 
 def test_a_step_has_its_size_for_its_distance():
     """All is right from 50 % of the components on, nothing below: CMD is this size but for half a trapezoid."""
-    result = of(performance(group_rows(90.0, {1: (30.0, 90.0, 90.0)}, reach=1.0), empty_rows(id=30.0), seeds=(1,)))
+    result = select_row(
+        performance(group_rows(90.0, {1: (30.0, 90.0, 90.0)}, reach=1.0), empty_rows(id=30.0), seeds=(1,))
+    )
     assert (result["cpr"], result["cmd"]) == pytest.approx((65, 35))
     assert result["cmd_low"] is None  # one seed
 
@@ -76,33 +78,37 @@ def test_shares_kept_are_the_actual_ones():
     result = performance(
         group_rows(90.0, {1: (60.0, 90.0, 90.0)}), empty_rows(id=30.0), seeds=(1,), actual={1 - 0.2: 0.7}
     )
-    assert of(result, 1)["cmd"] == pytest.approx(30 * 1.5 / 2 + 20 * 0.5 / 2)
+    assert select_row(result, 1)["cmd"] == pytest.approx(30 * 1.5 / 2 + 20 * 0.5 / 2)
 
 
 def test_j_is_of_both_classes_and_a_constant_class_has_none():
     rows = [*group_rows(60.0, {1: (0.0, 30.0, 60.0)}, "j"), *group_rows(70.0, {1: (0.0, 30.0, 60.0)}, "ood")]
     rejects = performance(rows, empty_rows(ood=100.0, entailment=0.0), seeds=(1,))
     accepts = performance(rows, empty_rows(ood=0.0, entailment=100.0), seeds=(1,))
-    assert of(rejects, 1, "j")["cmd"] == of(accepts, 1, "j")["cmd"] == pytest.approx(10 + 25 + 15)
-    assert of(accepts, 1, "ood")["cmd"] is not None
-    assert mentions(of(rejects, 1, "ood")["reason"], "undefined", 70.0, 0.0)
+    assert select_row(rejects, 1, "j")["cmd"] == select_row(accepts, 1, "j")["cmd"] == pytest.approx(10 + 25 + 15)
+    assert select_row(accepts, 1, "ood")["cmd"] is not None
+    assert mentions(select_row(rejects, 1, "ood")["reason"], "undefined", 70.0, 0.0)
 
 
 def test_what_is_undefined_or_missing_is_null_with_its_reason():
     near = performance(group_rows(35.0, {1: (30.0,) * 3, 2: (31.0,) * 3}, reach=2.5), empty_rows(id=30.0))
     assert set(near["reason"].str.partition(":")[0]) == {"undefined"} and near["cmd"].isna().all()
     failed = performance(group_rows(90.0, {1: (60.0, None, 90.0), 2: (60.0, 80.0, 90.0)}), empty_rows(id=30.0))
-    assert mentions(of(failed, 1)["reason"], "missing", 0.5)
-    assert of(failed)["n_seeds"] == 1 and of(failed)["cmd"] == of(failed, 2)["cmd"] and of(failed)["cmd_low"] is None
+    assert mentions(select_row(failed, 1)["reason"], "missing", 0.5)
+    assert (
+        select_row(failed)["n_seeds"] == 1
+        and select_row(failed)["cmd"] == select_row(failed, 2)["cmd"]
+        and select_row(failed)["cmd_low"] is None
+    )
     unknown = performance(group_rows(90.0, {1: (60.0, 80.0, 90.0)}), [], seeds=(1,))
     assert all(mentions(reason, "missing", "empty circuit") for reason in unknown["reason"])
     alone = performance(group_rows(90.0, {1: (None,) * 3}), empty_rows(id=30.0), seeds=(1,))
-    assert of(alone)["reason"].startswith("missing: ")
+    assert select_row(alone)["reason"].startswith("missing: ")
 
 
 def test_equal_seeds_have_no_interval():
     equal = performance(group_rows(90.0, dict.fromkeys((1, 2), (60.0, 80.0, 90.0))), empty_rows(id=30.0))
-    assert of(equal)["cmd"] is not None and of(equal)["cmd_low"] is None
+    assert select_row(equal)["cmd"] is not None and select_row(equal)["cmd_low"] is None
 
 
 @pytest.mark.slow

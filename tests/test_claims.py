@@ -75,7 +75,7 @@ def mean_over_pruning_seeds(monkeypatch):
     monkeypatch.setitem(STATISTICS, "mean_accuracy", mean_accuracy)
 
 
-def stated(**change):
+def make_claims(**change):
     name = "high-sparsity-keeps-the-task"
     (one,) = [claim for claim in load_claims(CLAIMS) if claim.claim == name]
     return [
@@ -87,7 +87,7 @@ def stated(**change):
     ]
 
 
-def spread_of(ft_seed, values):
+def spread_rows(ft_seed, values):
     rows = [
         group_row(v, group="id", sparsity=0.5, seed=s) | {"ft_seed": ft_seed} for s, v in enumerate(values, start=1)
     ]
@@ -96,39 +96,39 @@ def spread_of(ft_seed, values):
 
 def test_a_study_is_judged_over_its_fine_tuning_seeds():
     values = {1: [1, 2, 1, 2], 2: [2, 3, 2, 3], 3: [4, 3, 4, 3]}
-    agree = pd.concat([spread_of(*item) for item in values.items()])
-    result = judge_claims(CONTEXT, {"group_accuracy": agree}, stated())
+    agree = pd.concat([spread_rows(*item) for item in values.items()])
+    result = judge_claims(CONTEXT, {"group_accuracy": agree}, make_claims())
     assert list(result.columns) == get_schema("claims").names
     assert result["ft_seed"].isna().tolist() == [True, False, False, False]
     assert result["verdict"].tolist() == ["supported"] * 4
     half = stats.t.ppf(0.975, 2) * np.std([1.5, 2.5, 3.5], ddof=1) / np.sqrt(3)
     assert result[["estimate", "low", "high"]].iloc[0].tolist() == pytest.approx([2.5, 2.5 - half, 2.5 + half])
     assert (result["n"][0], result["unit"][0]) == (3, "fine-tuning seeds of one pre-trained model")
-    differ = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [40, 30, 40, 30])])
-    result = judge_claims(CONTEXT, {"group_accuracy": differ}, stated())
+    differ = pd.concat([spread_rows(1, [1, 2, 1, 2]), spread_rows(2, [40, 30, 40, 30])])
+    result = judge_claims(CONTEXT, {"group_accuracy": differ}, make_claims())
     assert result["verdict"].tolist() == ["not clear", "supported", "contradicted"]
     assert mentions(result["detail"][0], "supported on 1", 2, "contradicted on 1")
 
 
 def test_one_fine_tuning_seed_speaks_for_its_study():
-    result = judge_claims(CONTEXT, {"group_accuracy": spread_of(1, [1, 2, 1, 2])}, stated())
+    result = judge_claims(CONTEXT, {"group_accuracy": spread_rows(1, [1, 2, 1, 2])}, make_claims())
     whole, own = result.drop(columns=["ft_seed", "opposite", "p_holm"]).to_dict("records")
     assert whole == own and whole["verdict"] == "supported" and whole["unit"] == "pruning seeds"
 
 
 def test_fine_tuning_seeds_without_a_value_have_no_part():
-    some = pd.concat([spread_of(1, [1, 2, 1, 2]), spread_of(2, [1, 2, 1, 3]), spread_of(3, [None] * 4)])
-    whole = judge_claims(CONTEXT, {"group_accuracy": some}, stated()).iloc[0]
+    some = pd.concat([spread_rows(1, [1, 2, 1, 2]), spread_rows(2, [1, 2, 1, 3]), spread_rows(3, [None] * 4)])
+    whole = judge_claims(CONTEXT, {"group_accuracy": some}, make_claims()).iloc[0]
     assert (whole["verdict"], whole["n"]) == ("supported", 2)
     of_all, of_known = whole["detail"].split("; ")
     assert mentions(of_all, "supported on 2", 3, "contradicted on 0") and mentions(of_known, 2, 3)
-    one = judge_claims(CONTEXT, {"group_accuracy": some[some["ft_seed"] != 2]}, stated()).iloc[0]
+    one = judge_claims(CONTEXT, {"group_accuracy": some[some["ft_seed"] != 2]}, make_claims()).iloc[0]
     assert one["verdict"] == "too few" and mentions(one["detail"].partition("; ")[2], 1)
 
 
 def test_what_is_missing_was_not_run():
     other = table("core", core_rows({0}, {0}))
-    result = judge_claims(CONTEXT, {"core": other}, stated())
+    result = judge_claims(CONTEXT, {"core": other}, make_claims())
     assert result["verdict"].tolist() == ["not run"] * 2
     assert all(mentions(detail, "group_accuracy") for detail in result["detail"])
     assert result["estimate"].isna().all()
@@ -145,4 +145,4 @@ def test_what_is_missing_was_not_run():
 )
 def test_what_no_statistic_has_is_named_before_anything_is_judged(change, named):
     with raises(InputError, *named):
-        judge_claims(CONTEXT, {}, stated(**change))
+        judge_claims(CONTEXT, {}, make_claims(**change))

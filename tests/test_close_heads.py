@@ -21,7 +21,7 @@ from heuristic_core.training.stepper import Stepper
 HEADS = [(0, 1), (2, 0), (2, 3)]
 
 
-def read_of(model, layer, head):
+def read_context(model, layer, head):
     """What the layer's output projection reads of a head's context, [8, out], a copy."""
     family = get_family(model.config.model_type)
     output = family.layers(model)[layer].get_submodule(family.output)
@@ -33,13 +33,13 @@ def read_of(model, layer, head):
 def test_closed_heads_stay_zero_over_steps_of_adamw_with_weight_decay(case):
     model, pairs = make_model(case).requires_grad_(True).train(), PairTensors(make_encoded(16))
     close_heads(model, HEADS)
-    before = read_of(model, 0, 0)
+    before = read_context(model, 0, 0)
     settings = SETTINGS.model_copy(update={"weight_decay": 0.1, "dropout": 0.0})
     stepper = Stepper(model, pairs, settings)
     for step in range(5):
         stepper.step(torch.arange(16)[step : step + 8], 1e-2)
-    assert all((read_of(model, *head) == 0).all() for head in HEADS)
-    assert (read_of(model, 0, 0) != before).all()  # the head beside a closed one learns
+    assert all((read_context(model, *head) == 0).all() for head in HEADS)
+    assert (read_context(model, 0, 0) != before).all()  # the head beside a closed one learns
 
 
 def test_a_lesioned_run_that_was_cut_off_resumes_to_the_same_weights(tmp_path):
@@ -62,8 +62,8 @@ def test_a_lesioned_run_that_was_cut_off_resumes_to_the_same_weights(tmp_path):
         trained(tmp_path / "cut.safetensors", cut=12)
     resumed = trained(tmp_path / "cut.safetensors")
     assert all(torch.equal(one, other) for one, other in zip(whole.parameters(), resumed.parameters(), strict=True))
-    assert all((read_of(resumed, *head) == 0).all() for head in ((0, 1), (1, 0)))
-    assert not (read_of(resumed, 0, 0) == 0).any()
+    assert all((read_context(resumed, *head) == 0).all() for head in ((0, 1), (1, 0)))
+    assert not (read_context(resumed, 0, 0) == 0).any()
 
 
 @pytest.mark.parametrize("case", sorted(set(CASES) - {"albert", "albert-groups"}))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from mentions import raises
-from pruning_runs import SHORT, one
+from pruning_runs import SHORT, prune_run
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.interventions.evaluate import all_logits
@@ -24,14 +24,14 @@ CLOSED = (1, 6, 13)  # two heads and the MLP of layer 1, of 3 layers x 4 heads
 OPEN = SHORT.model_copy(update={"log_alpha_mean": 0.0, "log_alpha_std": 1.0})
 
 
-def learner_of(*closed, settings=OPEN, size=15):
-    return Learner([PruningRun(0.4, 1, one) for one in closed], settings, size, torch.device("cpu"))
+def make_learner(*closed, settings=OPEN, size=15):
+    return Learner([PruningRun(0.4, 1, prune_run) for prune_run in closed], settings, size, torch.device("cpu"))
 
 
 @pytest.mark.parametrize("controller", ["sampled", "expected"])
 def test_closed_components_have_no_gradient_and_count_as_removed(inputs, controller):
     settings = OPEN.model_copy(update={"controller": controller, "gate_draws": 2})
-    learner = learner_of(CLOSED, settings=settings)
+    learner = make_learner(CLOSED, settings=settings)
     draw = learner.draws(4, len(inputs.pairs))[3]
     row = Objective(inputs, learner.runs, settings).compute_gradients(learner, draw)
     gradient = learner.log_alpha.grad[0]
@@ -48,7 +48,7 @@ def test_closed_components_have_no_gradient_and_count_as_removed(inputs, control
 
 def test_the_target_rises_from_the_share_that_is_closed():
     """Below it no gates can reach the target."""
-    targets = [draw.target.tolist() for draw in learner_of((), CLOSED).draws(OPEN.total_steps(0.4), 20)]
+    targets = [draw.target.tolist() for draw in make_learner((), CLOSED).draws(OPEN.total_steps(0.4), 20)]
     rise = OPEN.rise_steps(0.4)
     assert targets[0] == pytest.approx([0.0, 3 / 15]) and targets[rise] == pytest.approx([0.4, 0.4])
     assert targets[rise // 2][1] - 3 / 15 == pytest.approx((0.4 - 3 / 15) * (rise // 2) / rise)
@@ -56,7 +56,7 @@ def test_the_target_rises_from_the_share_that_is_closed():
 
 def test_the_forward_pass_of_a_step_is_that_of_the_physically_smaller_model(inputs):
     """Gates that are open but for the closed ones: the logits of the model from which these are cut."""
-    learner = learner_of(CLOSED)
+    learner = make_learner(CLOSED)
     with torch.no_grad():
         learner.log_alpha.fill_(40.0)
     z = hard_concrete.sample_gates(learner.log_alpha, torch.full((1, 15), 0.5)) * learner.is_free
@@ -80,7 +80,7 @@ def test_the_forward_pass_of_a_step_is_that_of_the_physically_smaller_model(inpu
 def test_closed_components_are_never_kept(inputs, rule, sparsity):
     """The components of largest log_alpha are closed: they would be kept otherwise."""
     settings = SHORT.model_copy(update={"discretise": rule})
-    log_alpha = one(inputs, sparsity, 1, settings).log_alpha
+    log_alpha = prune_run(inputs, sparsity, 1, settings).log_alpha
     grid, largest = inputs.model.grid, tuple(sorted(torch.argsort(log_alpha, descending=True)[:4].tolist()))
     (result,) = prune(inputs, [PruningRun(sparsity, 1, largest)], settings)
     for alphas in (log_alpha, result.log_alpha):
@@ -97,7 +97,7 @@ def test_an_exact_subnetwork_needs_room(inputs):
 
 def test_runs_without_closed_components_keep_their_numbers_beside_others(inputs):
     """Whether any run of a pass has closed some changes no bit of the step of a run that has none."""
-    alone, beside = learner_of(()), learner_of((), ())
+    alone, beside = make_learner(()), make_learner((), ())
     beside.is_free = torch.ones(2, 15)
     draws = [learner.draws(1, len(inputs.pairs))[0] for learner in (alone, beside)]
     rows = [
@@ -105,7 +105,7 @@ def test_runs_without_closed_components_keep_their_numbers_beside_others(inputs)
         for of, draw in zip((alone, beside), draws, strict=True)
     ]
     assert alone.is_free is None
-    single = learner_of(())
+    single = make_learner(())
     single.is_free = torch.ones(1, 15)
     row = Objective(inputs, single.runs, OPEN).compute_gradients(single, draws[0])
     assert torch.equal(row, rows[0]) and torch.equal(single.log_alpha.grad, alone.log_alpha.grad)
@@ -118,7 +118,7 @@ def test_runs_with_different_closed_sets_share_a_pass(inputs):
         (alone,) = prune(inputs, [run], SHORT)
         torch.testing.assert_close(result.log_alpha, alone.log_alpha, atol=1e-4, rtol=0)
         assert result.trace[-1]["kl"] == pytest.approx(alone.trace[-1]["kl"], rel=1e-3)
-    plain = one(inputs, 0.4, 1, SHORT)
+    plain = prune_run(inputs, 0.4, 1, SHORT)
     assert not torch.allclose(plain.log_alpha, result.log_alpha)
 
 

@@ -89,7 +89,7 @@ SINGLE = ablation("core", "0.0", 1, {None: ("id", -1.0)})  # of a study that abl
 NEW = ("stable-core-is-special", "core-suffices-in-domain", "stable-heads")
 
 
-def sets_of(role, value, controls, group, column):
+def set_rows(role, value, controls, group, column):
     """Rows of a set and of its random sets on a group."""
     rows = ablation(role, role, 2, {None: (group, value)})
     rows += [
@@ -99,7 +99,7 @@ def sets_of(role, value, controls, group, column):
 
 
 def alone(core=80.0, controls=tuple(range(40)), none=33.0, in_core=(0, 4), **more):
-    rows = sets_of("all-but-core", core, controls, "id", "accuracy")
+    rows = set_rows("all-but-core", core, controls, "id", "accuracy")
     rows += [row | {"accuracy": none} for row in ablation("all-heads", "all heads", 8, {None: ("id", none - 90)})]
     sound = {"runs": run_rows(), "group_accuracy": list(full_rows())} | more
     return core_alone(evidence(ablations=rows, core=core_rows(set(in_core), set()), **sound), group="id")
@@ -146,7 +146,7 @@ SELECTED = {"seeds": 4, "least": 3, "observed": 3, "expected": 0.2, "p": 0.001, 
 
 def stable(cost=-50.0, controls=tuple(-0.5 * k for k in range(40)), in_core=(0,), in_stable=(0, 4, 5), **selected):
     heads = [row | {"in_stable_core": row["component"] in in_stable} for row in core_rows(set(in_core), set())]
-    rows = sets_of("stable-core", cost, controls, "j", "change")
+    rows = set_rows("stable-core", cost, controls, "j", "change")
     tables = {"ablations": rows, "core": heads, "stable_core": [SELECTED | selected]}
     return stable_core_against_controls(evidence(**tables), group="j")
 

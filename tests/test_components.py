@@ -202,9 +202,9 @@ def test_a_failed_run_is_written_in_the_place_of_a_subnetwork_and_is_none(tmp_pa
 
 def test_a_subnetwork_of_another_model_is_refused():
     result = subnetwork()
-    assert result.removed_from(ComponentGrid(2, 2)) == [0, 3, 4]
+    assert result.list_removed(ComponentGrid(2, 2)) == [0, 3, 4]
     with raises(InputError, 2, 4):
-        result.removed_from(ComponentGrid(2, 4))
+        result.list_removed(ComponentGrid(2, 4))
 
 
 def test_the_threshold_and_the_rule_that_decided_are_kept_in_the_file(tmp_path):

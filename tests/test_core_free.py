@@ -213,7 +213,7 @@ def test_a_run_is_faithful_within_the_margin_of_subnetworks_that_may_keep_all():
 # ---- claims
 
 
-def evidence_of(own, controls, mid=95.0, **change):
+def make_evidence(own, controls, mid=95.0, **change):
     """mid: column mid_id_accuracy of table "core_free_runs". change: columns of table "core_free"."""
     runs, levels = simulated(own, controls)
     tables = {name: table(name, rows) for name, rows in (("runs", run_rows()), ("group_accuracy", list(full_rows())))}
@@ -226,25 +226,25 @@ def evidence_of(own, controls, mid=95.0, **change):
 
 def test_a_cost_beyond_all_random_sets_supports_the_claim():
     draws = np.random.default_rng(4)
-    result = evidence_of(draws.normal(80, 1, 12), draws.normal(94, 1, 40))
+    result = make_evidence(draws.normal(80, 1, 12), draws.normal(94, 1, 40))
     estimate = statistics.without_core(result, group="id")
     assert decide_verdict(estimate, "p < 0.05") == "supported" and mentions(estimate.detail, 12)
     assert decide_verdict(statistics.controls_faithful(result), "> 0 points") == "supported"
     assert statistics.core_size(result).value == 1
-    gain = evidence_of(draws.normal(99, 0.1, 12), draws.normal(94, 1, 40))
+    gain = make_evidence(draws.normal(99, 0.1, 12), draws.normal(94, 1, 40))
     assert decide_verdict(statistics.without_core(gain, group="id"), "p < 0.05") == "contradicted"
-    few = evidence_of(draws.normal(80, 1, 12), draws.normal(94, 1, 38))
+    few = make_evidence(draws.normal(80, 1, 12), draws.normal(94, 1, 38))
     assert decide_verdict(statistics.without_core(few, group="id"), "p < 0.05") == "too few"  # both tails: 2/39
 
 
 def test_controls_that_fail_as_well_make_the_claim_not_applicable():
-    result = evidence_of([50.0, 51.0, 52.0], np.linspace(60, 70, 20))
+    result = make_evidence([50.0, 51.0, 52.0], np.linspace(60, 70, 20))
     estimate = statistics.controls_faithful(result)
     assert estimate.value == pytest.approx(65 - 92) and decide_verdict(estimate, "> 0 points") == "contradicted"
 
 
 def test_a_claim_of_mostly_faulty_runs_is_refused():
-    result = evidence_of([80.0, 81.0], np.linspace(90, 95, 20), left_out=9)
+    result = make_evidence([80.0, 81.0], np.linspace(90, 95, 20), left_out=9)
     with raises(FailedRuns, 11, 9):
         statistics.without_core(result, group="id")
 
@@ -282,7 +282,7 @@ def test_without_a_sound_subnetwork_nothing_is_faithful():
     assert result["sound"] and result["id_accuracy"] == 92 and result["reason"] == NO_MID
     assert pd.isna(result["mid_id_accuracy"]) and pd.isna(result["faithful"])
     with pytest.raises(NotComputable, match=NO_MID):
-        statistics.controls_faithful(evidence_of([80.0, 81.0], [95.0, 94.0], mid=np.nan))
+        statistics.controls_faithful(make_evidence([80.0, 81.0], [95.0, 94.0], mid=np.nan))
 
 
 def test_faithful_is_measured_by_sound_subnetworks_alone(monkeypatch):

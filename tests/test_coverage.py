@@ -217,7 +217,7 @@ def test_errors_of_evaluation_do_not_pass_for_differences(kind):
 # ---- random heads of the same layers
 
 
-def studies_of_nothing(rng, core, kind):
+def simulate_null_study(rng, core, kind):
     """Heads of three layers of eight, the core's being no others than the rest. core: heads of each layer."""
     in_core = np.concatenate([rng.permuted(np.arange(8) < size) for size in core])
     values = {
@@ -238,7 +238,7 @@ def test_heads_drawn_by_chance_are_rarely_more_or_less_than_others_of_their_laye
     monkeypatch.setattr("heuristic_core.stats.randomisation.PERMUTATIONS", 600)
     rng, count, judged = np.random.default_rng([*core]), amount(1600), []
     for _ in range(count):
-        p, opposite, attainable = layer_randomisation_test(studies_of_nothing(rng, core, kind), rng)
+        p, opposite, attainable = layer_randomisation_test(simulate_null_study(rng, core, kind), rng)
         assert min(p, opposite) >= attainable
         judged.append(decide_verdict(Estimate.test(p, opposite, sum(core), "heads", "", attainable), "p < 0.05"))
     decided = judged.count("supported") + judged.count("contradicted")

@@ -71,7 +71,7 @@ def test_the_faithful_threshold_diverges_least_among_those_that_prune_enough(hel
             assert module._mean_divergence(rival, held_out) >= best - 1e-7
 
 
-def logits_of(shares):
+def invert_soft_mask(shares):
     """log_alpha whose soft mask has these values: the inverse of sigmoid(0.8 log_alpha / T)."""
     return torch.tensor(shares).logit() / 1.2
 
@@ -79,7 +79,7 @@ def logits_of(shares):
 def test_the_nearest_threshold_by_hand():
     """A grid of 10: values from 0.12 to 0.93, of which the first pass closes the lowest."""
     grid = ComponentGrid(2, 4)
-    log_alpha = logits_of([0.12, 0.22, 0.32, 0.42, 0.52, 0.62, 0.72, 0.82, 0.92, 0.93])
+    log_alpha = invert_soft_mask([0.12, 0.22, 0.32, 0.42, 0.52, 0.62, 0.72, 0.82, 0.92, 0.93])
     sizes = {t: len(keep_above(log_alpha, grid, t)) for t in (0.3, 0.35, 0.4, 0.5, 0.55, 0.6)}
     assert sizes == {0.3: 8, 0.35: 7, 0.4: 7, 0.5: 6, 0.55: 5, 0.6: 5}
     assert (

@@ -6,7 +6,7 @@ import subprocess
 import threading
 
 import pytest
-from fetching import LABELS, MODEL, NAME, WEIGHTS, waited_for
+from fetching import LABELS, MODEL, NAME, WEIGHTS, wait_until
 from mentions import mentions, raises
 from pydantic import ValidationError
 
@@ -77,7 +77,7 @@ def test_a_killed_download_of_an_address_leaves_nothing_behind(hub, fetch, comma
     commit, split, folder = hub.add("model", NAME, MODEL), pairs_at(content=content), tmp_path / "data/inner"
     gate = hub.stalled["/raw/pairs.txt"] = threading.Event()
     started = subprocess.Popen(command(commit, splits=[split]), env=environment)
-    (part,) = waited_for(lambda: [path for path in folder.glob(".*") if path.stat().st_size])
+    (part,) = wait_until(lambda: [path for path in folder.glob(".*") if path.stat().st_size])
     started.kill()
     started.wait()
     hub.stalled.clear()
@@ -127,13 +127,13 @@ def test_files_of_addresses_may_have_the_same_name_in_several_folders(tmp_path):
         own |= {"sentences": ["a", "b"]} | ({"folder": str(tmp_path / folder)} if folder else {})
         return own | ({"group": group} if group else {})
 
-    def task_of(*sets):
+    def make_task(*sets):
         values = {"name": "t", "source": "files", "folder": str(tmp_path / "data"), "labels": LABELS}
         return FilesTask.model_validate(
             values | {"train": [split(None, b"x")], "evaluation": {f"set{i}": one for i, one in enumerate(sets)}}
         )
 
-    task = task_of(split("more", b"y", "id"), split("data", b"x", "ood"))
+    task = make_task(split("more", b"y", "id"), split("data", b"x", "ood"))
     assert [(item.path, item.url[-1]) for item in list_downloads(task)] == [
         (tmp_path / "data/a.csv", "x"),
         (tmp_path / "more/a.csv", "y"),
@@ -141,6 +141,6 @@ def test_files_of_addresses_may_have_the_same_name_in_several_folders(tmp_path):
     with raises(InputError, tmp_path / "more/a.csv"):
         find_split_paths(task, task.evaluation["set0"])
     with raises(ValidationError, "task.evaluation.set0", "task.train.0", "a.csv"):
-        task_of(split("./data/../data", b"y", "id"))
+        make_task(split("./data/../data", b"y", "id"))
     with raises(ValidationError, "folder", "'x'", "hub"):
         Split(file="a.csv", folder="x", hub="a/b", revision="0" * 40, sentences=("a", "b"))

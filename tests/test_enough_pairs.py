@@ -7,7 +7,7 @@ import re
 import pytest
 from conftest import ROOT
 from mentions import mentions, raises
-from pair_files import FORMATS, NLI, task_of
+from pair_files import FORMATS, NLI, make_task
 
 from heuristic_core.common.errors import format_count
 from heuristic_core.config.reading import ConfigError, read_config
@@ -82,7 +82,7 @@ def test_of_long_files_their_length_bounds_what_they_hold(tmp_path, monkeypatch,
         between = "," if "csv" in ending else "\t"
         text = "\n".join(between.join(map(str, row)) for row in [("sentence1", "sentence2", "label"), *rows])
         (tmp_path / f"a.{ending}").write_bytes(gzip.compress(text.encode()) if "gz" in ending else text.encode())
-    made = task_of(tmp_path, f"a.{ending}")
+    made = make_task(tmp_path, f"a.{ending}")
     assert len(load_sentences(made).train) == count
     assert find_task_errors(made, DataRequirements({"prune.examples": count})) == []
     result = find_task_errors(made, DataRequirements({"prune.examples": count + 3, "finetune.batch_size": 2}))

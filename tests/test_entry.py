@@ -162,7 +162,7 @@ def test_the_figure_shows_heads_their_groups_and_the_full_model():
         draw("figure_entry", tables | {"entry_frequency": tables["entry_frequency"].iloc[:0]}, Figure(), ENTRY)
 
 
-def evidence_of(rows):
+def make_evidence(rows):
     tables = {"runs": run_rows(), "core": core_rows({0}, set()), "group_accuracy": list(full_rows())}
     tables = {name: table(name, of_table) for name, of_table in tables.items()}
     return Evidence(ENTRY, select_run(tables | {"entry": rows}, RUN))
@@ -188,7 +188,7 @@ def test_runs_that_did_not_go_well_say_nothing_of_entry(fault):
     assert not result.loc[2, "before_half"] and mentions(result.loc[2, "reason"], 75)
     assert result["rise"].tolist() == [0.0, 87.5, 12.5, -12.5]
     with raises(NotComputable, 4, 2, 3):
-        statistics.early_core_heads(evidence_of(compute_entry(two, curve, ENTRY)))
+        statistics.early_core_heads(make_evidence(compute_entry(two, curve, ENTRY)))
 
 
 def many(entries, half=25.0, layers=1):
@@ -206,25 +206,27 @@ EARLY = [("core", 10, 0.0), ("other", 10, 0.0), *[("other", 30, 0.0)] * 5, ("oth
 
 
 def test_early_core_heads_are_compared_with_random_heads_of_their_layers():
-    one = statistics.early_core_heads(evidence_of(many(EARLY)))
+    one = statistics.early_core_heads(make_evidence(many(EARLY)))
     assert one.value == pytest.approx(2 / 8, abs=0.02) and one.opposite == 1
     assert one.min_attainable_p == 1 / 8 and decide_verdict(one, "p < 0.05") == "too few"  # a core of one head
     assert mentions(one.detail, "0.0", 10, 7, 1)
-    three = statistics.early_core_heads(evidence_of(many(EARLY, layers=3)))
+    three = statistics.early_core_heads(make_evidence(many(EARLY, layers=3)))
     assert three.value == pytest.approx(1 / 64, abs=0.005) and decide_verdict(three, "p < 0.05") == "supported"
     late = [(group, 30 if group == "core" else 10, 0.0) for group, _, _ in EARLY]
-    assert decide_verdict(statistics.early_core_heads(evidence_of(many(late, layers=2))), "p < 0.05") == "contradicted"
+    assert (
+        decide_verdict(statistics.early_core_heads(make_evidence(many(late, layers=2))), "p < 0.05") == "contradicted"
+    )
     away = pd.concat([many(EARLY), many([("other", 10, 0.0)] * 8).assign(layer=1)])  # a layer without the core
-    assert statistics.early_core_heads(evidence_of(away)).value == one.value
+    assert statistics.early_core_heads(make_evidence(away)).value == one.value
 
 
 @pytest.mark.parametrize("half", [5.0, 10.0, 40.1])
 def test_entry_is_not_compared_with_a_half_that_no_checkpoint_surrounds(half):
     """At the first step or before it, a censored head entered before half or not; beyond the last one all are early."""
     with raises(NotComputable, f"step {half:.0f}", 10, 40):
-        statistics.early_core_heads(evidence_of(many(EARLY, half)))
-    assert statistics.early_core_heads(evidence_of(many(EARLY, 10.1))).value < 0.5
-    assert statistics.early_core_heads(evidence_of(many(EARLY, 40.0))).value < 1.1
+        statistics.early_core_heads(make_evidence(many(EARLY, half)))
+    assert statistics.early_core_heads(make_evidence(many(EARLY, 10.1))).value < 0.5
+    assert statistics.early_core_heads(make_evidence(many(EARLY, 40.0))).value < 1.1
 
 
 @pytest.mark.slow
@@ -236,7 +238,7 @@ def test_a_core_drawn_by_chance_is_rarely_early():
     for _ in range(amount(800)):
         chosen = [8 * layer + head for layer in range(3) for head in draws.permutation(8)[:2]]
         groups = np.where(heads["component"].isin(chosen), "core", "other")
-        estimate = statistics.early_core_heads(evidence_of(heads.assign(group=groups)))
+        estimate = statistics.early_core_heads(make_evidence(heads.assign(group=groups)))
         result.append((estimate.value < 0.05, estimate.opposite < 0.05))
     assert np.mean(result, axis=0).max() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(result))
 

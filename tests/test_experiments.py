@@ -67,7 +67,7 @@ def test_members_of_an_archive_are_results_of_the_study(path, tmp_path):
 
 
 @pytest.fixture
-def both(tmp_path):
+def two_studies(tmp_path):
     """A file of a study of each experiment."""
     path = tmp_path / "both.yaml"
     path.write_text(yaml.safe_dump({"studies": [os.path.relpath(item, tmp_path) for item in (REDUCED, SORTING)]}))
@@ -75,23 +75,23 @@ def both(tmp_path):
 
 
 @pytest.mark.slow
-def test_one_run_makes_studies_of_several_experiments(both, tmp_path):
-    jobs = planned(tmp_path, both)
+def test_one_run_makes_studies_of_several_experiments(two_studies, tmp_path):
+    jobs = planned(tmp_path, two_studies)
     assert {"reduced_finetune", "reduced_report", "sorting_measure", "sorting_report"} <= jobs.keys()
 
 
 @pytest.mark.slow
-def test_the_reports_of_several_studies_are_one_target(both, tmp_path):
-    told = snakemake(tmp_path, "--dry-run", "report", "provenance", config=both).stdout
+def test_the_reports_of_several_studies_are_one_target(two_studies, tmp_path):
+    told = snakemake(tmp_path, "--dry-run", "report", "provenance", config=two_studies).stdout
     assert all(
         f"results/{study}/{name}" in told for study in ("reduced", "sorting") for name in ("report.html", "tables")
     )
 
 
-def test_no_figure_is_over_studies_of_several_experiments(both):
-    values = read_config(both) | {"sweep": {"name": "x", "axes": {"a": "training.steps"}}}
+def test_no_figure_is_over_studies_of_several_experiments(two_studies):
+    values = read_config(two_studies) | {"sweep": {"name": "x", "axes": {"a": "training.steps"}}}
     with raises(ConfigError, "sweep", "heuristic-core", "list-sorting"):
-        parse_sweep(values, parse_studies(values, both), both)
+        parse_sweep(values, parse_studies(values, two_studies), two_studies)
 
 
 def copy_with_made(tmp_path: Path) -> Path:
@@ -138,18 +138,20 @@ def test_another_experiment_is_a_folder_rules_and_a_line(tmp_path):
     assert read_table(tmp_path / root / "tables/claims.parquet")["verdict"].tolist() == ["supported"]
     assert (tmp_path / root / "figures/figure_squares.png").is_file() and (tmp_path / root / "report.html").is_file()
 
-    def said(name, *options):
+    def run_script(name, *options):
         command = [sys.executable, checkout / "workflow/scripts" / f"{name}.py", "--configfile", config, *options]
         environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    assert mentions(said("plan"), "0 of")
-    assert mentions(said("audit", "--sample", "2"), "5 of 5") and said("audit")  # nothing found, or the status is 1
-    assert NO_JOBS_TEXT in said("changes")
+    assert mentions(run_script("plan"), "0 of")
+    assert mentions(run_script("audit", "--sample", "2"), "5 of 5") and run_script(
+        "audit"
+    )  # nothing found, or the status is 1
+    assert NO_JOBS_TEXT in run_script("changes")
     config.write_text(config.read_text().replace("largest: 3", "largest: 4"))
-    assert mentions(said("changes"), "largest", 3, 4)
+    assert mentions(run_script("changes"), "largest", 3, 4)
     snakemake(tmp_path, "export", config=config, checkout=checkout)
     with zipfile.ZipFile(tmp_path / root / "squares.crate.zip") as archive:
         assert {"study.json", "tables/squares.parquet", "claims.yaml"} <= set(archive.namelist())

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from archives import METADATA, described, export, members, script, write
+from archives import METADATA, export, list_entities, members, script, write
 from conftest import ROOT
 from once import once
 from reduced import REDUCED, STUDY, snakemake
@@ -47,7 +47,7 @@ def archive(study):
 
 
 @pytest.fixture(scope="module")
-def found(archive):
+def archive_members(archive):
     return members(archive)
 
 
@@ -93,24 +93,24 @@ def issues(archive, cache):
             cache_path=cache,
         )
     )
-    found = {"REQUIRED": set(), "RECOMMENDED": set()}
+    archive_members = {"REQUIRED": set(), "RECOMMENDED": set()}
     for issue in result.get_issues():
-        found[issue.severity.name].add(issue.message)
-    return found
+        archive_members[issue.severity.name].add(issue.message)
+    return archive_members
 
 
-def some_of_each_kind(found, count=2):
+def some_of_each_kind(archive_members, count=2):
     """The archive's members with at most `count` files of a kind, and metadata that tells of no others.
 
     The validator takes minutes for hundreds of files, and they are described by the same few lines of code.
     """
-    whole, kinds, kept = json.loads(found[METADATA]), Counter(), set()
+    whole, kinds, kept = json.loads(archive_members[METADATA]), Counter(), set()
     for entity in whole["@graph"]:
         kind = (str(entity["@type"]), str(entity.get("encodingFormat")), *sorted(entity))
         kinds[kind] += 1
         if kinds[kind] <= count or "File" not in entity["@type"]:
             kept.add(entity["@id"])
-    files = found.keys() - {METADATA}
+    files = archive_members.keys() - {METADATA}
 
     def without(value):
         if isinstance(value, list):
@@ -124,52 +124,54 @@ def some_of_each_kind(found, count=2):
 
     graph = [without(entity) for entity in whole["@graph"] if entity["@id"] in kept]
     metadata = json.dumps(whole | {"@graph": graph}).encode()
-    return {METADATA: metadata} | {name: found[name] for name in sorted(files & kept)}
+    return {METADATA: metadata} | {name: archive_members[name] for name in sorted(files & kept)}
 
 
 @pytest.mark.slow
-def test_the_validator_accepts_it(found, cache, tmp_path):
-    few = some_of_each_kind(found)
-    assert 20 < len(few) < len(found)
-    found = issues(write(tmp_path / "few.zip", few), cache)
-    assert found["REQUIRED"] == set()
-    assert {message for message in found["RECOMMENDED"] if not NOT_KNOWN.search(message)} == set()
+def test_the_validator_accepts_it(archive_members, cache, tmp_path):
+    few = some_of_each_kind(archive_members)
+    assert 20 < len(few) < len(archive_members)
+    archive_members = issues(write(tmp_path / "few.zip", few), cache)
+    assert archive_members["REQUIRED"] == set()
+    assert {message for message in archive_members["RECOMMENDED"] if not NOT_KNOWN.search(message)} == set()
 
 
 @pytest.mark.slow
-def test_the_validator_would_find_a_fault(found, cache, tmp_path):
+def test_the_validator_would_find_a_fault(archive_members, cache, tmp_path):
     """Without this, the test above might pass because nothing is looked at."""
-    entities = described(found)
+    entities = list_entities(archive_members)
     few = [entities[name] for name in ("./", METADATA, "claims.yaml", "#author-1")]
     few[0] = few[0] | {"hasPart": {"@id": "claims.yaml"}, "license": None}
-    whole = json.loads(found[METADATA]) | {"@graph": few}
+    whole = json.loads(archive_members[METADATA]) | {"@graph": few}
     faulty = write(tmp_path / "faulty.zip", {METADATA: json.dumps(whole).encode(), "claims.yaml": b""})
     assert any("license" in message for message in issues(faulty, cache)["REQUIRED"])
 
 
-def test_it_holds_what_was_promised_and_says_the_truth_of_it(study, found):
-    assert found.keys() >= {
+def test_it_holds_what_was_promised_and_says_the_truth_of_it(study, archive_members):
+    assert archive_members.keys() >= {
         *("report.html", "study.json", "config.yaml", "claims.yaml", "CITATION.cff", "Snakefile"),
         *("envs/requirements.txt", "tables/accuracy.parquet", "tables/splits.parquet", "tables/prune_trace.parquet"),
         *("figures/figure02.pdf", "figures/figure06.csv", "tables/table3.tex", "tables/table3.md"),
         *("mini-bert/pairs/ft2/step60/s0.4/seed44/subnetwork.json",),
         *("mini-bert/pairs/ft1/step60/s0.2/seed42/repeat1/subnetwork.json",),
     }
-    results = [name for name in found if not name.startswith("provenance/")]  # these have records of all that led here
+    results = [
+        name for name in archive_members if not name.startswith("provenance/")
+    ]  # these have records of all that led here
     assert [name for name in results if "predictions" in name or name.endswith((".log", ".safetensors"))] == []
-    assert found["Snakefile"] == (ROOT / "Snakefile").read_bytes()
+    assert archive_members["Snakefile"] == (ROOT / "Snakefile").read_bytes()
     for name in EXPERIMENT.list_members(STUDY):
-        assert found[name] == (study / "results/reduced" / name).read_bytes(), name
-    entities = described(found)
+        assert archive_members[name] == (study / "results/reduced" / name).read_bytes(), name
+    entities = list_entities(archive_members)
     files = {name for name, entity in entities.items() if "File" in entity["@type"]}
-    assert files == found.keys() - {METADATA} == {part["@id"] for part in entities["./"]["hasPart"]}
+    assert files == archive_members.keys() - {METADATA} == {part["@id"] for part in entities["./"]["hasPart"]}
     for name in files:
-        assert entities[name]["sha256"] == hashlib.sha256(found[name]).hexdigest()
-        assert entities[name]["contentSize"] == str(len(found[name]))
+        assert entities[name]["sha256"] == hashlib.sha256(archive_members[name]).hexdigest()
+        assert entities[name]["contentSize"] == str(len(archive_members[name]))
     run = entities["#run"]
     assert run["instrument"] == {"@id": "Snakefile"}
     assert {"@id": "config.yaml"} in run["object"] and {"@id": "tables/core.parquet"} in run["result"]
-    assert yaml.safe_load(found["config.yaml"]) == SETTINGS
+    assert yaml.safe_load(archive_members["config.yaml"]) == SETTINGS
 
 
 def test_exporting_again_gives_the_same_bytes(study, archive, tmp_path):
@@ -194,13 +196,13 @@ def test_no_path_user_or_secret_enters_it(study, tmp_path):
     shutil.copytree(study / "results/reduced", root)
     rewrite_settings(root, settings)
     assert all(word in (root / "report.html").read_text() for word in ("/home/ada", "s3cret"))
-    found = export(root, settings, tmp_path / "out.zip")
-    told = yaml.safe_load(found["config.yaml"])
+    archive_members = export(root, settings, tmp_path / "out.zip")
+    told = yaml.safe_load(archive_members["config.yaml"])
     assert (told["task"]["folder"], told["model"]["folder"], told["results"]) == ("data", "tiny", "results")
     assert told["task"]["train"][0]["url"] == "https://example.org/x.csv"
-    assert json.loads(found["study.json"])["settings"]["model"]["folder"] == "tiny"
-    assert '<td class="text">tiny</td>' in found["report.html"].decode()
-    for name, content in found.items():
+    assert json.loads(archive_members["study.json"])["settings"]["model"]["folder"] == "tiny"
+    assert '<td class="text">tiny</td>' in archive_members["report.html"].decode()
+    for name, content in archive_members.items():
         assert [word for word in private if word in texts(name, content)] == [], name
 
 
@@ -208,14 +210,14 @@ def rewrite_settings(root, settings):
     """What a study of `settings` has in study.json and in its report, in a finished study of others."""
     from heuristic_core.experiments.subnetworks.config import parse_study
 
-    described = json.loads((root / "study.json").read_text())
-    described["settings"] = json.loads(parse_study(settings).model_dump_json())
-    (root / "study.json").write_text(json.dumps(described))
+    list_entities = json.loads((root / "study.json").read_text())
+    list_entities["settings"] = json.loads(parse_study(settings).model_dump_json())
+    (root / "study.json").write_text(json.dumps(list_entities))
     for name in ("study.json", "report.html"):  # they are not what was made any more
         (root / f"provenance/{name}.json").unlink()
     names = sorted({path.stem for path in (root / "figures").glob("*.png")})
     captions = sorted(map(str, (ROOT / "workflow/report/subnetworks").glob("*.rst")))
-    given = ["--root", root, "--context", json.dumps(described["context"]), "--settings", root / "study.json"]
+    given = ["--root", root, "--context", json.dumps(list_entities["context"]), "--settings", root / "study.json"]
     given += ["--claims", root / "tables/claims.parquet", "--report", root / "report.html"]
     given += ["--captions", *captions, "--targets", *names, "--log", root / "page.log"]
     script("report").main([*map(str, given)])
@@ -262,15 +264,15 @@ def test_code_that_differed_from_its_commit_names_none(dirty, commit):
     assert summarise_run([made]).commit == commit
 
 
-def test_dates_and_commit_are_those_of_the_records(study, found, tmp_path):
-    assert described(found)["./"]["datePublished"]
+def test_dates_and_commit_are_those_of_the_records(study, archive_members, tmp_path):
+    assert list_entities(archive_members)["./"]["datePublished"]
     root = tmp_path / "reduced"
     shutil.copytree(study / "results/reduced", root)
     shutil.rmtree(root / "provenance", ignore_errors=True)
     record(root, "tables/core.parquet", ["tables/components.parquet"], "2026-01-01T23:59:00Z", commit="a" * 40)
     record(root, "tables/components.parquet", [], "2026-01-01T10:00:00Z", commit="b" * 40)
     record(root, "reduced.crate.zip", ["tables/core.parquet"], "2026-03-01T10:00:00Z")
-    entities = described(with_records := export(root, SETTINGS, tmp_path / "dated.zip"))
+    entities = list_entities(with_records := export(root, SETTINGS, tmp_path / "dated.zip"))
     assert [name for name in with_records if name.startswith("provenance")] == [
         "provenance/tables/components.parquet.json",
         "provenance/tables/core.parquet.json",

@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
     return save_decoder(tmp_path_factory.mktemp("qwen2"), "qwen2", VOCABULARY.words)
 
 
-def of_hub(**changed):
+def hub_settings(**changed):
     return HUB | {"pretrained": {"name": "tiny", "folder": "model", "known_rank": 9}} | changed
 
 
@@ -109,12 +109,12 @@ def test_what_implications_need_is_known_after_it_was_learned():
 )
 def test_impossible_studies_are_named(changed, named):
     with raises(ConfigError, *named):
-        parse_extractive(of_hub(**changed), "a.yaml")
+        parse_extractive(hub_settings(**changed), "a.yaml")
 
 
 def test_tables_are_those_that_a_study_can_have():
-    embedded, hub = study(), parse_extractive(of_hub())
-    swept = parse_extractive(of_hub(sweep={"learning_rates": [1e-3], "epochs": [1, 2]}))
+    embedded, hub = study(), parse_extractive(hub_settings())
+    swept = parse_extractive(hub_settings(sweep={"learning_rates": [1e-3], "epochs": [1, 2]}))
     assert "extractive_trace" in EXPERIMENT.list_tables(embedded) and "extractive_trace" not in EXPERIMENT.list_tables(
         hub
     )
@@ -144,7 +144,7 @@ def test_the_papers_studies_are_planned_without_a_network(tmp_path, family, monk
 @pytest.mark.slow
 def test_a_study_of_a_folder_goes_from_nothing_to_its_report(tmp_path, folder):
     config = tmp_path / "hub.yaml"
-    values = of_hub(pretrained={"name": "tiny", "folder": str(folder), "known_rank": 9}, study="hub")
+    values = hub_settings(pretrained={"name": "tiny", "folder": str(folder), "known_rank": 9}, study="hub")
     values |= {"sweep": {"learning_rates": [1e-3, 1e-2], "epochs": [1, 2]}, "results": "results"}
     config.write_text(yaml.safe_dump(json.loads(json.dumps(values))))
     snakemake(tmp_path, config=config)

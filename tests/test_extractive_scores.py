@@ -29,7 +29,7 @@ from heuristic_core.experiments.extractive_structures.tokens import encode_queri
 LAYERS, HEADS = 2, 2
 
 
-def some(change: float = 0.05, make=draw_first_hop):
+def make_contrast(change: float = 0.05, make=draw_first_hop):
     """A contrast on a hop's implications."""
     data = study().data
     questions = make(WORLD, data, draw_names(WORLD, data, 1).taught, 1).implications
@@ -37,7 +37,7 @@ def some(change: float = 0.05, make=draw_first_hop):
 
 
 def test_downstream_scores_are_the_slope_towards_the_new_inputs():
-    of = some()
+    of = make_contrast()
     result, new = compute_scores(of, 2)["downstream"], run(of.new, of.queries.tokens).layers
     for layer in range(LAYERS):
         heads, inner = attend(of.old, layer, new[layer].attention_input), apply_mlp(of.old, layer, new[layer].mlp_input)
@@ -49,7 +49,7 @@ def test_downstream_scores_are_the_slope_towards_the_new_inputs():
 
 
 def test_upstream_scores_are_the_difference_of_slopes_towards_counterfactual_outputs():
-    of = some()
+    of = make_contrast()
     result, old = compute_scores(of, 2)["upstream"], run(of.old, of.queries.tokens).layers
     new = run(of.new, of.queries.tokens).layers
     for token in range(of.queries.tokens.shape[1]):
@@ -61,7 +61,7 @@ def test_upstream_scores_are_the_difference_of_slopes_towards_counterfactual_out
 
 @pytest.mark.parametrize("part", range(HEADS + 1))
 def test_informative_scores_add_up_to_the_slope_along_the_components_learned_weights(part):
-    of = some()
+    of = make_contrast()
     result, head = compute_scores(of, 2)["informative"], part if part < HEADS else None
     for layer in range(LAYERS):
         whole = restore_component(of.old, of.new, layer, head)  # the old model with this component as it was taught
@@ -76,7 +76,7 @@ def test_informative_scores_add_up_to_the_slope_along_the_components_learned_wei
 def test_full_replacement_agrees_where_changes_are_small(make):
     """Of changes of a thousandth, replacement differs from scores by a share of that order; outputs of counterfactual
     prompts are far, and only the difference between the models is small."""
-    of = some(1e-4, make)
+    of = make_contrast(1e-4, make)
     result, full = compute_scores(of, 2), measure_replacement(of)
     for kind in ("informative", "downstream"):
         scale = result[kind].nan_to_num().abs().max()
@@ -88,20 +88,20 @@ def test_full_replacement_agrees_where_changes_are_small(make):
 
 
 def test_prompts_that_do_not_fit_together_follow_one_after_another(monkeypatch):
-    whole = average_path_scores(some(), 2)
+    whole = average_path_scores(make_contrast(), 2)
     monkeypatch.setattr(scoring, "MAX_STORED_ACTIVATIONS", 5 * scoring.STORED_VECTORS * 12 * whole.shape[1] * LAYERS)
-    assert scoring.compute_batch_size(some()) == 5 < 6 * 3
-    torch.testing.assert_close(average_path_scores(some(), 2), whole, rtol=0, atol=1e-12)
+    assert scoring.compute_batch_size(make_contrast()) == 5 < 6 * 3
+    torch.testing.assert_close(average_path_scores(make_contrast(), 2), whole, rtol=0, atol=1e-12)
 
 
 def test_a_model_that_is_too_large_for_full_replacement_says_so():
-    rows = agreement_rows(compute_scores(some(), 2), None)
+    rows = agreement_rows(compute_scores(make_contrast(), 2), None)
     assert len(rows) == len(KINDS) * 2 * 2 and {row["r"] for row in rows} == {None}
     assert all(mentions(row["reason"], 6, 100) for row in rows)
 
 
 def test_scores_are_known_within_prompts_and_upstream_with_a_partner_alone():
-    of = some(make=draw_second_hop)
+    of = make_contrast(make=draw_second_hop)
     result, seen = compute_scores(of, 2), mask_prompts(of.queries)
     assert set(result) == set(KINDS) and not seen.all()  # landmarks of one word and of two
     assert torch.equal(result["informative"][..., 0, 0].isnan(), ~seen)
@@ -110,20 +110,20 @@ def test_scores_are_known_within_prompts_and_upstream_with_a_partner_alone():
 
 
 def test_counterfactual_prompts_are_others():
-    of = some()
+    of = make_contrast()
     assert of.others.shape == (6, 3)
     assert all(k not in row and len(set(row)) == 3 for k, row in enumerate(of.others.tolist()))
 
 
 def test_a_model_that_learned_nothing_has_no_scores():
-    of = some()
+    of = make_contrast()
     result = compute_scores(of._replace(new=of.old), 2)
     for value in result.values():
         assert float(value.nan_to_num().abs().max()) == 0
 
 
 def test_components_are_rows_and_their_removal_is_measured():
-    of = some()
+    of = make_contrast()
     rows = component_rows(of, compute_scores(of, 2))
     named = [(row["kind"], row["layer"], row["head"]) for row in rows]
     assert named == [
@@ -161,4 +161,4 @@ def test_removal_has_the_signed_correlation_of_scores_and_effects():
 
 
 def test_the_hop_is_the_tiny_studys():
-    assert len(hop().implications.sentences) == len(some().queries.last)
+    assert len(hop().implications.sentences) == len(make_contrast().queries.last)

@@ -48,12 +48,12 @@ def trap(tmp_path):
     assert not path.exists(), "code beside data was run"
 
 
-def model_of(folder):
+def make_model_block(folder):
     return PretrainedModel.model_validate({"name": "m", "source": "pretrained", "folder": str(folder)})
 
 
 def start(folder):
-    return build_classifier(model_of(folder), ["entailment", "neutral", "contradiction"], 50, 0, 1, None)
+    return build_classifier(make_model_block(folder), ["entailment", "neutral", "contradiction"], 50, 0, 1, None)
 
 
 def test_the_trap_works(tmp_path):
@@ -123,7 +123,7 @@ def test_code_that_a_tokenizer_asks_for_is_not_run(tmp_path, trap, kind):
     path.write_text(json.dumps(settings | {"tokenizer_class": kind}))
     (folder / "evil.py").write_text(trap[1])
     try:
-        result = make_tokenizer(model_of(folder), STUDY.task)
+        result = make_tokenizer(make_model_block(folder), STUDY.task)
     except InputError as error:
         assert kind == "EvilTokenizer" and mentions(str(error), folder)
     else:

@@ -55,7 +55,7 @@ def check_study(study) -> None:
         list_downloads(study.task),
         find_local_paths(study.task),
     )
-    context, layout = Context.of(study), Layout.of(study)
+    context, layout = Context.from_study(study), Layout.from_study(study)
     assert Context.model_validate_json(context.model_dump_json()) == context
     of_curve = len(study.grid.checkpoints) * len(study.grid.sparsities) * len(study.grid.curve_seeds)
     assert len(list_cells(study)) >= of_curve > 0

@@ -11,7 +11,7 @@ from amounts import amount
 from damaged_bytes import damaged
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pair_files import task_of
+from pair_files import make_task
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.data.counts import count_rows
@@ -21,7 +21,7 @@ from heuristic_core.tables.parquet import as_table
 ROWS = [{"sentence1": f"a {i}", "sentence2": f"b, {i}", "label": i % 3, "group": "x/y"} for i in range(9)]
 
 
-def content_of(kind: str) -> bytes:
+def write_content(kind: str) -> bytes:
     lines = [[*ROWS[0]], *(list(map(str, row.values())) for row in ROWS)]
     if kind == "tsv":
         return "\n".join("\t".join(line) for line in lines).encode()
@@ -37,12 +37,12 @@ def content_of(kind: str) -> bytes:
 
 
 KINDS = ("tsv", "csv", "jsonl", "parquet")
-CONTENTS = {kind: content_of(kind) for kind in KINDS} | {"csv.gz": gzip.compress(content_of("csv"))}
+CONTENTS = {kind: write_content(kind) for kind in KINDS} | {"csv.gz": gzip.compress(write_content("csv"))}
 
 
 def check_data(folder: Path, name: str) -> bool:
     """Data become the tables of the study (True), or one message that names the file or the task's key (False)."""
-    task = task_of(folder, name)
+    task = make_task(folder, name)
     try:
         pairs = load_sentences(task)
         for part in (pairs.train, pairs.evaluation):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from mentions import mentions
 from reduced import RUNS, snakemake
-from whole_runs import CELL, TARGETS, fails, same
+from whole_runs import CELL, TARGETS, fails, have_same_bytes
 
 from heuristic_core.common import faults
 
@@ -60,7 +60,7 @@ def test_full_and_read_only_disks_are_told_and_left(small, finished):
 
     assert remount("rw") == 0
     snakemake(folder, "--", *TARGETS)
-    assert same(folder, finished, *TARGETS)
+    assert have_same_bytes(folder, finished, *TARGETS)
     assert not [path for path in (folder / "results").rglob("*") if ".partial" in path.name]
 
 
@@ -79,7 +79,7 @@ def test_fine_tuning_on_a_full_disk_goes_on_when_there_is_room(small, finished):
     assert (run / ".unfinished-finetune_checkpoints").is_dir() and not (folder / names[0]).exists()
     filler.unlink()
     snakemake(folder, "--", names[0])
-    assert same(folder, finished, *names)
+    assert have_same_bytes(folder, finished, *names)
     assert not (run / ".unfinished-finetune_checkpoints").exists()
 
 

@@ -1,4 +1,4 @@
-"""A whole reduced study under SIGKILL: Snakemake, its process group, jobs, their shells and the server of forks."""
+"""A whole reduced study under SIGKILL: Snakemake, its process group, jobs, their shells and the fork server."""
 
 import os
 import random
@@ -92,7 +92,7 @@ class Life:
 
 @pytest.fixture
 def private(tmp_path):
-    """An environment with a mark, and with a server of forks of its own."""
+    """An environment with a mark, and with its own fork server."""
     folder = tempfile.mkdtemp(prefix="hc")  # a socket's path must be short
     yield os.environ | {MARK: folder, "TMPDIR": folder, "HEURISTIC_CORE_FORK_SERVER": "1"}
     for process in processes(folder):

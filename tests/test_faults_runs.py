@@ -21,7 +21,7 @@ from conftest import ROOT
 from mentions import mentions
 from reduced import RUNS, results, snakemake
 from test_faults_kills import MARK, check_that_nothing_runs, is_server, private, processes  # noqa: F401 (a fixture)
-from whole_runs import CELL, TARGETS, fails, said, same
+from whole_runs import CELL, TARGETS, fails, have_same_bytes, read_output
 
 from heuristic_core.common import faults
 
@@ -81,7 +81,7 @@ def test_a_killed_job_says_so_and_nothing_of_it_is_left_running(copy, finished, 
     assert mentions(text, "prune", f"signal {signal.SIGKILL:d}") and "Traceback" not in text
     check_that_nothing_runs(private[MARK])
     snakemake(copy, "--", TARGETS[0])
-    assert same(copy, finished, *TARGETS)
+    assert have_same_bytes(copy, finished, *TARGETS)
 
 
 @pytest.mark.slow
@@ -127,13 +127,13 @@ def test_a_job_without_memory_says_what_to_lower(tmp_path, changed, finished):
         resource.setrlimit(resource.RLIMIT_AS, (8 * GIGABYTE, 8 * GIGABYTE))
 
     target = f"{RUNS}/ft1/trace.parquet"
-    with tempfile.TemporaryDirectory(prefix="hc") as folder:  # of a server of forks that is limited, too
+    with tempfile.TemporaryDirectory(prefix="hc") as folder:  # the fork server is limited, too
         environment = os.environ | {"TMPDIR": folder}
         text = fails(tmp_path, "--", target, config=huge, preexec_fn=limit, env=environment)
     assert faults.MEMORY_ADVICE in text
     assert faults.MEMORY_ADVICE in (tmp_path / "results/reduced/logs/finetune/ft1.log").read_text()
     snakemake(tmp_path, "--", target)
-    assert same(tmp_path, finished, target, f"{RUNS}/ft1/step60/checkpoint/model.safetensors")
+    assert have_same_bytes(tmp_path, finished, target, f"{RUNS}/ft1/step60/checkpoint/model.safetensors")
 
 
 @pytest.mark.slow
@@ -153,7 +153,7 @@ def test_a_configuration_for_a_gpu_says_that_there_is_none(copy):
 
 def test_results_without_records_are_told(copy):
     shutil.rmtree(copy / ".snakemake")
-    text = said(snakemake(copy, "--dry-run"))
+    text = read_output(snakemake(copy, "--dry-run"))
     assert mentions(text, "results/reduced", "make audit")
     assert "Nothing to be done" in text
 
@@ -169,7 +169,7 @@ def test_results_of_an_older_version_are_made_again(copy):
             path.write_text(json.dumps(record))
             changed += 1
     assert changed
-    text = said(snakemake(copy, "--dry-run", "--quiet", "rules"))
+    text = read_output(snakemake(copy, "--dry-run", "--quiet", "rules"))
     assert "make audit" not in text
     planned = {line.split()[0] for line in text.splitlines() if len(line.split()) == 2}
     assert {"core", "ablate", "table_core"} <= planned and not {"prune_42", "finetune", "gather"} & planned
@@ -181,7 +181,7 @@ def test_damaged_records_are_told(copy):
     whole = {path: path.read_bytes() for path in records}
     for path in records:
         path.write_bytes(whole[path][: len(whole[path]) // 2])
-    text = said(snakemake(copy, "--dry-run"))
+    text = read_output(snakemake(copy, "--dry-run"))
     assert "Ignore corrupted" in text and "Traceback" not in text
     for path in records:
         path.write_bytes(whole[path])

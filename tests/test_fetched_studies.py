@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from conftest import ROOT
-from reduced import REDUCED, counted, planned, snakemake
+from reduced import REDUCED, parse_job_counts, planned, snakemake
 
 LABELS = ["entailment", "neutral", "contradiction"]
 NAME = "tiny/bert"
@@ -34,7 +34,7 @@ def test_make_fetch_checks_again_in_every_study_of_several(hub, tmp_path):
     assert program == str(environment / "bin/snakemake") and "--configfile" in arguments
     for options, jobs in ((arguments[:2] + arguments[-2:], {}), (arguments, {"a_fetch": 1, "b_fetch": 1})):
         done = snakemake(tmp_path, "--dry-run", "--quiet", "rules", *options, config=both)
-        assert {rule: n for rule, n in counted(done.stdout + done.stderr).items() if rule != "fetch"} == jobs
+        assert {rule: n for rule, n in parse_job_counts(done.stdout + done.stderr).items() if rule != "fetch"} == jobs
 
 
 def pairs(count: int) -> pa.Table:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from amounts import first_fast
-from drawn import SHORT, TABLES, only, settings
+from drawn import SHORT, TABLES, filter_rows, settings
 from figure_head_tables import CORE
 from figure_tables import CONTEXT, FT_SEEDS, SUBSETS
 from mentions import mentions, raises
@@ -66,16 +66,16 @@ def test_the_spread_is_every_subnetwork_beside_the_full_model(tables, drawn, nam
     figure, marks = drawn[name]
     assert len(figure.axes) == panels
     columns = len(SUBSETS) + (2 if name == "figure02" else 2 * 3)  # J and AUC, of all families or each
-    assert len(only(marks, seed=None)) == len(FT_SEEDS) * columns
+    assert len(filter_rows(marks, seed=None)) == len(FT_SEEDS) * columns
     assert len(marks.dropna(subset="seed")) == len(FT_SEEDS) * 2 * 12 * columns  # none of another run of a seed
     where = {"ft_seed": 2, "step": 2200, "sparsity": 0.35, "seed": 47, "subset": "cn_if"}
-    shown, known = (only(rows, **where).iloc[0] for rows in (marks, tables["accuracy"]))
+    shown, known = (filter_rows(rows, **where).iloc[0] for rows in (marks, tables["accuracy"]))
     assert shown[["accuracy", "low", "high"]].tolist() == known[["accuracy", "low", "high"]].tolist()
     subset, of = ("J", {}) if name == "figure02" else ("J, lexical overlap", {"family": "lexical_overlap"})
-    shown = only(marks, **where | {"subset": subset}).iloc[0]
+    shown = filter_rows(marks, **where | {"subset": subset}).iloc[0]
     table = tables["group_accuracy" if name == "figure02" else "family_scores"]
     where.pop("subset")
-    known = only(table, **where, **of, group="j").iloc[0]
+    known = filter_rows(table, **where, **of, group="j").iloc[0]
     assert shown[["accuracy", "low", "high"]].tolist() == known[["accuracy", "low", "high"]].tolist()
 
 
@@ -119,7 +119,7 @@ def test_whiskers_are_the_intervals_and_absent_where_these_are_unknown(tables, n
         return {tuple(line[:, 1]) for line in upright}, texts(figure)
 
     known, legend = whiskers(tables)
-    full = only(tables["accuracy"], ft_seed=1, seed=None, subset="ln_prep").iloc[0]
+    full = filter_rows(tables["accuracy"], ft_seed=1, seed=None, subset="ln_prep").iloc[0]
     assert (full["low"], full["high"]) in known
     assert name == "figure03" or "its 95 % interval" in legend
     bounded = ("accuracy", "group_accuracy", "family_scores")
@@ -142,15 +142,15 @@ def test_figure02_draws_violins_only_where_there_is_a_shape(tables):
 def test_a_missing_bar_is_a_gap(tables):
     accuracy = tables["accuracy"].copy()
     where = {"ft_seed": 1, "sparsity": 0.35, "seed": 45, "subset": "ln_prep"}
-    accuracy.loc[only(accuracy, **where).index, "accuracy"] = np.nan
+    accuracy.loc[filter_rows(accuracy, **where).index, "accuracy"] = np.nan
     figure, marks = draw("figure03", {"accuracy": accuracy}, SHORT, CONTEXT)
-    assert only(marks, **where)["accuracy"].isna().all()
+    assert filter_rows(marks, **where)["accuracy"].isna().all()
     models = [text.get_text() for text in figure.legends[0].texts]
     assert models == ["full model", *map(str, CONTEXT.seeds)]
     drawn = dict(zip(models, figure.axes[0].containers, strict=True))
     heights = {round(bar.get_x()): bar.get_height() for bar in drawn["45"]}  # by place of the subset
     assert heights == {
-        place: only(tables["accuracy"], **where | {"subset": SHORT.subsets[place]})["accuracy"].item()
+        place: filter_rows(tables["accuracy"], **where | {"subset": SHORT.subsets[place]})["accuracy"].item()
         for place in (0, 2)
     }
     assert len(drawn["44"]) == len(SHORT.subsets)
@@ -164,23 +164,25 @@ def test_figure04_averages_the_curves_own_runs_with_an_interval_over_pruning_see
     accuracy = pd.concat([accuracy[accuracy["repeat"] == 0], again])
     context = CONTEXT.model_copy(update={"curve_repeat": repeat})
     _, marks = draw("figure04", {"group_accuracy": accuracy}, Figure(), context)
-    cell = only(accuracy, ft_seed=1, sparsity=0.2, group="ood", repeat=repeat)
+    cell = filter_rows(accuracy, ft_seed=1, sparsity=0.2, group="ood", repeat=repeat)
     cell = cell[cell["seed"].isin(CONTEXT.curve_seeds)]["accuracy"]
-    point = only(marks, ft_seed=1, sparsity=0.2, group="ood").iloc[0]
+    point = filter_rows(marks, ft_seed=1, sparsity=0.2, group="ood").iloc[0]
     assert point[["accuracy", "low", "high"]].tolist() == pytest.approx(mean_interval(cell))
     assert (point["models"], point["over"]) == (len(cell), "pruning seed") == (3, "pruning seed")
-    full = only(accuracy, ft_seed=1, seed=None, group="id").iloc[0]
-    point = only(marks, ft_seed=1, sparsity=0.0, group="id").iloc[0]
+    full = filter_rows(accuracy, ft_seed=1, seed=None, group="id").iloc[0]
+    point = filter_rows(marks, ft_seed=1, sparsity=0.0, group="id").iloc[0]
     assert point[["accuracy", "low", "high", "over"]].tolist() == full[["accuracy", "low", "high", "unit"]].tolist()
 
 
 def test_figure04_leaves_failed_runs_out_and_marks_the_point_hollow(tables):
     accuracy = tables["group_accuracy"].copy()
     where = {"ft_seed": 1, "sparsity": 0.2, "group": "ood", "repeat": 0}
-    kept = only(accuracy, **where, seed=44)["accuracy"].item()
-    accuracy.loc[only(accuracy, **where)["seed"].isin([42, 43]).loc[lambda lost: lost].index, "accuracy"] = np.nan
+    kept = filter_rows(accuracy, **where, seed=44)["accuracy"].item()
+    accuracy.loc[filter_rows(accuracy, **where)["seed"].isin([42, 43]).loc[lambda lost: lost].index, "accuracy"] = (
+        np.nan
+    )
     figure, marks = draw("figure04", {"group_accuracy": accuracy}, Figure(), CONTEXT)
-    point = only(marks, ft_seed=1, sparsity=0.2, group="ood").iloc[0]
+    point = filter_rows(marks, ft_seed=1, sparsity=0.2, group="ood").iloc[0]
     assert (point["accuracy"], point["models"]) == (kept, 1) and np.isnan(point["low"])
     hollow = [line.get_xydata().tolist() for line in figure.axes[0].lines if line.get_markerfacecolor() == "white"]
     assert [[20, kept]] in hollow
@@ -194,42 +196,42 @@ def test_group_means_refuse_a_choice_of_subsets(tables, name):
 
 def test_figure05_counts_heads_by_cell_and_finds_the_core(drawn):
     figure, marks = drawn["figure05"]
-    assert only(marks, ft_seed=1, mid=12, high=12)["heads"].item() == len(CORE[1])
-    assert only(marks, ft_seed=2, mid=12, high=12).empty
+    assert filter_rows(marks, ft_seed=1, mid=12, high=12)["heads"].item() == len(CORE[1])
+    assert filter_rows(marks, ft_seed=2, mid=12, high=12).empty
     assert marks.groupby("ft_seed")["heads"].sum().eq(32).all()  # MLPs are not heads
     assert {"core", "no core head"} <= set(texts(figure))
 
 
 def test_figure09_has_a_bar_for_every_core_head_and_one_for_the_others(tables, drawn):
     figure, marks = drawn["figure09"]
-    assert only(marks, ft_seed=1)["bar"].unique().tolist() == ["0.2", "1.3", "2.1", "3.0", "mean of other heads"]
+    assert filter_rows(marks, ft_seed=1)["bar"].unique().tolist() == ["0.2", "1.3", "2.1", "3.0", "mean of other heads"]
     assert marks.groupby(["ft_seed", "bar"])["share"].sum().tolist() == pytest.approx([1] * 6)
-    others = only(tables["attention"], ft_seed=1, category="next")
+    others = filter_rows(tables["attention"], ft_seed=1, category="next")
     others = others[~others["component"].isin(CORE[1])]
-    mean = only(marks, ft_seed=1, bar="mean of other heads", category="next").iloc[0]
+    mean = filter_rows(marks, ft_seed=1, bar="mean of other heads", category="next").iloc[0]
     assert (mean["heads"], mean["share"]) == (28, pytest.approx(others["share"].mean()))
-    assert only(marks, ft_seed=2)["bar"].unique().tolist() == ["mean of other heads"]
+    assert filter_rows(marks, ft_seed=2)["bar"].unique().tolist() == ["mean of other heads"]
     assert any(mentions(text, "seed 2", "core") for text in texts(figure))
 
 
 def test_figure10_shows_ood_subsets_and_group_means(tables, drawn):
     figure, marks = drawn["figure10"]
-    at_end = only(marks, ft_seed=2, step=2200)
+    at_end = filter_rows(marks, ft_seed=2, step=2200)
     subsets = at_end.dropna(subset="subset")
     assert set(subsets["subset"]) == {subset for subset, (group, _) in SUBSETS.items() if group == "ood"}
-    assert only(at_end, subset=None, group="ood")["accuracy"].item() == pytest.approx(subsets["accuracy"].mean())
+    assert filter_rows(at_end, subset=None, group="ood")["accuracy"].item() == pytest.approx(subsets["accuracy"].mean())
     names = {text.partition("  ")[0] for text in texts(figure)}
     assert {*subsets["subset"], "ID, mean", "OOD, mean", "OOD-entailment, mean"} <= names
 
 
 def test_figure10_gives_the_last_steps_intervals(tables, drawn):
     figure, marks = drawn["figure10"]
-    at_end = only(tables["finetune_accuracy"], ft_seed=2, step=2200)
+    at_end = filter_rows(tables["finetune_accuracy"], ft_seed=2, step=2200)
     for subset, name in (("ln_prep", "ln_prep"), ("in_domain", "ID, mean")):
-        row = only(at_end, subset=subset).iloc[0]
+        row = filter_rows(at_end, subset=subset).iloc[0]
         assert f"{name}  {row['accuracy']:.0f} [{row['low']:.0f}, {row['high']:.0f}]" in texts(figure)
-    ood = only(at_end, group="ood")
-    mean = only(marks, ft_seed=2, step=2200, subset=None, group="ood").iloc[0]
+    ood = filter_rows(at_end, group="ood")
+    mean = filter_rows(marks, ft_seed=2, step=2200, subset=None, group="ood").iloc[0]
     below = np.sqrt(((ood["accuracy"] - ood["low"]) ** 2).sum()) / len(ood)
     assert mean[["accuracy", "low"]].tolist() == pytest.approx([ood["accuracy"].mean(), ood["accuracy"].mean() - below])
 
@@ -237,13 +239,13 @@ def test_figure10_gives_the_last_steps_intervals(tables, drawn):
 def test_figure13_shows_counts_and_correlation(tables, drawn):
     figure, marks = drawn["figure13"]
     assert len(marks) == len(FT_SEEDS) * 2 * 32
-    core = only(tables["core"], ft_seed=2, name="2.5")
-    assert only(marks, ft_seed=2, name="2.5", sparsity=0.5)["count"].item() == core["high"].item()
+    core = filter_rows(tables["core"], ft_seed=2, name="2.5")
+    assert filter_rows(marks, ft_seed=2, name="2.5", sparsity=0.5)["count"].item() == core["high"].item()
     first, second = (text.splitlines() for text in texts(figure) if "fine-tuning seed" in text)
     assert first[0].endswith("ρ = 0.89 [0.71, 0.95]")
     assert first[1].endswith("ρ = 0.80 [0.70, 0.88]")
     assert second[0].endswith("ρ undefined") and second[1] == "35 % sparsity"
-    assert only(marks, ft_seed=1)[["rho", "rho_disjoint"]].drop_duplicates().to_numpy().tolist() == [[0.89, 0.8]]
+    assert filter_rows(marks, ft_seed=1)[["rho", "rho_disjoint"]].drop_duplicates().to_numpy().tolist() == [[0.89, 0.8]]
 
 
 def test_the_colour_bar_of_figure13_has_whole_numbers_also_for_few_subnetworks(tables):
@@ -258,7 +260,7 @@ def test_the_colour_bar_of_figure13_has_whole_numbers_also_for_few_subnetworks(t
 def test_figure_core_seeds_shows_each_set_beside_what_is_expected(tables, drawn):
     figure, marks = drawn["figure_core_seeds"]
     assert marks.groupby(["ft_seed", "set"]).size().tolist() == [12] * 3 * len(FT_SEEDS)
-    both = only(tables["core_seeds"], ft_seed=2, set="mid+high").sort_values("seeds")
+    both = filter_rows(tables["core_seeds"], ft_seed=2, set="mid+high").sort_values("seeds")
     lines = {tuple(line.get_ydata()): line.get_linestyle() for line in figure.axes[1].lines}
     assert lines[tuple(both["heads"])] == "-" and lines[tuple(both["expected"])] == "--"
 

@@ -145,7 +145,7 @@ def test_the_last_good_checkpoint_is_named_and_the_state_is_left_finite(tmp_path
 
 
 def test_a_gradient_that_is_not_finite_changes_no_weight():
-    stepper, encoded = stepper_of(SETTINGS), make_encoded(50)
+    stepper, encoded = make_stepper(SETTINGS), make_encoded(50)
     with torch.no_grad():
         stepper.model.classifier.weight[0, 0] = torch.inf
     before = {k: v.clone() for k, v in stepper.model.state_dict().items()}
@@ -167,7 +167,7 @@ def test_a_mean_loss_far_above_a_guess_and_above_the_first_is_divergence(first, 
     assert [row["step"] for row in records.trace] == ([6] if diverged else [6, 12])
 
 
-def stepper_of(chosen, **changes):
+def make_stepper(chosen, **changes):
     chosen = chosen.model_copy(update={"dropout": 0.0, "clip_norm": None, **changes})
     model = build_classifier(MODEL, LABELS, 50, 0, 1, 0.0)
     return Stepper(model, PairTensors(make_encoded(50)), chosen)
@@ -185,8 +185,8 @@ def gradients(stepper, index):
 @pytest.mark.parametrize("tokens", [1, 16, 40, 1000])
 def test_passes_add_up_to_the_gradient_of_the_whole_batch(tokens):
     index = torch.arange(3, 23)
-    loss, whole = gradients(stepper_of(SETTINGS), index)
-    parted_loss, parted = gradients(stepper_of(SETTINGS, pass_tokens=tokens), index)
+    loss, whole = gradients(make_stepper(SETTINGS), index)
+    parted_loss, parted = gradients(make_stepper(SETTINGS, pass_tokens=tokens), index)
     assert parted_loss == pytest.approx(loss, rel=1e-5)
     for name, gradient in whole.items():
         torch.testing.assert_close(parted[name], gradient, rtol=1e-4, atol=1e-6)
@@ -195,8 +195,8 @@ def test_passes_add_up_to_the_gradient_of_the_whole_batch(tokens):
 @pytest.mark.parametrize(("precision", "close"), [("bfloat16", 0.03), ("float16", 0.01)])
 def test_half_precision_learns_with_weights_and_optimizer_in_float32(precision, close):
     index = torch.arange(3, 23)
-    _, exact = gradients(stepper_of(SETTINGS), index)
-    stepper = stepper_of(SETTINGS, precision=precision)
+    _, exact = gradients(make_stepper(SETTINGS), index)
+    stepper = make_stepper(SETTINGS, precision=precision)
     _, half = gradients(stepper, index)
     assert {w.dtype for w in stepper.model.parameters()} == {torch.float32}
     difference = sum((half[n] - exact[n]).square().sum() for n in exact) / sum(g.square().sum() for g in exact.values())
@@ -205,7 +205,7 @@ def test_half_precision_learns_with_weights_and_optimizer_in_float32(precision, 
 
 def test_attention_is_by_products_in_steps_in_bfloat16_alone():
     for precision, attention in (("float32", "sdpa"), ("bfloat16", "eager")):
-        stepper, seen = stepper_of(SETTINGS, precision=precision), []
+        stepper, seen = make_stepper(SETTINGS, precision=precision), []
         hook = stepper.model.register_forward_pre_hook(
             lambda model, *_, to=seen: to.append(model.config._attn_implementation)
         )

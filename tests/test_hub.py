@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from amounts import first_fast
-from fetching import MODEL, NAME, WEIGHTS, waited_for
+from fetching import MODEL, NAME, WEIGHTS, wait_until
 from filelock import FileLock
 from huggingface_hub import errors
 from hypothesis import given
@@ -117,7 +117,7 @@ def test_a_killed_download_leaves_nothing_behind_once_it_is_done_again(hub, fetc
     gate = hub.stalled["model.safetensors"] = threading.Event()
     blobs = snapshot(commit).parent.parent / "blobs"
     started = subprocess.Popen(command(commit), env=environment)
-    (part,) = waited_for(lambda: large_parts(blobs))
+    (part,) = wait_until(lambda: large_parts(blobs))
     started.kill()
     started.wait()
     assert part.exists() and not (snapshot(commit) / "model.safetensors").exists()
@@ -137,7 +137,7 @@ def test_one_fetch_waits_for_another(hub, command, environment, tmp_path):
     script, log = command(hub.add("model", NAME, MODEL)), tmp_path / "log"
     with FileLock(tmp_path / "home/hub/.locks/heuristic-core.lock"):
         started = subprocess.Popen(script, env=environment)
-        waited_for(lambda: log.exists() and "another fetch" in log.read_text())
+        wait_until(lambda: log.exists() and "another fetch" in log.read_text())
         assert hub.requests == []
     assert started.wait() == 0 and hub.requests
 

@@ -162,24 +162,24 @@ def table():
     return compute_interpolation(learned, additive({0: 2, 1: -1, 2: 5, 3: 2, 9: 1}), GRID, ANALYSIS, RUN)
 
 
-def of_ood(table):
+def select_ood(table):
     return table[(table["group"] == "ood") & table["subset"].isna() & table["family"].isna()]
 
 
 def test_the_path_leads_from_one_subnetwork_to_the_other(table):
     assert list(table.columns) == get_schema("interpolation").names
     assert set(table["heuristic"]) == {1} and set(table["generalising"]) == {2} and table["reason"].isna().all()
-    path = of_ood(table)
+    path = select_ood(table)
     path = path[path["role"].isin(["H", "path"])]
     assert path["name"].tolist()[1:] == ["0.2", "0.3", "mlp 1", "0.1", "mlp 0"]
     assert path["added"].tolist()[1:] == [True, True, True, False, False]
     assert path["place"].tolist() == [0, 1, 2, 3, 4, 5]
     np.testing.assert_allclose(path["accuracy"].astype(float), [10, 60, 80, 90, 100, 100])
-    assert of_ood(table).set_index("role").loc["M", "accuracy"] == 100
+    assert select_ood(table).set_index("role").loc["M", "accuracy"] == 100
 
 
 def test_single_components_are_compared_with_their_own_end(table):
-    single = of_ood(table)
+    single = select_ood(table)
     single = single[single["role"].isin(["with", "without"])].set_index(["role", "name"])
     assert single.loc["with", "change"].to_dict() == {"0.2": 50, "0.3": 20, "mlp 1": 10}
     assert single.loc["without", "change"].to_dict() == pytest.approx({"0.2": -50, "0.3": -20, "mlp 1": -10})

@@ -4,7 +4,7 @@ import pytest
 import torch
 from families import make_model
 from mentions import raises
-from model_folders import config_of, configure
+from model_folders import configure, read_model_config
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
@@ -74,7 +74,7 @@ def test_the_classifier_of_another_task_is_refused(save, case, architecture):
     kind = type(make_model(case)).__name__.replace("SequenceClassification", architecture)
     getattr(transformers, kind)(make_model(case).config).save_pretrained(folder)
     with raises(InputError, kind):
-        check_labels(folder, config_of(folder)["id2label"].values())
+        check_labels(folder, read_model_config(folder)["id2label"].values())
 
 
 @pytest.mark.parametrize(("case", "architecture"), [("roberta", "TokenClassification"), ("bert", "QuestionAnswering")])
@@ -84,7 +84,7 @@ def test_a_head_of_another_name_is_left_out(save, case, architecture):
     folder = save(case)
     kind = type(make_model(case)).__name__.replace("SequenceClassification", architecture)
     getattr(transformers, kind)(make_model(case).config).save_pretrained(folder)
-    check_labels(folder, config_of(folder)["id2label"].values())
+    check_labels(folder, read_model_config(folder)["id2label"].values())
     assert start(folder, LABELS).num_labels == 3
 
 

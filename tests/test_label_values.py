@@ -6,7 +6,7 @@ import math
 import pandas as pd
 import pytest
 from mentions import mentions, raises
-from pair_files import dataset, task_of
+from pair_files import dataset, make_task
 from task_rows import HANS, HANS_ROWS, NLI, named, pairs
 
 from heuristic_core.data import preview
@@ -27,7 +27,7 @@ def codes(folder, labels, values, ending="csv"):
         frame.to_json(path, orient="records", lines=True)
     else:
         frame.to_csv(path, index=False)
-    task = task_of(folder, path.name, labels=labels)
+    task = make_task(folder, path.name, labels=labels)
     return [row.label for row in read_rows(task, task.train[0], labels)[0]]
 
 
@@ -107,14 +107,14 @@ def test_what_an_error_of_truth_values_says_to_write_is_read(tmp_path):
     assert codes(tmp_path, ["false", "true"], [1, 0, 1]) == [1, 0, 1]
     names = ["true", "false"]
     dataset([("a", "b", 0), ("c", "d", 1)], names).to_parquet(tmp_path / "known.parquet")  # its numbers are indices
-    task = task_of(tmp_path, "known.parquet", labels=names)
+    task = make_task(tmp_path, "known.parquet", labels=names)
     assert [row.label for row in read_rows(task, task.train[0], names)[0]] == [0, 1]
 
 
 def test_numbers_are_indices_where_the_file_itself_has_the_names(tmp_path):
     names = ["1", "0"]
     dataset([("a", "b", 0), ("c", "d", 1)], names).to_parquet(tmp_path / "a.parquet")
-    task = task_of(tmp_path, "a.parquet", labels=names)
+    task = make_task(tmp_path, "a.parquet", labels=names)
     assert [row.label for row in read_rows(task, task.train[0], names)[0]] == [0, 1]
 
 
@@ -187,7 +187,7 @@ def test_a_class_that_counts_as_another_label_although_the_file_has_its_own_is_d
 
 def lines(path, *rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return task_of(path.parent, path.name)
+    return make_task(path.parent, path.name)
 
 
 def row(first="sentence1", second="sentence2", label="label", **more):

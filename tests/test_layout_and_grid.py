@@ -105,7 +105,7 @@ def test_entry_adds_fresh_seeds_at_the_mid_sparsity_and_moves_no_other_block():
     )
     assert set(list_cells(one)) == {*list_cells(study()), *entry_cells(one)}
     assert seed_blocks(one)[: len(seed_blocks(study()))] == seed_blocks(study())
-    context = Context.of(one)
+    context = Context.from_study(one)
     assert (context.entry, context.entry_seeds, context.parts) == ((10, 20), (91, 92), ("entry",))
 
 
@@ -126,13 +126,13 @@ def test_a_wider_grid_keeps_the_cells_there_were():
 
 
 def test_context_is_what_analysis_needs():
-    context = Context.of(study())
+    context = Context.from_study(study())
     assert (context.mid, context.high, context.last) == (0.35, 0.5, 40)
     assert (context.seeds, context.curve_seeds) == ((5, 6, 7), (9, 5))
     assert (context.early, context.early_seeds) == (20, (6, 8))
     assert context.margin == VALUES["analysis"]["margin"] and context.subsets is None
     assert Context.model_validate_json(context.model_dump_json()) == context
-    without = Context.of(study(early=None))
+    without = Context.from_study(study(early=None))
     assert (without.early, without.early_seeds) == (None, ())
 
 
@@ -142,7 +142,7 @@ CELL = {"ft_seed": 1, "step": 40, "sparsity": 0.35, "seed": 5}
 
 
 def test_results_lie_by_study_model_task_and_run():
-    layout = Layout.of(study())
+    layout = Layout.from_study(study())
     assert layout.root == "out/s"
     assert layout.runs == "out/s/m/t"
     assert layout.data == "out/s/m/t/data"
@@ -159,7 +159,7 @@ def test_every_cell_has_a_path_of_its_own_that_the_workflow_reads_back(config):
     texts = [f"{cell.sparsity:g}" for cell in list_cells(result)]
     assert all(SPARSITY.fullmatch(text) for text in texts)
     assert [float(text) for text in texts] == [cell.sparsity for cell in list_cells(result)]
-    where = Layout.of(result).cell
+    where = Layout.from_study(result).cell
     paths = {
         where.format(ft_seed=1, step=c.step, sparsity=t, seed=c.seed)
         for c, t in zip(list_cells(result), texts, strict=True)
@@ -183,7 +183,7 @@ def test_targets_read_tables_that_exist_and_write_files_of_their_own():
     assert {table for target in TARGETS.values() for table in target.tables} <= set(SCHEMAS)
     written = [path for name in TARGETS for path in target_files("out/s", name)]
     assert len(set(written)) == len(written)
-    assert not set(written) & {Layout.of(study()).table(name) for name in SCHEMAS}
+    assert not set(written) & {Layout.from_study(study()).table(name) for name in SCHEMAS}
 
 
 def test_every_target_has_its_settings_and_they_are_all_used():
@@ -210,7 +210,7 @@ def test_outputs_of_a_figure_and_of_a_table():
     ],
 )
 def test_a_target_that_a_study_cannot_have_says_which_setting_is_missing(name, named):
-    reason = missing_requirement(name, Context.of(study()))
+    reason = missing_requirement(name, Context.from_study(study()))
     assert reason is None if named is None else mentions(reason, name, *named)
 
 
@@ -220,7 +220,7 @@ def test_every_target_of_the_paper_has_a_name_and_every_study_its_own():
     more = {"checkpoints": (1, 2), "repeats": (1,), "lesions": ("overlap",), "pretraining": (0,)}
     more["parts"] = tuple(Mechanism.model_fields)
     more |= {"parts": tuple(Mechanism.model_fields)}
-    base = Context.of(study()).model_copy(update=more)
+    base = Context.from_study(study()).model_copy(update=more)
     reachable = set()
     for model, task in product(("bert", "roberta", "gpt2"), ("mnli", "qqp")):
         counterpart = Counterpart(model=model, task=task)
@@ -231,7 +231,9 @@ def test_every_target_of_the_paper_has_a_name_and_every_study_its_own():
 
 
 def test_a_target_names_the_tables_that_a_study_lacks():
-    assert mentions(missing_requirement("figure09", Context.of(study()), tables=["core"]), "figure09", "attention")
+    assert mentions(
+        missing_requirement("figure09", Context.from_study(study()), tables=["core"]), "figure09", "attention"
+    )
 
 
 def test_repeats_are_cells_of_the_spread():

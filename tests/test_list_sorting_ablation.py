@@ -18,19 +18,19 @@ from heuristic_core.experiments.list_sorting.model import compute_logits, run_mo
 
 
 @pytest.fixture(scope="module")
-def some():
+def models():
     """Parameters of two models, held-out sequences and training sequences."""
     made = study()
     train, held_out = (make_sequences(part, made.data) for part in draw_lists(made.data))
     return random_parameters(made.data, made.model), held_out, train
 
 
-def of_model(parameters, m):
+def select_model(parameters, m):
     return {name: value[m : m + 1] for name, value in parameters.items()}
 
 
-def test_there_is_a_row_for_every_head_both_heads_and_every_kind(some):
-    parameters, tokens, training = some
+def test_there_is_a_row_for_every_head_both_heads_and_every_kind(models):
+    parameters, tokens, training = models
     rows = measure_ablations(parameters, tokens, training, 0)
     kinds = [("none", [])] + [(kind, heads) for kind in ("zero", "mean", "resample") for heads in ([0], [1], [0, 1])]
     assert [(row["model"], row["kind"], row["ablated"]) for row in rows] == [(m, *one) for m in (0, 1) for one in kinds]
@@ -39,8 +39,8 @@ def test_there_is_a_row_for_every_head_both_heads_and_every_kind(some):
     assert {a["kind"] for a, b in zip(rows, other, strict=True) if a != b} == {"resample"}
 
 
-def test_rows_are_the_measures_of_a_plain_model_without_the_heads(some):
-    parameters, tokens, training = some
+def test_rows_are_the_measures_of_a_plain_model_without_the_heads(models):
+    parameters, tokens, training = models
     rows = measure_ablations(parameters, tokens, training, 0)
     for row in rows:
         if row["kind"] in ("none", "zero"):
@@ -48,27 +48,27 @@ def test_rows_are_the_measures_of_a_plain_model_without_the_heads(some):
             assert {name: row[name] for name in plain} == pytest.approx(plain, abs=1e-5)
 
 
-def test_the_mean_is_over_training_lists_at_every_position(some):
-    parameters, tokens, training = some
-    model = of_model(parameters, 1)
+def test_the_mean_is_over_training_lists_at_every_position(models):
+    parameters, tokens, training = models
+    model = select_model(parameters, 1)
     mean = run_models(model, training).contexts[0].double().mean(0).float()
     expected = compute_measures(ablate_heads(model, tokens, [0], mean)[0], tokens)
     row = next(r for r in measure_ablations(parameters, tokens, training, 0) if (r["model"], r["kind"]) == (1, "mean"))
     assert {name: row[name] for name in expected} == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_head_without_list_of_its_own_loses_nothing_by_its_mean(some):
+def test_a_head_without_list_of_its_own_loses_nothing_by_its_mean(models):
     """Its values are the same of all tokens at a position: what it writes is a constant of the position."""
-    parameters, tokens, training = some
+    parameters, tokens, training = models
     constant = parameters | {"token": parameters["token"][:, :1].expand_as(parameters["token"])}
     rows = [row for row in measure_ablations(constant, tokens, training, 0) if row["model"] == 0]
     whole, zero, mean = (next(row["loss"] for row in rows if row["kind"] == kind) for kind in ("none", "zero", "mean"))
     assert mean == pytest.approx(whole, abs=1e-6) and abs(zero - whole) > 1e-3
 
 
-def test_donors_that_are_the_lists_themselves_change_nothing(some, monkeypatch):
-    parameters, tokens, _ = some
-    model = of_model(parameters, 0)
+def test_donors_that_are_the_lists_themselves_change_nothing(models, monkeypatch):
+    parameters, tokens, _ = models
+    model = select_model(parameters, 0)
     torch.testing.assert_close(ablate_heads(model, tokens, [0, 1], tokens), compute_logits(model, tokens))
     assert (ablate_heads(model, tokens, [1], tokens.flip(0)) - compute_logits(model, tokens)).abs().max() > 0.01
     whole = ablate_heads(model, tokens, [1], tokens.flip(0))

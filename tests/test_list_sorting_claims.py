@@ -132,13 +132,13 @@ def ablations(measure, kind="mean", **by_condition):
     ]
 
 
-def of_modes(losses):
+def mode_rows(losses):
     """What each mode of a head is worth: suppression what the head's ablation costs, copying far more."""
     rows = [row for row in losses if row["ablated"]]
     return [row | {"mode": "suppression"} for row in rows] + [row | {"mode": "copying", "loss": 99.0} for row in rows]
 
 
-def heads_of(condition, copying, suppression):
+def head_rows(condition, copying, suppression):
     return [
         {"condition": condition, "seed": seed, "step": LAST, "head": head}
         | {"copying": copying[head], "suppression": suppression[head]}
@@ -152,8 +152,8 @@ SUPPRESSING = {"suppression": 20, "which": "lowest"}
 
 def test_the_suppression_of_the_head_that_suppresses_most_is_ablated():
     losses = ablations("loss", l2=[(1.0, 9.0, 1.0 + seed, 9.0) for seed in SEEDS], bare=[(0.0, 5.0, 5.0, 5.0)] * 3)
-    heads = heads_of("l2", (0.1, 0.9), (0.3, 0.4)) + heads_of("bare", (0.9, 0.9), (0.1, 0.1))
-    given = evidence(ablations=losses, mode_ablations=of_modes(losses), heads=heads)
+    heads = head_rows("l2", (0.1, 0.9), (0.3, 0.4)) + head_rows("bare", (0.9, 0.9), (0.1, 0.1))
+    given = evidence(ablations=losses, mode_ablations=mode_rows(losses), heads=heads)
     result = statistic("without_suppression", given, measure="loss", kind="mean", **SUPPRESSING)
     assert (result.value, result.low, result.high) == tuple(map(pytest.approx, mean_interval(SEEDS)))
     assert mentions(result.detail, "l2", 2)  # head 1 copies more than it suppresses
@@ -166,9 +166,9 @@ def test_only_conditions_all_of_whose_heads_suppress_are_averaged():
     """In condition bare a head suppresses in two seeds of three, where its loss rises by 9; in small it does in all."""
     losses = ablations("loss", l2=[(1.0, 9.0, 2.0 + seed, 9.0) for seed in SEEDS], bare=[(0.0, 9.0, 9.0, 9.0)] * 3)
     losses += ablations("loss", small=[(1.0, 9.0, 1.5, 9.0), (1.0, 9.0, 2.5, 9.0), (1.0, 9.0, 2.0, 9.0)])
-    heads = [row for name in ("l2", "bare", "small") for row in heads_of(name, (0.9, 0.1), (0.1, 0.4))]
+    heads = [row for name in ("l2", "bare", "small") for row in head_rows(name, (0.9, 0.1), (0.1, 0.4))]
     heads = [row for row in heads if (row["condition"], row["seed"], row["head"]) != ("bare", 3, 1)]
-    given = evidence(ablations=losses, mode_ablations=of_modes(losses), heads=heads)
+    given = evidence(ablations=losses, mode_ablations=mode_rows(losses), heads=heads)
     result = statistic("without_suppression", given, measure="loss", kind="mean", **SUPPRESSING)
     assert (result.value, result.low) == tuple(map(pytest.approx, mean_interval([0.5, 1.5, 1.0])[:2]))
     assert mentions(result.detail, "l2", 3, "small", 1) and not mentions(result.detail, "bare")

@@ -26,14 +26,14 @@ def models(values: dict[str, list[float]], step: int = 40, **null) -> pd.DataFra
     return pd.DataFrame(rows).reindex(columns=[*TABLES["sorting_models"].columns, "suppression"])
 
 
-def row_of(differences: pd.DataFrame, measure: str, condition: str) -> pd.Series:
+def select_row(differences: pd.DataFrame, measure: str, condition: str) -> pd.Series:
     chosen = (differences["quantity"] == MEASURES[measure]) & (differences["group_or_subset"] == condition)
     return differences[chosen].squeeze()
 
 
 def test_a_difference_is_of_means_over_seeds_at_the_last_step_with_welchs_interval():
     a, b = [1.0, 2.0, 4.0], [3.0, 3.5]
-    row = row_of(compare(models({"l2": a, "x": a}), models({"l2": b}, step=80)), "loss", "l2")
+    row = select_row(compare(models({"l2": a, "x": a}), models({"l2": b}, step=80)), "loss", "l2")
     assert (row.a, row.b, row.difference) == pytest.approx((7 / 3, 3.25, 3.25 - 7 / 3))
     assert (row.step_a, row.step_b, row.n_a, row.n_b) == (40, 80, 3, 2)
     va, vb = np.var(a, ddof=1) / 3, np.var(b, ddof=1) / 2
@@ -44,11 +44,11 @@ def test_a_difference_is_of_means_over_seeds_at_the_last_step_with_welchs_interv
 
 def test_what_has_no_interval_has_a_reason():
     alike = compare(models({"l2": [1.0, 2.0]}), models({"l2": [1.0, 2.0]}))
-    reasons = [row_of(alike, "entropy", "l2").reason]
-    assert pd.isna(row_of(alike, "loss", "l2").reason)
-    single = row_of(compare(models({"l2": [1.0]}), models({"l2": [1.0, 2.0]})), "loss", "l2")
+    reasons = [select_row(alike, "entropy", "l2").reason]
+    assert pd.isna(select_row(alike, "loss", "l2").reason)
+    single = select_row(compare(models({"l2": [1.0]}), models({"l2": [1.0, 2.0]})), "loss", "l2")
     assert single.difference == 0.5 and np.isnan(single.low)
-    none = row_of(
+    none = select_row(
         compare(models({"l2": [1.0, 2.0]}, soft_overlap=None), models({"l2": [1.0, 2.0]})), "soft_overlap", "l2"
     )
     assert np.isnan(none.difference) and none.b == 0.5
@@ -60,7 +60,7 @@ def test_suppression_is_that_of_the_head_that_suppresses_most():
     rows = [{"study": "s", "condition": "l2", "seed": seed, "step": 40} for seed in (0, 1)]
     heads = pd.DataFrame([row | {"head": head, "suppression": s} for row in rows for head, s in ((0, 0.1), (1, 0.6))])
     one = models({"l2": [1.0, 2.0]}).drop(columns="suppression").assign(study="s")
-    row = row_of(compare(*2 * [add_suppression(one[one["step"] == 40], heads)]), "suppression", "l2")
+    row = select_row(compare(*2 * [add_suppression(one[one["step"] == 40], heads)]), "suppression", "l2")
     assert (row.a, row.b, row.difference) == (0.6, 0.6, 0)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from amounts import first_fast
-from figure_tables import only
+from figure_tables import filter_rows
 from list_sorting_tables import CONDITIONS, LAST, SEEDS, TABLES, copier
 from matplotlib.collections import LineCollection
 from matplotlib.text import Text
@@ -34,7 +34,7 @@ DRAWN = Drawn()
 
 def reduced(**values):
     """The tables with only the rows that have these values, where a table has the column."""
-    return {name: only(rows, **{k: v for k, v in values.items() if k in rows}) for name, rows in TABLES.items()}
+    return {name: filter_rows(rows, **{k: v for k, v in values.items() if k in rows}) for name, rows in TABLES.items()}
 
 
 def texts(figure):
@@ -130,21 +130,21 @@ def panel(figure, row, column, columns):
 
 def test_development_draws_seeds_and_means_and_a_null_leaves_a_gap():
     figure, marks = DRAWN["figure_development"]
-    losses = only(TABLES["sorting_models"], condition="no-decay", step=100)["loss"]
-    mean = only(marks, condition="no-decay", curve="loss", step=100, seed=None)
+    losses = filter_rows(TABLES["sorting_models"], condition="no-decay", step=100)["loss"]
+    mean = filter_rows(marks, condition="no-decay", curve="loss", step=100, seed=None)
     assert mean["value"].item() == pytest.approx(losses.mean()) and mean["seeds"].item() == 3
-    wanted = only(marks, condition="no-decay", curve="loss").round(9)
+    wanted = filter_rows(marks, condition="no-decay", curve="loss").round(9)
     assert points(panel(figure, 1, 0, 4)) == set(zip(wanted["step"], wanted["value"], strict=True))
-    assert not only(marks, step=0)["panel"].isin(["stage"]).any() and (marks["step"].dropna() > 0).all()
+    assert not filter_rows(marks, step=0)["panel"].isin(["stage"]).any() and (marks["step"].dropna() > 0).all()
     # seed 3 has no raw LLC at step 100: its line does not reach from step 10 to the last
-    values = only(TABLES["sorting_llc"], seed=3, estimator="raw")["value"].round(9).tolist()
+    values = filter_rows(TABLES["sorting_llc"], seed=3, estimator="raw")["value"].round(9).tolist()
     assert np.isnan(values[1])
     lines = [set(np.round(line.get_ydata(), 9)) for line in panel(figure, 0, 3, 4).lines]
     assert not [line for line in lines if {values[0], values[2]} <= line]
     assert [line for line in lines if values[0] in line] and [line for line in lines if values[2] in line]
-    assert only(marks, curve="raw", step=100, seed=3)["reason"].tolist() == ["2 of 2 chains diverged"]
-    mean = only(marks, curve="raw", step=100, seed=None)
-    known = only(TABLES["sorting_llc"], step=100, estimator="raw")["value"].dropna()
+    assert filter_rows(marks, curve="raw", step=100, seed=3)["reason"].tolist() == ["2 of 2 chains diverged"]
+    mean = filter_rows(marks, curve="raw", step=100, seed=None)
+    known = filter_rows(TABLES["sorting_llc"], step=100, estimator="raw")["value"].dropna()
     assert (mean["value"].item(), mean["seeds"].item()) == (pytest.approx(known.mean()), 2)
 
 
@@ -155,7 +155,7 @@ def test_development_shades_the_stages_that_are_there():
         return [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in panel(figure, row, 0, 4).patches]
 
     assert sorted(shades(0)) == [(10, 32), (32, 100), (100, 200)] and sorted(shades(1)) == [(10, 32), (32, 100)]
-    gone = only(marks, condition="no-decay", curve="specialisation start")
+    gone = filter_rows(marks, condition="no-decay", curve="specialisation start")
     assert gone["reason"].tolist() == ["the overlap does not fall"] and gone["step"].isna().all()
 
 
@@ -176,18 +176,18 @@ def test_circuits_are_centred_rows_in_the_units_of_their_scale():
     tokens, pitch = 21, 22
     for line, (circuit, head) in enumerate((("qk", 0), ("qk", 1), ("ov", 0), ("ov", 1))):
         where = {"condition": "numbers-20", "seed": 1, "step": 32, "head": head, "circuit": circuit}
-        values = np.stack(only(TABLES["sorting_matrices"], **where)["values"].tolist()).astype(float)
+        values = np.stack(filter_rows(TABLES["sorting_matrices"], **where)["values"].tolist()).astype(float)
         values -= values.mean(1, keepdims=True)
-        own = only(marks, **where)
+        own = filter_rows(marks, **where)
         drawn = image.get_array()[line * pitch :][:tokens, pitch : pitch + tokens]
         np.testing.assert_allclose(drawn * own["unit"].iloc[0], values, atol=1e-12)
         written = np.array([row.split(" ") for row in own["values"]], float)
         np.testing.assert_allclose(written, values, rtol=1e-3)
     assert set(marks["seed"]) == {1}
     assert marks.loc[marks["circuit"] == "qk", "unit"].nunique() == 1
-    assert (only(marks, circuit="ov").groupby(["condition", "step"])["unit"].nunique() == 1).all()
-    ov = [row.split(" ") for row in only(marks, circuit="ov", condition="l2", step=LAST)["values"]]
-    unit = only(marks, circuit="ov", condition="l2", step=LAST)["unit"].iloc[0]
+    assert (filter_rows(marks, circuit="ov").groupby(["condition", "step"])["unit"].nunique() == 1).all()
+    ov = [row.split(" ") for row in filter_rows(marks, circuit="ov", condition="l2", step=LAST)["values"]]
+    unit = filter_rows(marks, circuit="ov", condition="l2", step=LAST)["unit"].iloc[0]
     assert unit == pytest.approx(np.percentile(np.abs(np.array(ov, float)), 99), rel=1e-3)
     titles = [text for text in texts(figure) if any(mentions(text, name) for name in CONDITIONS)]
     assert all(mentions(title, name, 1) for title, name in zip(titles, CONDITIONS, strict=True))
@@ -195,14 +195,14 @@ def test_circuits_are_centred_rows_in_the_units_of_their_scale():
 
 def test_modes_have_the_intervals_of_their_means_and_tell_conditions_apart():
     figure, marks = DRAWN["figure_modes"]
-    seeds = only(TABLES["sorting_models"], condition="numbers-20", step=LAST)["splitting"]
-    point = only(marks, condition="numbers-20", measure="splitting", seed=None).iloc[0]
+    seeds = filter_rows(TABLES["sorting_models"], condition="numbers-20", step=LAST)["splitting"]
+    point = filter_rows(marks, condition="numbers-20", measure="splitting", seed=None).iloc[0]
     assert point[["value", "low", "high"]].tolist() == pytest.approx(mean_interval(seeds))
     whiskers = [c for c in figure.axes[0].collections if isinstance(c, LineCollection)]
     ends = {tuple(np.round(line[:, 1], 9)) for c in whiskers for line in c.get_segments()}
     assert tuple(np.round([point["low"], point["high"]], 9).tolist()) in ends and len(ends) == len(CONDITIONS)
-    highest = only(TABLES["sorting_heads"], condition="no-decay", step=LAST).groupby("seed")["suppression"].max()
-    shown = only(marks, condition="no-decay", measure="suppression").dropna(subset="seed")
+    highest = filter_rows(TABLES["sorting_heads"], condition="no-decay", step=LAST).groupby("seed")["suppression"].max()
+    shown = filter_rows(marks, condition="no-decay", measure="suppression").dropna(subset="seed")
     assert shown.set_index("seed")["value"].to_dict() == highest.to_dict()
     for described in ((12, 4), (20, 4), ("L2", 0.005, 2), ("decay", 2)):
         assert any(mentions(text, *described) for text in texts(figure)), described
@@ -212,13 +212,13 @@ def test_modes_have_the_intervals_of_their_means_and_tell_conditions_apart():
 
 def test_heads_are_compared_by_what_they_do():
     _, marks = DRAWN["figure_ablation"]
-    table = only(TABLES["sorting_ablations"], condition="l2", step=LAST)
+    table = filter_rows(TABLES["sorting_ablations"], condition="l2", step=LAST)
     changes = {}
     for seed in SEEDS:
-        whole = only(table, seed=seed, kind="none")["loss"].item()
-        ablated = only(table, seed=seed, kind="mean", ablated=str(copier(seed)))["loss"].item()
+        whole = filter_rows(table, seed=seed, kind="none")["loss"].item()
+        ablated = filter_rows(table, seed=seed, kind="mean", ablated=str(copier(seed)))["loss"].item()
         changes[seed] = ablated - whole
-    own = only(marks, condition="l2", role="copies", kind="mean", measure="loss")
+    own = filter_rows(marks, condition="l2", role="copies", kind="mean", measure="loss")
     assert own.dropna(subset="seed").set_index("seed")["value"].to_dict() == pytest.approx(changes)
     mean = own[own["seed"].isna()].iloc[0]
     assert mean[["value", "low", "high"]].tolist() == pytest.approx(mean_interval([*changes.values()]))
@@ -230,11 +230,11 @@ def test_heads_are_compared_by_what_they_do():
 
 def test_suppression_of_a_head_beside_what_its_ablation_changes():
     figure, marks = DRAWN["figure_suppression"]
-    head = only(TABLES["sorting_heads"], condition="no-decay", seed=2, step=LAST, head=0).iloc[0]
-    own = only(marks, condition="no-decay", seed=2, kind="zero", ablated="0").iloc[0]
-    table = only(TABLES["sorting_ablations"], condition="no-decay", seed=2, step=LAST)
-    change = only(table, kind="zero", ablated="0")["calibration_error"].item()
-    change -= only(table, kind="none")["calibration_error"].item()
+    head = filter_rows(TABLES["sorting_heads"], condition="no-decay", seed=2, step=LAST, head=0).iloc[0]
+    own = filter_rows(marks, condition="no-decay", seed=2, kind="zero", ablated="0").iloc[0]
+    table = filter_rows(TABLES["sorting_ablations"], condition="no-decay", seed=2, step=LAST)
+    change = filter_rows(table, kind="zero", ablated="0")["calibration_error"].item()
+    change -= filter_rows(table, kind="none")["calibration_error"].item()
     assert (own["suppression"], own["calibration_error"]) == (head["suppression"], pytest.approx(change))
     assert own["role"] == "suppresses"
     assert (round(own["suppression"], 9), round(change, 9)) in points(panel(figure, 0, 2, 3))
@@ -244,23 +244,23 @@ def test_suppression_of_a_head_beside_what_its_ablation_changes():
 @pytest.mark.slow
 def test_attention_is_of_the_last_step_and_broken_where_no_pair_has_a_distance():
     figure, marks = DRAWN["figure_attention"]
-    table = only(TABLES["sorting_distance"], condition="l2", step=LAST, keys="list", distance=1)
-    of_seeds = [only(table, seed=seed, head=copier(seed))["attention"].item() for seed in SEEDS]
-    mean = only(marks, condition="l2", role="copies", keys="list", distance=1, seed=None)
+    table = filter_rows(TABLES["sorting_distance"], condition="l2", step=LAST, keys="list", distance=1)
+    of_seeds = [filter_rows(table, seed=seed, head=copier(seed))["attention"].item() for seed in SEEDS]
+    mean = filter_rows(marks, condition="l2", role="copies", keys="list", distance=1, seed=None)
     assert mean["value"].item() == pytest.approx(np.mean(of_seeds))
     right = points(panel(figure, 0, 1, 2)) - {(0, 0), (0, 1)}  # the line at distance 0
     assert max(x for x, _ in right) == 0 and min(x for x, _ in right) == -11
-    gap = only(marks, keys="sorted", distance=1)
+    gap = filter_rows(marks, keys="sorted", distance=1)
     assert len(gap) and gap["value"].isna().all() and (gap["seeds"].dropna() == 0).all()
 
 
 def test_conditions_are_counted_by_mode():
     _, marks = DRAWN["table_conditions"]
-    row = only(marks, condition="numbers-20").iloc[0]
-    losses = only(TABLES["sorting_models"], condition="numbers-20", step=LAST)["loss"]
+    row = filter_rows(marks, condition="numbers-20").iloc[0]
+    losses = filter_rows(TABLES["sorting_models"], condition="numbers-20", step=LAST)["loss"]
     assert row[["loss", "loss_low", "loss_high"]].tolist() == pytest.approx(mean_interval(losses))
     assert (row["mode_splitting"], row["mode_suppression"], row["models"]) == (0, 3, 3)
-    assert only(marks, condition="l2")["mode_splitting"].item() == 3
+    assert filter_rows(marks, condition="l2")["mode_splitting"].item() == 3
     sorting, heads = build_sheets("table_conditions", marks)
     assert [cells[0] for cells in sorting.rows] == [*CONDITIONS] == [cells[0] for cells in heads.rows]
     assert dict(zip(heads.columns, heads.rows[0], strict=True))["mode: splitting"] == "3 of 3"

@@ -10,7 +10,7 @@ from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequen
 from heuristic_core.experiments.list_sorting.model import run_models
 
 
-def some(**changes):
+def make_inputs(**changes):
     made = study(model=changes)
     parameters = random_parameters(made.data, made.model)
     return {k: v.double() for k, v in parameters.items()}, make_sequences(draw_lists(made.data).held_out, made.data)
@@ -18,12 +18,12 @@ def some(**changes):
 
 def without_positions(**changes):
     """Models to which all positions are alike, and in which nothing but the heads speaks: folding is exact."""
-    parameters, tokens = some(**changes)
+    parameters, tokens = make_inputs(**changes)
     parameters["position"][:] = 0
     return parameters, tokens
 
 
-def attention_of(qk, tokens):
+def fold_attention(qk, tokens):
     """What a softmax over the folded scores of earlier tokens gives, [M, B, H, L, 2 L]."""
     length = tokens.shape[1] // 2
     scores = qk[:, :, tokens[:, length:-1, None], tokens[:, None, :-1]].permute(0, 2, 1, 3, 4)
@@ -40,7 +40,7 @@ def written_logits(parameters, ov, attention, tokens):
 def test_without_positions_the_folded_scores_give_the_models_attention(changes):
     parameters, tokens = without_positions(**changes)
     torch.testing.assert_close(
-        attention_of(fold_circuits(parameters).qk, tokens), run_models(parameters, tokens).attention
+        fold_attention(fold_circuits(parameters).qk, tokens), run_models(parameters, tokens).attention
     )
 
 
@@ -78,12 +78,12 @@ def test_with_layer_norm_folded_logits_are_the_models_but_for_one_factor_per_sor
 
 
 def test_with_positions_the_error_of_folding_is_in_proportion_to_them():
-    parameters, tokens = some()
+    parameters, tokens = make_inputs()
     errors = []
     for share in (1e-2, 1e-3):
         model = parameters | {"position": share * parameters["position"]}
         result, near = run_models(model, tokens), f.measure_folding(model, tokens)
-        exact = attention_of(fold_circuits(model).qk, tokens) - result.attention
+        exact = fold_attention(fold_circuits(model).qk, tokens) - result.attention
         torch.testing.assert_close(near.attention, exact.abs().sum(-1).mean((1, 3)) / 2)
         errors.append(near.attention)
     assert (errors[1] < 0.15 * errors[0]).all() and (errors[0] < 0.1).all() and (errors[1] > 0).all()
@@ -106,7 +106,7 @@ def test_the_error_of_what_heads_write_is_a_share_of_its_variance():
 
 
 def test_what_a_head_writes_by_number_is_the_sum_over_its_keys():
-    parameters, tokens = some()
+    parameters, tokens = make_inputs()
     result, length = run_models(parameters, tokens), 4
     residual = result.residual + torch.einsum("mblhw,mhwd->mbld", result.contexts, parameters["output"])
     scale = (residual.var(-1, unbiased=False) + 1e-5) ** -0.5

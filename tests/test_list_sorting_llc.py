@@ -22,7 +22,7 @@ def settings(**changes):
     return LocalLearning(**{**given, **BUT_RAW, "batch_size": 1, "gradient_examples": 1, **changes})
 
 
-def nothing(count, generator):
+def draw_nothing(count, generator):
     return None
 
 
@@ -43,33 +43,33 @@ def gibbs(curves, size=SIZE, n_beta=N_BETA, prior=PRIOR):
 
 
 @pytest.fixture(scope="module")
-def of_quadratic():
-    return estimate_llc(quadratic(), {"w": torch.zeros(2, len(CURVES))}, nothing, settings(), [4, 5])
+def quadratic_estimate():
+    return estimate_llc(quadratic(), {"w": torch.zeros(2, len(CURVES))}, draw_nothing, settings(), [4, 5])
 
 
-def test_a_quadratic_loss_has_the_value_of_the_closed_form(of_quadratic):
+def test_a_quadratic_loss_has_the_value_of_the_closed_form(quadratic_estimate):
     expected, spread = gibbs(CURVES)
     error = spread / math.sqrt(3 * DRAWS)
-    for result in of_quadratic.rows:
+    for result in quadratic_estimate.rows:
         assert result["reason"] is None and result["local"] and result["converged"] and result["stable"]
         assert abs(result["value"] - expected) < 4 * error
         assert error / 20 < result["standard_error"] < 4 * error
         assert result["step_effect"] == pytest.approx(gibbs(CURVES, SIZE / 2)[0] - expected, abs=8 * error)
     assert expected == pytest.approx(float((N_BETA * CURVES / 2 / (N_BETA * CURVES + PRIOR)).sum()), rel=0.15)
-    assert len(of_quadratic.chains) == 2 * 4
+    assert len(quadratic_estimate.chains) == 2 * 4
 
 
 def test_what_is_drawn_is_named():
     """The same seeds give the same bytes, whichever models are in the pass; another seed, others."""
 
-    def of(*seeds, **changes):
+    def select(*seeds, **changes):
         own = settings(draws=40, **changes)
-        return estimate_llc(quadratic(), {"w": torch.zeros(len(seeds), len(CURVES))}, nothing, own, seeds)
+        return estimate_llc(quadratic(), {"w": torch.zeros(len(seeds), len(CURVES))}, draw_nothing, own, seeds)
 
-    both, alone = of(4, 5), of(5)
-    assert of(4, 5) == both
+    both, alone = select(4, 5), select(5)
+    assert select(4, 5) == both
     assert alone.rows == both.rows[1:] and alone.chains == both.chains[4:]
-    assert of(5, seed=1).chains[0]["mean"] != alone.chains[0]["mean"]
+    assert select(5, seed=1).chains[0]["mean"] != alone.chains[0]["mean"]
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_scaled_coordinates_count_in_root_mean_squares_of_each_tensor():
 
     own = settings(raw=None, scaled=Langevin(step_size=SIZE, localisation=PRIOR), scale_floor=0.2)
     start = {"a": torch.full((1, 4, 10), 0.5), "b": torch.zeros(1, 20)}
-    (result,) = estimate_llc(losses, start, nothing, own, [1]).rows
+    (result,) = estimate_llc(losses, start, draw_nothing, own, [1]).rows
     expected, spread = gibbs(torch.cat([torch.full((40,), 3 * 0.5**2), torch.full((20,), 40 * 0.2**2)]))
     assert abs(result["value"] - expected) < 4 * spread / math.sqrt(3 * DRAWS)
     assert result["displacement"] < 0.2 and result["start_loss"] == 0
@@ -99,7 +99,7 @@ def test_tilted_takes_the_slope_at_w0_from_the_loss():
     def both(**bounds):
         checks = Checks(largest_rise=9, **bounds)
         own = settings(raw=None, scaled=langevin, tilted=langevin, scale_floor=1.0, checks=checks)
-        return estimate_llc(quadratic(slope=slope), start, nothing, own, [1]).rows
+        return estimate_llc(quadratic(slope=slope), start, draw_nothing, own, [1]).rows
 
     scaled, tilted = both(largest_slide=9)
     expected, spread = gibbs(CURVES)
@@ -130,7 +130,7 @@ def test_batches_are_fresh_shared_by_models_and_paired():
     start = {"w": torch.zeros(2, len(CURVES))}
     noisy = estimate_llc(losses, start, draw, few, [1, 2])
     assert [len(item) for item in seen[:4]] == [5, 5, 2, 5] and len({float(item[0]) for item in seen}) == len(seen)
-    plain = estimate_llc(quadratic(), start, nothing, few, [1, 2])
+    plain = estimate_llc(quadratic(), start, draw_nothing, few, [1, 2])
     for a, b in zip(noisy.chains, plain.chains, strict=True):
         assert a["mean"] == pytest.approx(b["mean"], rel=1e-3)
 
@@ -152,7 +152,7 @@ def test_a_singular_loss_has_less_than_half_its_dimension():
 
     raw = Langevin(step_size=2e-3, localisation=1.0)
     own = settings(raw=raw, n_beta=n_beta, burn_in=1000, draws=1000, half_step_chains=0, checks=Checks(largest_rise=9))
-    (result,) = estimate_llc(losses, {"w": torch.zeros(1, pairs, 2)}, nothing, own, [3]).rows
+    (result,) = estimate_llc(losses, {"w": torch.zeros(1, pairs, 2)}, draw_nothing, own, [3]).rows
     assert each < 0.4 < 1  # a regular loss of two weights
     assert result["value"] == pytest.approx(pairs * each, rel=0.1)
     assert result["converged"] and result["stable"] is None
@@ -160,7 +160,7 @@ def test_a_singular_loss_has_less_than_half_its_dimension():
 
 def test_flat_directions_add_nothing():
     curves = torch.cat([torch.full((10,), 5.0), torch.zeros(300)])
-    (result,) = estimate_llc(quadratic(curves), {"w": torch.zeros(1, 310)}, nothing, settings(), [1]).rows
+    (result,) = estimate_llc(quadratic(curves), {"w": torch.zeros(1, 310)}, draw_nothing, settings(), [1]).rows
     expected, spread = gibbs(curves)
     assert abs(result["value"] - expected) < 4 * spread / math.sqrt(3 * DRAWS)
     assert result["value"] < 10 / 2
@@ -183,7 +183,7 @@ LENIENT = Checks(largest_rise=9, largest_drift=9, largest_r_hat=9)
 def test_a_value_whose_chains_fail_is_missing_with_the_reason(changes, failed, bound):
     curves = torch.logspace(-1, 1.55, 60)
     own = settings(draws=300, **{"checks": LENIENT, **changes})
-    (result,) = estimate_llc(quadratic(curves), {"w": torch.zeros(1, 60)}, nothing, own, [1]).rows
+    (result,) = estimate_llc(quadratic(curves), {"w": torch.zeros(1, 60)}, draw_nothing, own, [1]).rows
     assert result["value"] is None and result["standard_error"] is None
     assert (result["diverged"] > 0) if failed == "diverged" else (result[failed] is False)
     assert mentions(result["reason"], bound)
@@ -191,7 +191,7 @@ def test_a_value_whose_chains_fail_is_missing_with_the_reason(changes, failed, b
 
 def test_chains_far_from_a_small_w0_are_not_local():
     own = settings(draws=100)
-    (result,) = estimate_llc(quadratic(), {"w": torch.full((1, 60), 1e-3)}, nothing, own, [1]).rows
+    (result,) = estimate_llc(quadratic(), {"w": torch.full((1, 60), 1e-3)}, draw_nothing, own, [1]).rows
     assert result["value"] is None and result["local"] is False
     assert mentions(result["reason"], f"{result['displacement']:.3g}")
 
@@ -199,21 +199,23 @@ def test_chains_far_from_a_small_w0_are_not_local():
 def test_a_model_that_diverges_leaves_the_others_as_they_are():
     steep = torch.tensor([[2.0], [1e5], [3.0]])
 
-    def of(*at):
+    def select(*at):
         def losses(parameters, batch):
             return (steep[list(at)] * parameters["w"] ** 2 / 2).sum(-1)
 
-        return estimate_llc(losses, {"w": torch.zeros(len(at), 50)}, nothing, settings(draws=50, checks=LENIENT), at)
+        return estimate_llc(
+            losses, {"w": torch.zeros(len(at), 50)}, draw_nothing, settings(draws=50, checks=LENIENT), at
+        )
 
-    together = of(0, 1, 2)
+    together = select(0, 1, 2)
     assert [row["value"] is None for row in together.rows] == [False, True, False]
     assert together.rows[1]["diverged"] == 3 and together.rows[1]["distance"] is None
     assert [chain["mean"] for chain in together.chains if chain["model"] == 1] == [None] * 4
-    assert of(0).rows + of(2).rows == [together.rows[0], together.rows[2]]
+    assert select(0).rows + select(2).rows == [together.rows[0], together.rows[2]]
 
 
 def test_a_loss_that_is_not_finite_at_w0_is_a_missing_value():
-    (result,) = estimate_llc(quadratic(), {"w": torch.full((1, 60), torch.nan)}, nothing, settings(), [1]).rows
+    (result,) = estimate_llc(quadratic(), {"w": torch.full((1, 60), torch.nan)}, draw_nothing, settings(), [1]).rows
     assert result["value"] is None and result["diverged"] == result["chains"] and mentions(result["reason"], "w0")
 
 

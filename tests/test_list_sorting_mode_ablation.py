@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from figure_tables import only
+from figure_tables import filter_rows
 from list_sorting import random_parameters, study
 from list_sorting_tables import LAST, SEEDS, TABLES
 
@@ -22,7 +22,7 @@ from heuristic_core.experiments.list_sorting.study import SortingFigures
 
 
 @pytest.fixture(scope="module")
-def some():
+def models():
     """Parameters of two models, held-out sequences, training sequences, and numbers by mode."""
     made = study()
     train, held_out = (make_sequences(part, made.data) for part in draw_lists(made.data))
@@ -31,15 +31,15 @@ def some():
     return parameters, held_out, train, {"copying": copying_mask(ov), "suppression": suppression_mask(ov)}
 
 
-def of_model(parameters, m):
+def select_model(parameters, m):
     return {name: value[m : m + 1] for name, value in parameters.items()}
 
 
 @pytest.mark.parametrize("kind", ["zero", "mean", "resample"])
-def test_values_of_the_chosen_numbers_alone_are_replaced(some, kind):
+def test_values_of_the_chosen_numbers_alone_are_replaced(models, kind):
     """List by list, query by query, key by key."""
-    parameters, tokens, training, numbers = some
-    model, tokens = of_model(parameters, 1), tokens[:5]
+    parameters, tokens, training, numbers = models
+    model, tokens = select_model(parameters, 1), tokens[:5]
     chosen = numbers["copying"][1] | numbers["suppression"][1]
     assert chosen.any(1).all() and not chosen.all(1).any()
     donors = draw_donors(tokens, training, 0)
@@ -60,10 +60,10 @@ def test_values_of_the_chosen_numbers_alone_are_replaced(some, kind):
     torch.testing.assert_close(result, read_out(model, own.residual, contexts)[0], rtol=1e-4, atol=1e-4)
 
 
-def test_all_numbers_of_a_head_and_none(some):
+def test_all_numbers_of_a_head_and_none(models):
     """Without a number nothing changes; without any, what is left of a head is what it says of the separator."""
-    parameters, tokens, _, numbers = some
-    model, none = of_model(parameters, 0), torch.zeros_like(numbers["copying"][0])
+    parameters, tokens, _, numbers = models
+    model, none = select_model(parameters, 0), torch.zeros_like(numbers["copying"][0])
     zero = torch.zeros(tokens.shape[1] - 1, 1, 1)
     torch.testing.assert_close(ablate_numbers(model, tokens, none, zero), run_models(model, tokens).logits[0])
     silent = model | {"value": model["value"] * 0, "value_bias": model["value_bias"] * 0}
@@ -71,8 +71,8 @@ def test_all_numbers_of_a_head_and_none(some):
     torch.testing.assert_close(whole, ablate_heads(silent, tokens, [0, 1], torch.zeros(1, 1, 1, 1, 1))[0])
 
 
-def test_there_is_a_row_for_every_mode_set_of_heads_and_kind(some, monkeypatch):
-    parameters, tokens, training, numbers = some
+def test_there_is_a_row_for_every_mode_set_of_heads_and_kind(models, monkeypatch):
+    parameters, tokens, training, numbers = models
     rows = measure_mode_ablations(parameters, tokens, training, numbers, 0)
     identities = [(row["model"], row["mode"], tuple(row["ablated"]), row["kind"]) for row in rows]
     assert len(set(identities)) == len(identities) == 2 * 2 * 3 * 3
@@ -84,7 +84,7 @@ def test_there_is_a_row_for_every_mode_set_of_heads_and_kind(some, monkeypatch):
             chosen[row["ablated"]] = of[row["ablated"]]
             zero = torch.zeros(tokens.shape[1] - 1, 1, 1)
             expected = compute_measures(
-                ablate_numbers(of_model(parameters, row["model"]), tokens, chosen, zero), tokens
+                ablate_numbers(select_model(parameters, row["model"]), tokens, chosen, zero), tokens
             )
             assert {name: row[name] for name in expected} == expected
     monkeypatch.setattr(mode_ablation, "BATCH", 7)
@@ -97,9 +97,9 @@ def test_there_is_a_row_for_every_mode_set_of_heads_and_kind(some, monkeypatch):
 def test_modes_are_ablated_in_all_heads():
     _, marks = draw("figure_ablation", TABLES, SortingFigures())
     tables = [TABLES[f"sorting_{name}"] for name in ("mode_ablations", "ablations")]
-    table, of = (only(item, condition="no-decay", step=LAST) for item in tables)
+    table, of = (filter_rows(item, condition="no-decay", step=LAST) for item in tables)
     for role, mode in (("all copying", "copying"), ("all suppression", "suppression")):
-        ablated = only(table, mode=mode, kind="zero", ablated="0+1").set_index("seed")["loss"]
-        changes = ablated - only(of, kind="none").set_index("seed")["loss"]
-        own = only(marks, condition="no-decay", role=role, kind="zero", measure="loss").dropna(subset="seed")
+        ablated = filter_rows(table, mode=mode, kind="zero", ablated="0+1").set_index("seed")["loss"]
+        changes = ablated - filter_rows(of, kind="none").set_index("seed")["loss"]
+        own = filter_rows(marks, condition="no-decay", role=role, kind="zero", measure="loss").dropna(subset="seed")
         assert own.set_index("seed")["value"].to_dict() == pytest.approx(changes.to_dict()) and len(own) == len(SEEDS)

@@ -25,7 +25,7 @@ VARIANTS = [
 ]
 
 
-def some(**changes):
+def make_inputs(**changes):
     """Data, parameters of two models, and sequences."""
     made = study(model=changes)
     return (
@@ -45,7 +45,7 @@ def test_the_size_of_arenas_model_includes_every_embedding_bias_and_norm():
 
 @pytest.mark.parametrize("changes", VARIANTS)
 def test_logits_are_those_of_a_plain_model(changes):
-    _, parameters, tokens = some(**changes)
+    _, parameters, tokens = make_inputs(**changes)
     exact = {name: value.double() for name, value in parameters.items()}
     result, rounded = compute_logits(exact, tokens), compute_logits(parameters, tokens)
     for m in range(2):
@@ -54,7 +54,7 @@ def test_logits_are_those_of_a_plain_model(changes):
 
 
 def test_gradients_are_those_of_a_plain_model():
-    _, parameters, tokens = some()
+    _, parameters, tokens = make_inputs()
     leaves = {name: value.requires_grad_() for name, value in parameters.items()}
     compute_losses(leaves, tokens).mean(-1).sum().backward()
     gradients = {name: value.grad.clone() for name, value in leaves.items()}
@@ -70,7 +70,7 @@ def test_gradients_are_those_of_a_plain_model():
 
 
 def test_a_model_is_the_same_bytes_alone_and_among_others_on_its_own_lists():
-    _, parameters, tokens = some()
+    _, parameters, tokens = make_inputs()
     both = torch.stack([tokens, tokens.flip(0)])
     together = compute_logits(parameters, both)
     for m in range(2):
@@ -79,7 +79,7 @@ def test_a_model_is_the_same_bytes_alone_and_among_others_on_its_own_lists():
 
 
 def test_a_query_sees_no_later_token():
-    _, parameters, tokens = some()
+    _, parameters, tokens = make_inputs()
     before, other = compute_logits(parameters, tokens), tokens.clone()
     other[:, 6:] = other[:, 6:].flip(0)
     assert torch.equal(compute_logits(parameters, other)[:, :, :2], before[:, :, :2])
@@ -91,7 +91,7 @@ def test_a_query_sees_no_later_token():
 
 
 def test_a_replaced_head_is_a_head_with_that_context():
-    _, parameters, tokens = some()
+    _, parameters, tokens = make_inputs()
     keep, nothing = torch.tensor([1.0, 0.0]), torch.zeros(())
     result = compute_logits(parameters, tokens, HeadReplacement(keep, nothing))
     for m in range(2):

@@ -136,7 +136,7 @@ def test_no_condition_can_be_named_as_a_result_of_the_whole_study():
     record = record_path(Path(study.root, "report.html"), Path(study.root))
     paths = [
         *EXPERIMENT.list_members(study),
-        *(os.path.relpath(path, study.root) for path in (Layout.of(study).log("claims"), record)),
+        *(os.path.relpath(path, study.root) for path in (Layout.from_study(study).log("claims"), record)),
     ]
     assert {path.split("/")[0] for path in paths} == set(RESERVED_NAMES)
 

@@ -18,7 +18,7 @@ def world(rng, effect, noise=6.0, count=60, subsets=4):
     return inside, ood, 95 + rng.normal(size=(count, 1)), ood.mean(axis=1, keepdims=True) - 20
 
 
-def p_of(statistic, rng, inside, *values):
+def permutation_p(statistic, rng, inside, *values):
     order = rng.permuted(np.tile(np.arange(len(inside)), (99, 1)), axis=1)
     drawn = statistic(inside, *(value[order] for value in values))
     return (1 + (drawn >= statistic(inside, *values) - 1e-9).sum()) / 100
@@ -30,7 +30,7 @@ def test_profiles_of_equal_effects_are_found_different_as_often_as_p_says():
     result = []
     for _ in range(amount(800)):
         inside, ood, *_ = world(rng, [12.0, 0.0, -7.0])  # large effects, the same on all subsets
-        result.append(p_of(masks.profile_variance, rng, inside, ood))
+        result.append(permutation_p(masks.profile_variance, rng, inside, ood))
     assert stats.kstest(np.array(result) - rng.uniform(0, 0.01, len(result)), "uniform").pvalue > 0.01
 
 
@@ -44,7 +44,7 @@ def test_heads_without_effect_are_seldom_counter_heuristic():
 def test_effects_that_differ_are_found():
     rng = np.random.default_rng(7)
     inside, ood, id_, j = world(rng, [[20, 0, 0, 0], [0, 20, 0, 0], [0, 0, 0, 0]], count=200)
-    assert p_of(masks.profile_variance, rng, inside, ood) == 0.01
+    assert permutation_p(masks.profile_variance, rng, inside, ood) == 0.01
     assert masks.find_counter_heuristic(inside, ood, id_, j).tolist() == [
         [True, *[False] * 3],
         [False, True, False, False],

@@ -67,7 +67,7 @@ WITHOUT = (
 )
 
 
-def pair_of(text):
+def parse_pair(text):
     return tuple(tuple(part.split()) for part in text.split(" => "))
 
 
@@ -80,7 +80,7 @@ def form(pair):
 
 @pytest.mark.parametrize("rule", BY_HAND)
 def test_a_counterpart_turns_the_label_by_the_words_that_make_it(rule):
-    pair, other = map(pair_of, BY_HAND[rule])
+    pair, other = map(parse_pair, BY_HAND[rule])
     assert make_counterpart(rule, *pair) == other
 
 
@@ -102,11 +102,11 @@ def test_counterparts_are_pairs_that_the_other_rule_makes(rule):
 
 @pytest.mark.parametrize("text", WITHOUT)
 def test_where_no_exchange_turns_the_label_there_is_no_counterpart(text):
-    assert make_counterpart("se_modified", *pair_of(text)) is None
+    assert make_counterpart("se_modified", *parse_pair(text)) is None
 
 
 def test_a_transitive_clause_outside_the_scope_has_no_counterpart():
-    pair = pair_of("judges saw kings and perhaps poets slept => judges saw kings")
+    pair = parse_pair("judges saw kings and perhaps poets slept => judges saw kings")
     assert make_counterpart("ce_scope", *pair) is None
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from families import CASES, make_model
 from mentions import mentions, raises
-from model_folders import config_of, configure, rename
+from model_folders import configure, read_model_config, rename
 from safetensors.torch import load_file, save_file
 
 from heuristic_core.common.errors import InputError
@@ -18,7 +18,7 @@ from heuristic_core.plan.shapes import read_shape
 
 
 def check(folder):
-    check_weights(folder, config_of(folder))
+    check_weights(folder, read_model_config(folder))
 
 
 def message(folder) -> str:

@@ -14,7 +14,7 @@ OLD = "from heuristic_core.common import arithmetic\narithmetic.supports_portabl
 
 @pytest.fixture
 def environment(tmp_path):
-    """Of a user of such a processor, with a server of forks of its own."""
+    """Return the environment of a user of such a processor, with its own fork server."""
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "sitecustomize.py").write_text(OLD)
     path = os.pathsep.join([str(tmp_path / "old"), str(ROOT / "src")])

@@ -276,5 +276,5 @@ def test_the_page_is_true_of_a_study(finished):
     code = "\n".join(re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
     code = code.replace("results/miniature", str(finished / "results/reduced")).replace("1800", "60")
     exec(compile(code, "using.md", "exec"), result := {})
-    assert result["pruned"].removed == tuple(result["subnetwork"].removed_from(result["full"].grid))
+    assert result["pruned"].removed == tuple(result["subnetwork"].list_removed(result["full"].grid))
     assert {"0.1", "1.1"} == set(result["full"].kept) - set(result["without"].kept)

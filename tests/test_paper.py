@@ -219,7 +219,7 @@ def test_one_dry_run_of_all_four_studies(tmp_path):
 
 
 @pytest.fixture
-def both(tmp_path):
+def two_studies(tmp_path):
     """A file that names the reduced study, and another with a smaller grid; and those two."""
     values = read_config(REDUCED)
     smaller = values | {"study": "b-2", "grid": values["grid"] | {"seeds": [42, 43], "early": None, "repeats": []}}
@@ -233,8 +233,8 @@ def both(tmp_path):
 
 
 @pytest.mark.slow
-def test_each_study_of_several_has_the_jobs_that_it_has_alone(both, tmp_path):
-    path, alone = both
+def test_each_study_of_several_has_the_jobs_that_it_has_alone(two_studies, tmp_path):
+    path, alone = two_studies
     jobs, prefixes = Counter(planned(tmp_path / "x", path)), ("reduced_", "b_2_")
     result = [select_study(prefix, prefixes, jobs) for prefix in prefixes]
     assert result == [planned(tmp_path / "x", item) for item in alone]
@@ -242,8 +242,8 @@ def test_each_study_of_several_has_the_jobs_that_it_has_alone(both, tmp_path):
 
 
 @pytest.mark.slow
-def test_each_study_of_several_runs_with_its_own_settings(both, tmp_path):
-    path, alone = both
+def test_each_study_of_several_runs_with_its_own_settings(two_studies, tmp_path):
+    path, alone = two_studies
     snakemake(tmp_path / "x", "--", "reduced_describe", "b_2_describe", config=path)
     for name, one in zip(("reduced", "b-2"), alone, strict=True):
         told = json.loads((tmp_path / "x" / "results" / name / "study.json").read_text())
@@ -260,8 +260,8 @@ def test_each_study_of_several_runs_with_its_own_settings(both, tmp_path):
         ({"studies": ["a.yaml", "b.yaml", "a.yaml"]}, ("both.yaml", "studies", "a.yaml")),
     ],
 )
-def test_faulty_studies_are_named(both, values, named):
-    path, _ = both
+def test_faulty_studies_are_named(two_studies, values, named):
+    path, _ = two_studies
     with raises(ConfigError, *named):
         parse_studies(values, path)
 

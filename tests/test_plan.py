@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT, SHARED
 from mentions import raises
 from planning import PAPER
-from reduced import REDUCED, STUDY, counted, planned
+from reduced import REDUCED, STUDY, parse_job_counts, planned
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.tasks import EvaluationSplit, Split
@@ -32,7 +32,7 @@ def elsewhere(tmp_path, monkeypatch):
     return tmp_path
 
 
-def of_task(**changes):
+def replace_task(**changes):
     return PAPER.model_copy(update={"task": PAPER.task.model_copy(update=changes)})
 
 
@@ -50,7 +50,7 @@ def own_task(folder, **evaluation):
 
 def test_what_is_on_the_hub_is_assumed_by_repository_and_file_whatever_its_commit(elsewhere):
     here = [split.model_copy(update={"revision": "0" * 40}) for split in PAPER.task.train]
-    data = count_pairs(of_task(name="mine", train=here))
+    data = count_pairs(replace_task(name="mine", train=here))
     assert (data.train.pairs, data.evaluation.pairs, data.subsets, data.largest_subset) == (392_702, 49_647, 32, 9832)
     assert (data.counted, len(data.assumed_files)) == (False, 4)
     assert data.assumed_files[0] == "nyu-mll/glue/mnli/train-*.parquet"
@@ -62,11 +62,11 @@ def test_pairs_of_one_label_are_assumed_by_label(elsewhere):
 
 
 def test_a_files_pairs_are_counted_whatever_the_tasks_name(elsewhere):
-    data = count_pairs(of_task(**own_task(elsewhere)))
+    data = count_pairs(replace_task(**own_task(elsewhere)))
     assert (data.train.pairs, data.evaluation.pairs, data.subsets, data.largest_subset) == (3, 4, 2, 3)
     assert data.train.mean == pytest.approx(3 + 1.2 * 10)
     assert (data.counted, data.assumed_files) == (False, ())
-    limited = of_task(**own_task(elsewhere, pairs=2), train_pairs=2, max_length=7)
+    limited = replace_task(**own_task(elsewhere, pairs=2), train_pairs=2, max_length=7)
     data = count_pairs(limited)
     assert (data.train.pairs, data.evaluation.pairs, data.train.mean) == (2, 2 + 1, 7)
 
@@ -74,14 +74,14 @@ def test_a_files_pairs_are_counted_whatever_the_tasks_name(elsewhere):
 def test_a_file_that_is_neither_there_nor_known_is_named_but_where_a_sample_of_it_is_used(elsewhere):
     absent = [Split(file="absent.csv", sentences=("a", "b"))]
     with raises(InputError, "task.train.0", "absent.csv"):
-        count_pairs(of_task(train=absent))
-    data = count_pairs(of_task(train=absent, train_pairs=70))
+        count_pairs(replace_task(train=absent))
+    data = count_pairs(replace_task(train=absent, train_pairs=70))
     assert (data.train, data.assumed_files[0]) == (Pairs(70, 70 * 40), "absent.csv")
 
 
 def test_a_file_without_a_pair_is_named(elsewhere):
     with raises(InputError, "test.jsonl", 4, "'neutral'"):
-        count_pairs(of_task(**own_task(elsewhere, only_label="neutral")))
+        count_pairs(replace_task(**own_task(elsewhere, only_label="neutral")))
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def test_minilms_files_are_counted(elsewhere, name, train, evaluation):
 
 def test_jobs_are_read_from_a_dry_runs_table():
     text = "job  count\n----  ---\nprune_42_43   3\nprune_44  2\nprune_again  1\nx_all_figures 1\nall 1\ntotal  8\n"
-    assert counted(text) == {"prune": 5, "prune_again": 1}
+    assert parse_job_counts(text) == {"prune": 5, "prune_again": 1}
 
 
 @pytest.mark.slow
@@ -114,7 +114,7 @@ def test_a_refused_configuration_is_told_with_its_reason(changed):
 # ---- against what a run made
 
 
-def results_of(folder):
+def count_result_bytes(folder):
     return sum(path.stat().st_size for path in (folder / "results").rglob("*") if path.is_file())
 
 
@@ -133,7 +133,7 @@ def test_the_plan_of_a_finished_study_is_what_it_made(finished, tmp_path, monkey
         assert one.pairs == other.pairs
         assert one.tokens == pytest.approx(other.tokens, rel=0.1)
     *kept, _ = estimate_disk(STUDY, shape, result, estimate_work(STUDY, shape, result)).values()
-    assert 0.5 < sum(kept) / results_of(finished) < 2
+    assert 0.5 < sum(kept) / count_result_bytes(finished) < 2
 
 
 @pytest.mark.slow

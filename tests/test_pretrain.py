@@ -111,7 +111,7 @@ def test_a_word_is_in_both_sentences_if_its_token_stands_in_the_other_one():
 # ---- what is learned from
 
 
-def words_of(row):
+def split_words(row):
     return [row[side].split() for side in ("sentence1", "sentence2")]
 
 
@@ -121,7 +121,7 @@ def content(words):
 
 def test_related_sentences_share_their_words_and_unrelated_ones_do_so_by_chance():
     def shared(related):
-        rows = [words_of(row) for row in generate_unlabelled_pairs(500, related, "a")]
+        rows = [split_words(row) for row in generate_unlabelled_pairs(500, related, "a")]
         return sum(content(a) <= content(b) or content(b) <= content(a) for a, b in rows) / len(rows)
 
     assert shared(1.0) == 1.0
@@ -130,7 +130,7 @@ def test_related_sentences_share_their_words_and_unrelated_ones_do_so_by_chance(
 
 
 def test_no_pair_is_in_the_order_of_premise_and_hypothesis_more_often_than_in_the_other():
-    rows = [words_of(row) for row in generate_unlabelled_pairs(1000, 1.0, "b")]
+    rows = [split_words(row) for row in generate_unlabelled_pairs(1000, 1.0, "b")]
     longer = [len(a) > len(b) for a, b in rows if len(a) != len(b)]
     assert sum(longer) / len(longer) == pytest.approx(0.5, abs=0.06)
 

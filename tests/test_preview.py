@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT
 from mentions import mentions, raises
-from pair_files import FORMATS, MADE_UP, NLI, task_of
+from pair_files import FORMATS, MADE_UP, NLI, make_task
 from task_rows import HANS, HANS_ROWS, pairs
 
 from heuristic_core.config.models import PretrainedModel
@@ -31,7 +31,7 @@ def test_sound_files_of_every_format_have_no_fault_and_say_nothing(tmp_path, kin
     path.parent.mkdir(exist_ok=True)
     write(path, MADE_UP, NLI)
     caplog.set_level(logging.WARNING)
-    assert find_task_errors(task_of(tmp_path, name, sentences, label)) == [] and not caplog.messages
+    assert find_task_errors(make_task(tmp_path, name, sentences, label)) == [] and not caplog.messages
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -114,26 +114,26 @@ def test_only_the_first_rows_are_read_and_torn_lines_among_them_are_none_yet(tmp
     monkeypatch.setattr(preview, "PREVIEW_ROWS", 3)
     header, torn, bad = "sentence1\tsentence2\tlabel\n", "half a question\n", "a\tb\tunknown\n"
     (tmp_path / "a.tsv").write_text(header + torn + 3 * "a\tb\t0\n" + bad)
-    assert find_task_errors(task_of(tmp_path, "a.tsv")) == [] and not caplog.messages
+    assert find_task_errors(make_task(tmp_path, "a.tsv")) == [] and not caplog.messages
     (tmp_path / "a.tsv").write_text(header + bad + 3 * "a\tb\t0\n")
-    assert len(find_task_errors(task_of(tmp_path, "a.tsv"))) == 2
+    assert len(find_task_errors(make_task(tmp_path, "a.tsv"))) == 2
 
 
 def test_json_lines_are_read_on_until_every_column_was_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(preview, "PREVIEW_ROWS", 1)
     row, unlabelled = '{"sentence1": "a", "sentence2": "b", "label": %d}\n', '{"sentence1": "a", "sentence2": "b"}\n'
     (tmp_path / "a.jsonl").write_text(unlabelled + row % 0 + row % 9)
-    assert find_task_errors(task_of(tmp_path, "a.jsonl")) == []
+    assert find_task_errors(make_task(tmp_path, "a.jsonl")) == []
     (tmp_path / "a.jsonl").write_text('{"sentence1": "a"}\n{"label": 0}\n')
-    assert mentions(find_task_errors(task_of(tmp_path, "a.jsonl"))[0], "a.jsonl", "'sentence2'")
+    assert mentions(find_task_errors(make_task(tmp_path, "a.jsonl"))[0], "a.jsonl", "'sentence2'")
 
 
 def test_a_parquet_file_without_rows_is_read_by_its_schema(tmp_path):
     columns = {name: pa.array([], pa.string()) for name in ("sentence1", "sentence2", "label")}
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
-    (said,) = find_task_errors(task_of(tmp_path, "a.parquet"))
+    (said,) = find_task_errors(make_task(tmp_path, "a.parquet"))
     assert mentions(said, "task.evaluation.dev", 0, "a.parquet")
-    assert mentions(find_task_errors(task_of(tmp_path, "a.parquet", label="gold"))[0], "a.parquet", "'gold'")
+    assert mentions(find_task_errors(make_task(tmp_path, "a.parquet", label="gold"))[0], "a.parquet", "'gold'")
 
 
 def test_what_is_still_to_be_downloaded_has_no_fault_but_its_configuration_has(tmp_path):

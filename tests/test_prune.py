@@ -5,7 +5,7 @@ import torch
 from amounts import first_fast
 from conftest import make_encoded
 from mentions import raises
-from pruning_runs import SETTINGS, SHORT, Killed, one
+from pruning_runs import SETTINGS, SHORT, Killed, prune_run
 
 from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.ablation import Mask
@@ -19,7 +19,7 @@ from heuristic_core.pruning.prune import Objective, prune
 
 
 def test_the_same_seed_gives_the_same_run_and_another_seed_another(inputs):
-    first, again, other = (one(inputs, 0.4, seed, SHORT) for seed in (1, 1, 2))
+    first, again, other = (prune_run(inputs, 0.4, seed, SHORT) for seed in (1, 1, 2))
     assert torch.equal(first.log_alpha, again.log_alpha)
     assert first.trace == again.trace
     assert not torch.equal(first.log_alpha, other.log_alpha)
@@ -29,7 +29,7 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(inputs):
 @pytest.mark.parametrize("sparsity", first_fast(0.3, 0.6))
 def test_the_controller_brings_the_sparsity_to_its_target(inputs, sparsity, controller):
     settings = SETTINGS.model_copy(update={"rise": 280, "hold": 120, "controller": controller})
-    result = one(inputs, sparsity, 3, settings, record_every=1)
+    result = prune_run(inputs, sparsity, 3, settings, record_every=1)
     size = len(inputs.model.grid)
     if controller == "sampled":
         last = [row["sampled_sparsity"] for row in result.trace[-40:]]
@@ -53,7 +53,7 @@ def test_the_subnetwork_keeps_the_models_answers_better_than_most_random_ones(in
         return float((full.exp() * (full - gated)).sum(-1).mean())
 
     count = kept_count(len(grid), 0.4)
-    result = [keep_largest(one(inputs, 0.4, seed, SETTINGS).log_alpha, count) for seed in range(4)]
+    result = [keep_largest(prune_run(inputs, 0.4, seed, SETTINGS).log_alpha, count) for seed in range(4)]
     draws = torch.Generator().manual_seed(0)
     random = sorted(kl(torch.randperm(len(grid), generator=draws)[:count].tolist()) for _ in range(40))
     ours = sorted(kl(kept) for kept in result)
@@ -64,7 +64,7 @@ def test_runs_that_share_a_pass_are_the_runs_alone(inputs):
     runs = [PruningRun(0.4, 1), PruningRun(0.2, 1), PruningRun(0.4, 2)]
     together = prune(inputs, runs, SHORT)
     for run, result in zip(runs, together, strict=True):
-        alone = one(inputs, run.sparsity, run.seed, SHORT)
+        alone = prune_run(inputs, run.sparsity, run.seed, SHORT)
         assert result.run == run
         torch.testing.assert_close(result.log_alpha, alone.log_alpha, atol=1e-4, rtol=0)
         assert result.trace[-1]["kl"] == pytest.approx(alone.trace[-1]["kl"], rel=1e-3)
@@ -80,7 +80,7 @@ def test_runs_of_different_length_cannot_share_a_pass(inputs):
 @pytest.mark.parametrize("killed_at", [5, 10, 13, 19])
 def test_a_killed_run_resumes_to_the_same_bytes(inputs, tmp_path, monkeypatch, killed_at, dropout):
     settings = SHORT.model_copy(update={"save_every": 5, "gate_draws": 2, "dropout": dropout})
-    whole = one(inputs, 0.4, 1, settings, record_every=3)
+    whole = prune_run(inputs, 0.4, 1, settings, record_every=3)
     state = tmp_path / "state.safetensors"
     compute_gradients = Objective.compute_gradients
 
@@ -91,10 +91,10 @@ def test_a_killed_run_resumes_to_the_same_bytes(inputs, tmp_path, monkeypatch, k
 
     monkeypatch.setattr(Objective, "compute_gradients", until)
     with pytest.raises(Killed):
-        one(inputs, 0.4, 1, settings, state=state, record_every=3)
+        prune_run(inputs, 0.4, 1, settings, state=state, record_every=3)
     monkeypatch.setattr(Objective, "compute_gradients", compute_gradients)
     torch.rand(7)  # whatever the global generator did meanwhile
-    resumed = one(inputs, 0.4, 1, settings, state=state, record_every=3)
+    resumed = prune_run(inputs, 0.4, 1, settings, state=state, record_every=3)
     assert resumed.log_alpha.numpy().tobytes() == whole.log_alpha.numpy().tobytes()
     assert resumed.trace == whole.trace
 
@@ -118,7 +118,7 @@ def test_runs_with_dropout_cannot_share_a_pass(inputs):
 def test_each_choice_of_the_released_code_changes_the_run(inputs):
     """Every setting where paper and code differ does something, alone."""
     plain = SETTINGS.model_copy(update={"rise": 30, "hold": 10, "weight_decay": 0.0, "controller_weight_decay": 0.0})
-    before = one(inputs, 0.4, 1, plain).log_alpha
+    before = prune_run(inputs, 0.4, 1, plain).log_alpha
     choices = {
         "weight_decay": 0.01,
         "controller_weight_decay": 0.5,
@@ -128,7 +128,7 @@ def test_each_choice_of_the_released_code_changes_the_run(inputs):
         "decay": "after-warmup",
     }
     for key, value in choices.items():
-        assert not torch.equal(one(inputs, 0.4, 1, plain.model_copy(update={key: value})).log_alpha, before), key
+        assert not torch.equal(prune_run(inputs, 0.4, 1, plain.model_copy(update={key: value})).log_alpha, before), key
 
 
 def test_weight_decay_alone_pulls_log_alpha_towards_zero(inputs):
@@ -161,7 +161,7 @@ def test_bfloat16_weights_keep_float32_gates_and_come_close(inputs, checkpoint):
     from heuristic_core.models.implementation import load_model
 
     rough = PruningInputs(load_model(checkpoint, precision="bfloat16"), inputs.means, inputs.pairs, inputs.full_logits)
-    result, exact = one(rough, 0.4, 1, SHORT), one(inputs, 0.4, 1, SHORT)
+    result, exact = prune_run(rough, 0.4, 1, SHORT), prune_run(inputs, 0.4, 1, SHORT)
     assert result.log_alpha.dtype == torch.float32
     assert not torch.equal(result.log_alpha, exact.log_alpha)
     assert float((result.log_alpha - exact.log_alpha).abs().mean()) < 0.1  # 20 steps move log_alpha by about 1

@@ -4,7 +4,7 @@ import pytest
 import torch
 from conftest import make_encoded
 from mentions import mentions, raises
-from pruning_runs import SHORT, Killed, one
+from pruning_runs import SHORT, Killed, prune_run
 
 from heuristic_core.common.errors import DivergenceError, InputError
 from heuristic_core.models.ablation import ComponentMeans
@@ -29,10 +29,12 @@ def diverging(monkeypatch):
 
 
 def test_a_run_that_diverges_fails_with_a_reason_and_the_trace_up_to_there(inputs, diverging):
-    result = one(inputs, 0.4, 2, SHORT, record_every=3)
+    result = prune_run(inputs, 0.4, 2, SHORT, record_every=3)
     assert mentions(result.failure, 9, "kl", "nan")
     assert [row["prune_step"] for row in result.trace] == [0, 3, 6]
-    late = one(inputs, 0.4, 2, SHORT.model_copy(update={"rise": 4, "hold": 4}), record_every=3)  # after the last record
+    late = prune_run(
+        inputs, 0.4, 2, SHORT.model_copy(update={"rise": 4, "hold": 4}), record_every=3
+    )  # after the last record
     assert mentions(late.failure, 8, "log_alpha") and late.trace[-1]["prune_step"] == 7
 
 
@@ -45,7 +47,7 @@ def test_a_run_that_diverges_leaves_the_others_of_its_pass_what_they_are_alone(
     together = prune(inputs, runs, settings)
     assert [bool(result.failure) for result in together] == [True, False, False]
     for result in together[1:]:
-        alone = one(inputs, 0.4, result.run.seed, settings)
+        alone = prune_run(inputs, 0.4, result.run.seed, settings)
         torch.testing.assert_close(result.log_alpha, alone.log_alpha, atol=1e-4, rtol=0)
         assert [row["prune_step"] for row in result.trace] == [row["prune_step"] for row in alone.trace]
     compute_gradients = Objective.compute_gradients

@@ -63,7 +63,7 @@ def test_transformers_alone_computes_what_the_study_computes(finished, folder):
         exact = model.double()(**encoded).logits
     step = finished / RUNS / "ft1/step60"
     hooked = HookedModel.load(step / "checkpoint", dtype=torch.float64)
-    removed = Subnetwork.load(folder / "subnetwork.json").removed_from(hooked.grid)
+    removed = Subnetwork.load(folder / "subnetwork.json").list_removed(hooked.grid)
     means = ComponentMeans.load(step / "means.safetensors").to(hooked)
     pairs = PairTensors(Encoded.load(finished / RUNS / "data/encoded/evaluation.safetensors"), hooked.pad)
     edit = Ablation(gates_without(removed, hooked.grid), means, hooked.grid)

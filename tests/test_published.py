@@ -6,7 +6,7 @@ import random
 import pandas as pd
 import pytest
 from mentions import mentions, raises
-from published_files import TABLES, context, imported, sizes
+from published_files import TABLES, context, import_study, sizes
 from reduced import snakemake
 
 from heuristic_core.common.errors import InputError
@@ -53,7 +53,7 @@ def qqp(tmp_path):
 
 @pytest.mark.slow
 def test_files_with_other_names_sparsities_and_steps(qqp, tmp_path):
-    result = imported(qqp, tmp_path, "qqp")
+    result = import_study(qqp, tmp_path, "qqp")
     about = context(result)
     assert (about.mid, about.high, about.last, about.counterpart.task) == (0.3, 0.6, 40000, "qqp")
     assert about.checkpoints == (*range(500, 14001, 1500), 40000)
@@ -86,7 +86,7 @@ def test_files_with_other_names_sparsities_and_steps(qqp, tmp_path):
 
 def test_groups_can_be_said(qqp, tmp_path):
     groups = json.dumps({"qqp-validation": "ood", "paws_qqp_paraphrase": "id"})
-    rows = imported(qqp, tmp_path, "qqp", "--groups", groups)["accuracy"]
+    rows = import_study(qqp, tmp_path, "qqp", "--groups", groups)["accuracy"]
     assert rows.groupby("subset")["group"].unique().map(list).to_dict() == {
         "qqp_validation": ["ood"], "paws_qqp_paraphrase": ["id"], "paws_qqp_nonparaphrase": ["ood"]
     }  # fmt: skip
@@ -186,11 +186,11 @@ def test_files_that_are_not_there_or_not_json(qqp, tmp_path):
 
 
 def test_the_same_files_in_another_order_give_the_same_tables(qqp, tmp_path):
-    first = imported(qqp, tmp_path, "qqp")
+    first = import_study(qqp, tmp_path, "qqp")
     for name in ("acc_vs_sparsity", "acc_over_ft", "sparsity-grid-acc"):
         path = qqp / f"qqp-{name}.json"
         path.write_text(json.dumps(dict(reversed(json.loads(path.read_text()).items()))))
-    second = imported(qqp, tmp_path, "qqp")
+    second = import_study(qqp, tmp_path, "qqp")
     for table in TABLES:
         pd.testing.assert_frame_equal(first[table], second[table])
 

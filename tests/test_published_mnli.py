@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from conftest import CLAIMS
 from mentions import mentions
-from published_files import FOLDER, context, imported, sizes
+from published_files import FOLDER, context, import_study, sizes
 
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.figure import Figure
@@ -23,7 +23,7 @@ of_mnli = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def mnli(tmp_path_factory):
-    return imported(FOLDER, tmp_path_factory.mktemp("mnli"), "mnli")
+    return import_study(FOLDER, tmp_path_factory.mktemp("mnli"), "mnli")
 
 
 # subset -> full model; min, max, mean and standard deviation at 50 %; the same at 70 %

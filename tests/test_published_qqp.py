@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from mentions import mentions
-from published_files import FOLDER, context, imported
+from published_files import FOLDER, context, import_study
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import compute_group_accuracy
 from heuristic_core.experiments.subnetworks.published.files import RUN_FAILED, VALUE_MISSING, PublishedValue
@@ -66,7 +66,7 @@ def folder(tmp_path):
 
 
 def test_the_published_spread_and_the_duplicates_that_follow_from_it(folder, tmp_path):
-    rows = imported(folder, tmp_path, "qqp")["accuracy"].query("step == 40000 and repeat == 0")
+    rows = import_study(folder, tmp_path, "qqp")["accuracy"].query("step == 40000 and repeat == 0")
     for percent, of_subset in SPREAD.items():
         here = rows[rows["sparsity"] == percent / 100].groupby("subset")["accuracy"]
         for subset, expected in of_subset.items():
@@ -75,7 +75,7 @@ def test_the_published_spread_and_the_duplicates_that_follow_from_it(folder, tmp
 
 
 def test_a_subset_that_a_run_lacks_is_a_missing_value_that_is_listed(folder, tmp_path):
-    result = imported(folder, tmp_path, "qqp")
+    result = import_study(folder, tmp_path, "qqp")
     missing = result["accuracy"][result["accuracy"]["accuracy"].isna()]
     assert missing[["step", "sparsity", "seed"]].drop_duplicates().values.tolist() == [[2000, 0.3, 42]]
     assert missing.set_index("subset")["reason"].to_dict() == {
@@ -101,7 +101,7 @@ def test_a_whole_and_its_part_are_not_both_ood(folder):
 
 
 def test_the_import_states_how_the_duplicates_were_derived(folder, tmp_path):
-    stated = imported(folder, tmp_path, "qqp")["study"]["settings"]["derived"]
+    stated = import_study(folder, tmp_path, "qqp")["study"]["settings"]["derived"]
     assert stated.keys() == {"paws-qqp_1"}
     assert mentions(stated["paws-qqp_1"], "(12663 x paws-qqp - 8696 x paws-qqp_0) / 3967")
     assert stated["paws-qqp_1"] in (tmp_path / "import.log").read_text()
@@ -142,7 +142,7 @@ def test_the_duplicates_follow_exactly_or_are_missing(all_pairs, part, expected)
 
 @pytest.mark.skipif(not (FOLDER / "qqp-sp30.json").is_file(), reason=f"the authors' QQP files are not at {FOLDER}")
 def test_the_authors_own_files(tmp_path):
-    result = imported(FOLDER, tmp_path, "qqp")
+    result = import_study(FOLDER, tmp_path, "qqp")
     rows = result["accuracy"]
     spread = rows[(rows["step"] == 40000) & (rows["repeat"] == 0) & rows["seed"].notna()]
     values = spread.groupby(["sparsity", "subset"])["accuracy"]

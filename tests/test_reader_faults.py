@@ -8,7 +8,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from mentions import mentions, raises
-from pair_files import FORMATS, MADE_UP, NLI, SENTENCES, plain_csv, read, saved, saved_dict, task_of, tsv
+from pair_files import (
+    FORMATS,
+    MADE_UP,
+    NLI,
+    SENTENCES,
+    make_task,
+    plain_csv,
+    read_pairs,
+    save_dataset,
+    save_dataset_dict,
+    tsv,
+)
 
 from heuristic_core.config.tasks import Split
 from heuristic_core.data.readers import DataError, read_columns
@@ -60,7 +71,7 @@ def test_files_that_are_not_what_they_seem_are_named(tmp_path):
     fails(tmp_path / "b.jsonl", "line 3", "JSON")
     (tmp_path / "folder").mkdir()
     fails(tmp_path / "folder", "saved")
-    saved(tmp_path / "torn", MADE_UP, NLI)
+    save_dataset(tmp_path / "torn", MADE_UP, NLI)
     (arrow,) = (tmp_path / "torn").glob("*.arrow")
     arrow.write_bytes(arrow.read_bytes()[:100])
     fails(tmp_path / "torn", "saved")
@@ -68,7 +79,7 @@ def test_files_that_are_not_what_they_seem_are_named(tmp_path):
 
 
 def test_a_saved_data_set_of_several_splits_asks_for_one(tmp_path):
-    saved_dict(tmp_path / "folder" / "dev", MADE_UP, NLI)
+    save_dataset_dict(tmp_path / "folder" / "dev", MADE_UP, NLI)
     fails(tmp_path / "folder", "folder/train", "folder/dev")
 
 
@@ -81,7 +92,7 @@ def test_a_missing_column_is_named_in_every_format(tmp_path, name):
 
 def test_no_matching_file_is_named(tmp_path):
     plain_csv(tmp_path / "dev.csv", MADE_UP, NLI)
-    task = task_of(tmp_path, "train*.csv")
+    task = make_task(tmp_path, "train*.csv")
     with raises(DataError, "train*.csv", "task.folder"):
         find_split_paths(task, task.train[0])
 
@@ -98,9 +109,9 @@ def test_label_names_that_the_file_knows_must_be_the_declared_ones(tmp_path, nam
     write(tmp_path / file, MADE_UP, NLI)
     swapped = ["entailment", "contradiction", "neutral"]
     with pytest.raises(DataError) as caught:
-        read(tmp_path, file, *columns, labels=swapped)
+        read_pairs(tmp_path, file, *columns, labels=swapped)
     assert str(NLI) in str(caught.value) and str(swapped) in str(caught.value) and file in str(caught.value)
-    assert read(tmp_path, file, *columns, labels=NLI) == MADE_UP
+    assert read_pairs(tmp_path, file, *columns, labels=NLI) == MADE_UP
 
 
 @pytest.mark.parametrize("apart", [False, True], ids=["one file", "two files"])
@@ -110,11 +121,11 @@ def test_labels_by_name_and_by_number_in_one_entry_are_refused(tmp_path, apart):
         tsv(tmp_path / f"{name}.tsv", [*SENTENCES, "label"], part)
     file, line = ("2.tsv", 2) if apart else ("1.tsv", 3)
     with raises(DataError, "label", "'neutral'", "'0'", file, f"line {line}"):
-        read(tmp_path, "*.tsv")
+        read_pairs(tmp_path, "*.tsv")
 
 
 def test_sentences_that_are_no_text_are_named(tmp_path):
     rows = [{"sentence1": "a", "sentence2": 1, "label": 0}]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
     with raises(DataError, "a.parquet", "row 1", "sentence2", 1):
-        read(tmp_path, "a.parquet")
+        read_pairs(tmp_path, "a.parquet")

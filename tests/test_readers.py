@@ -13,7 +13,7 @@ from conftest import SHARED
 from hypothesis import given
 from hypothesis import strategies as st
 from mentions import mentions
-from pair_files import FORMATS, HANS, MADE_UP, NLI, QQP, SENTENCES, paws_tsv, plain_csv, read, task_of, tsv
+from pair_files import FORMATS, HANS, MADE_UP, NLI, QQP, SENTENCES, make_task, paws_tsv, plain_csv, read_pairs, tsv
 
 from heuristic_core.data.readers import read_columns
 from heuristic_core.data.rows import find_local_paths
@@ -23,7 +23,7 @@ from heuristic_core.data.rows import find_local_paths
 def test_rows_come_back_as_they_were(tmp_path, name):
     write, file, *columns = FORMATS[name]
     write(tmp_path / file, MADE_UP, NLI)
-    assert read(tmp_path, file, *columns) == MADE_UP
+    assert read_pairs(tmp_path, file, *columns) == MADE_UP
 
 
 REAL = {
@@ -45,7 +45,7 @@ def test_real_rows_come_back_as_they_were(tmp_path, data, name):
     assert len(rows) > 700
     write, file, *columns = FORMATS[name]
     write(tmp_path / file, rows, labels)
-    assert read(tmp_path, file, *columns, labels) == rows
+    assert read_pairs(tmp_path, file, *columns, labels) == rows
 
 
 LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\r\n"), min_size=1)
@@ -76,20 +76,20 @@ def test_compressed_files_are_read(tmp_path, name):
     write, file, *columns = FORMATS[name]
     write(tmp_path / file, MADE_UP, NLI)
     (tmp_path / f"{file}.gz").write_bytes(gzip.compress((tmp_path / file).read_bytes()))
-    assert read(tmp_path, f"{file}.gz", *columns) == MADE_UP
+    assert read_pairs(tmp_path, f"{file}.gz", *columns) == MADE_UP
 
 
 def test_a_given_format_overrides_the_ending(tmp_path):
     paws_tsv(tmp_path / "pairs.csv", MADE_UP, NLI)
-    assert read(tmp_path, "pairs.csv", format="tsv") == MADE_UP
+    assert read_pairs(tmp_path, "pairs.csv", format="tsv") == MADE_UP
 
 
 def test_several_files_alike_are_read_in_the_order_of_their_names(tmp_path):
     for name, row in zip(("b", "c", "a"), MADE_UP, strict=False):
         plain_csv(tmp_path / f"part-{name}.csv", [row], NLI)
     plain_csv(tmp_path / "other.csv", MADE_UP, NLI)
-    assert read(tmp_path, "part-*.csv") == [MADE_UP[i] for i in (2, 0, 1)]
-    task = task_of(tmp_path, "part-*.csv")
+    assert read_pairs(tmp_path, "part-*.csv") == [MADE_UP[i] for i in (2, 0, 1)]
+    task = make_task(tmp_path, "part-*.csv")
     assert find_local_paths(task) == [str(tmp_path / f"part-{name}.csv") for name in "abc"]
 
 
@@ -97,14 +97,14 @@ def test_a_saved_data_set_is_its_files(tmp_path):
     for name in ("b.arrow", "inner/a.json", ".hidden"):
         (tmp_path / "saved" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "saved" / name).touch()
-    assert find_local_paths(task_of(tmp_path, "saved")) == [
+    assert find_local_paths(make_task(tmp_path, "saved")) == [
         f"{tmp_path}/saved/{name}" for name in ("b.arrow", "inner/a.json")
     ]
 
 
 def test_brackets_in_a_files_name_stand_for_themselves(tmp_path):
     plain_csv(tmp_path / "part[1].csv", MADE_UP, NLI)
-    assert read(tmp_path, "part[1].csv") == read(tmp_path, "*[1].csv") == MADE_UP
+    assert read_pairs(tmp_path, "part[1].csv") == read_pairs(tmp_path, "*[1].csv") == MADE_UP
 
 
 def test_bytes_literals_are_read_as_text_only_where_all_are_such(tmp_path, caplog):
@@ -135,13 +135,13 @@ def test_hub_splits_are_read_from_the_cache(tmp_path, monkeypatch):
         sys.modules, "heuristic_core.data.hub", types.SimpleNamespace(find_cached_files=find_cached_files)
     )
     commit = "0" * 40
-    assert read(tmp_path / "elsewhere", "data/dev*.csv", hub="owner/pairs", revision=commit) == MADE_UP
+    assert read_pairs(tmp_path / "elsewhere", "data/dev*.csv", hub="owner/pairs", revision=commit) == MADE_UP
     assert asked == [("owner/pairs", commit, ["data/dev*.csv"], "dataset")]
-    task = task_of(tmp_path, "data/dev*.csv", hub="owner/pairs", revision=commit)
+    task = make_task(tmp_path, "data/dev*.csv", hub="owner/pairs", revision=commit)
     assert task.train[0].source == "owner/pairs/data/dev*.csv"
     assert find_local_paths(task) == []
 
 
 def test_numbers_that_are_names_of_labels_are_names(tmp_path):
     tsv(tmp_path / "a.tsv", [*SENTENCES, "label"], [("a", "b", "1"), ("c", "d", "0")])
-    assert [label for *_, label in read(tmp_path, "a.tsv", labels=["1", "0"])] == [0, 1]
+    assert [label for *_, label in read_pairs(tmp_path, "a.tsv", labels=["1", "0"])] == [0, 1]

@@ -8,7 +8,7 @@ import zipfile
 
 import pyarrow.parquet as pq
 import pytest
-from archives import METADATA, export, forged, members, script, write
+from archives import METADATA, export, forge, members, script, write
 from conftest import ROOT
 from mentions import mentions, raises
 from reduced import OWN, snakemake
@@ -30,12 +30,12 @@ def archive(finished, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def found(archive):
+def archive_members(archive):
     return members(archive)
 
 
 @pytest.mark.slow
-def test_all_that_is_drawn_is_drawn_again_to_the_same_bytes(archive, found, tmp_path):
+def test_all_that_is_drawn_is_drawn_again_to_the_same_bytes(archive, archive_members, tmp_path):
     """From the archive alone, with its own settings: those of the configuration beside it are another study's.
 
     Other processes draw, whose hashes of strings have another seed.
@@ -44,10 +44,10 @@ def test_all_that_is_drawn_is_drawn_again_to_the_same_bytes(archive, found, tmp_
     snakemake(tmp_path, "redraw", "--config", "crate=given.zip", config=ROOT / "config.yaml")
     root = tmp_path / "results/from-crate/reduced"
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["from-crate"]
-    drawn = [name for name in found if name.startswith("figures/") or name.startswith("tables/table")]
+    drawn = [name for name in archive_members if name.startswith("figures/") or name.startswith("tables/table")]
     assert len(drawn) == 4 * len(OWN)
     for name in (*drawn, "tables/claims.parquet", "study.json"):
-        assert (root / name).read_bytes() == found[name], name
+        assert (root / name).read_bytes() == archive_members[name], name
     assert (root / "report.html").stat().st_size > 1e6
     assert not list(root.glob("mini-bert")) and not list(root.rglob("*.safetensors"))
 
@@ -93,8 +93,8 @@ def test_half_an_archive(archive, tmp_path):
 
 
 @pytest.mark.parametrize("name", ("../x", "/etc/x", "a/../../x", "C:x", "..\\x"))
-def test_a_member_outside_the_folder(found, tmp_path, name):
-    fails_with(write(tmp_path / "x.zip", found | {name: b""}), repr(name))
+def test_a_member_outside_the_folder(archive_members, tmp_path, name):
+    fails_with(write(tmp_path / "x.zip", archive_members | {name: b""}), repr(name))
 
 
 def test_a_zip_of_another_kind(tmp_path):
@@ -108,17 +108,17 @@ def test_a_crate_of_another_kind(tmp_path):
 
 
 @pytest.mark.parametrize("text", ("{", "[]", '{"@graph": [3]}', '{"@graph": [{"@id": "x"}]}'))
-def test_metadata_that_are_none(found, tmp_path, text):
-    fails_with(write(tmp_path / "x.zip", found | {METADATA: text.encode()}), METADATA)
+def test_metadata_that_are_none(archive_members, tmp_path, text):
+    fails_with(write(tmp_path / "x.zip", archive_members | {METADATA: text.encode()}), METADATA)
 
 
-def test_a_table_that_is_missing(found, tmp_path):
-    rest = {name: content for name, content in found.items() if name != TABLE}
+def test_a_table_that_is_missing(archive_members, tmp_path):
+    rest = {name: content for name, content in archive_members.items() if name != TABLE}
     fails_with(write(tmp_path / "x.zip", rest), TABLE, 0)
 
 
-def test_a_member_that_was_added(found, tmp_path):
-    fails_with(write(tmp_path / "x.zip", found | {"run.sh": b"rm"}), "run.sh")
+def test_a_member_that_was_added(archive_members, tmp_path):
+    fails_with(write(tmp_path / "x.zip", archive_members | {"run.sh": b"rm"}), "run.sh")
 
 
 def test_a_member_that_is_there_twice(archive, tmp_path):
@@ -128,16 +128,16 @@ def test_a_member_that_is_there_twice(archive, tmp_path):
     fails_with(tmp_path / "x.zip", TABLE, 2)
 
 
-def test_settings_that_were_changed(found, tmp_path):
-    fails_with(write(tmp_path / "x.zip", found | {"study.json": b"{}"}), "study.json")
+def test_settings_that_were_changed(archive_members, tmp_path):
+    fails_with(write(tmp_path / "x.zip", archive_members | {"study.json": b"{}"}), "study.json")
 
 
 @pytest.mark.parametrize("study", ("../../x", "a/b", "", 3))
-def test_a_study_whose_name_is_a_way_out(found, tmp_path, study):
-    values = json.loads(found["study.json"])
+def test_a_study_whose_name_is_a_way_out(archive_members, tmp_path, study):
+    values = json.loads(archive_members["study.json"])
     values["settings"]["study"] = study
     changed = {"study.json": json.dumps(values).encode()}
-    fails_with(forged(tmp_path / "x.zip", found, **changed), "study.json", "make export")
+    fails_with(forge(tmp_path / "x.zip", archive_members, **changed), "study.json", "make export")
 
 
 @pytest.mark.slow
@@ -150,10 +150,10 @@ def test_a_flipped_bit_in_a_table_ends_the_redrawing(archive, tmp_path):
     assert not (tmp_path / "results/from-crate/reduced/tables").exists()
 
 
-def test_an_archive_of_another_version_is_told(found, tmp_path):
-    table = pq.read_table(io.BytesIO(found[TABLE])).drop_columns("n_early")
+def test_an_archive_of_another_version_is_told(archive_members, tmp_path):
+    table = pq.read_table(io.BytesIO(archive_members[TABLE])).drop_columns("n_early")
     pq.write_table(table, older := io.BytesIO())
-    crate = open_crate(forged(tmp_path / "x.zip", found, **{TABLE: older.getvalue()}))
+    crate = open_crate(forge(tmp_path / "x.zip", archive_members, **{TABLE: older.getvalue()}))
     with raises(InputError, tmp_path / "x.zip", TABLE, "n_early"):
         unpack(crate, tmp_path)
 

@@ -20,7 +20,7 @@ REMOVED = [1, 6]
 
 
 @pytest.fixture
-def given(fused, tmp_path):
+def make_replacements(fused, tmp_path):
     """Writes the sets, and gives a model's replacements on them; changed: the pairs that have a minimal pair."""
 
     def made(changed, kinds=KINDS, pairs=None, minimal=True):
@@ -41,9 +41,9 @@ def given(fused, tmp_path):
     return made
 
 
-def test_kinds_of_all_pairs_and_the_kind_of_those_with_a_minimal_pair(given, fused):
+def test_kinds_of_all_pairs_and_the_kind_of_those_with_a_minimal_pair(make_replacements, fused):
     changed = [21, 25, 44]
-    replacements, evaluation, minimal, means = given(changed)
+    replacements, evaluation, minimal, means = make_replacements(changed)
     assert replacements.kinds == KINDS
     columns = {kind: replacements.predictions(kind, REMOVED, 0) for kind in KINDS}
     pairs = PairTensors(evaluation, fused.pad)
@@ -63,24 +63,24 @@ def test_kinds_of_all_pairs_and_the_kind_of_those_with_a_minimal_pair(given, fus
     assert (again == np.stack(columns["resample"]["logits"])).all() and not np.allclose(again, other)
 
 
-def test_thinned_pairs_keep_their_minimal_pairs(given, fused):
-    replacements, *_ = given(range(20, 60), pairs=5)
+def test_thinned_pairs_keep_their_minimal_pairs(make_replacements, fused):
+    replacements, *_ = make_replacements(range(20, 60), pairs=5)
     every, some = (replacements.predictions(kind, REMOVED, 0) for kind in ("mean", "counterfactual"))
     assert len(every["example"]) == 15 and some["example"].tolist() == list(range(5, 15))
     assert (some["label"] == every["label"][5:]).all() and (some["subset"] == every["subset"][5:]).all()
 
 
-def test_without_minimal_pairs_the_kind_is_left_out_and_the_log_says_why(given, caplog):
-    replacements, *_ = given([])
+def test_without_minimal_pairs_the_kind_is_left_out_and_the_log_says_why(make_replacements, caplog):
+    replacements, *_ = make_replacements([])
     assert replacements.kinds == ["mean", "zero", "resample"]
     assert mentions(caplog.text, "counterfactual")
 
 
-def test_no_kind_is_left(given):
+def test_no_kind_is_left(make_replacements):
     with raises(InputError, "analysis.ablation_kinds", "[counterfactual]", "mean", "zero", "resample"):
-        given([], kinds=["counterfactual"])
+        make_replacements([], kinds=["counterfactual"])
 
 
-def test_counterfactual_ablation_by_hand_asks_for_minimal_pairs(given):
+def test_counterfactual_ablation_by_hand_asks_for_minimal_pairs(make_replacements):
     with raises(InputError, "--minimal"):
-        given([1], minimal=False)
+        make_replacements([1], minimal=False)

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from mentions import mentions
-from page_studies import HIGH, LAST, MID, SEEDS, component_rows, marks_of, table
-from pages import check_source, found, needs_chromium
+from page_studies import HIGH, LAST, MID, SEEDS, component_rows, make_marks, table
+from pages import check_source, needs_chromium, run_in_browser
 from PIL import Image
 from test_report import report, study  # noqa: F401 (fixtures)
 
@@ -43,7 +43,7 @@ def accuracies(*cells):
 
 
 def test_the_full_model_of_figure_2_is_shown_at_every_sparsity():
-    view = build_view("figure02", marks_of("figure02", (1, 2)))
+    view = build_view("figure02", make_marks("figure02", (1, 2)))
     rows = pd.DataFrame(view["columns"])
     assert rows.groupby(["ft_seed", "sparsity", "model"]).size().unique().tolist() == [2]
     assert set(rows["sparsity"]) == {MID, HIGH}
@@ -62,7 +62,7 @@ def test_a_switch_without_a_choice_is_left_out_and_filters_nothing():
 
 
 def test_figures_15_and_16_play_as_figure_6_and_tables_and_other_figures_do_not():
-    marks = marks_of("figure06", (1,))
+    marks = make_marks("figure06", (1,))
     assert build_view("figure15", marks) == build_view("figure16", marks) == build_view("figure06", marks)
     assert build_view("figure07", marks) is None
 
@@ -193,7 +193,7 @@ def luminance(colour):
 @pytest.mark.parametrize(("scheme", "dark"), [("0", True), ("1", False)])
 def test_a_reader_plays_on_a_phone_in_the_light_and_in_the_dark(finished, tmp_path, scheme, dark):
     path = finished / "results" / "reduced" / "report.html"
-    seen = found(path, tmp_path, PLAY, 390, f"--blink-settings=preferredColorScheme={scheme}")
+    seen = run_in_browser(path, tmp_path, PLAY, 390, f"--blink-settings=preferredColorScheme={scheme}")
     assert seen["faults"] == [] and [name for name in seen["loads"] if not name.startswith("data:")] == []
     assert seen["width"] == 390 and seen["needed"] <= 390
     assert set(seen["figures"]) == {"figure02", "figure04", "figure06", "figure10"}

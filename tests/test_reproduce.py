@@ -148,7 +148,7 @@ def test_a_study_of_which_nothing_was_published_says_how_to_begin(tmp_path):
         compare_results(make(tmp_path / "study"), tmp_path / "none.json")
 
 
-def published_of(config):
+def load_published(config):
     """The default study of an experiment and its published digests."""
     values = read_config(ROOT / config)
     study = load_experiment(values).parse(values)
@@ -157,7 +157,7 @@ def published_of(config):
 
 def test_every_experiment_has_a_study_with_published_digests():
     assert [resolve_folder(read_config(ROOT / config)) for config in EXPECTED] == list(EXPERIMENT_FOLDERS.values())
-    studies = [published_of(config) for config in EXPECTED]
+    studies = [load_published(config) for config in EXPECTED]
     assert all(study.arithmetic == published["arithmetic"] == "portable" for study, published in studies)
     files = {path.stem for path in (ROOT / "docs/expected").iterdir()}
     assert files == {study.study for study, _ in studies} == {published["study"] for _, published in studies}
@@ -166,7 +166,7 @@ def test_every_experiment_has_a_study_with_published_digests():
 @pytest.mark.slow
 @pytest.mark.parametrize("config", EXPECTED)
 def test_published_results_are_those_that_present_jobs_make(config, tmp_path, monkeypatch):
-    study, published = published_of(config)
+    study, published = load_published(config)
     monkeypatch.chdir(tmp_path)
     jobs = {
         job.name: {str(Path(path).relative_to(study.root)) for path in job.outputs}

@@ -137,14 +137,14 @@ def test_both_forms_give_the_same_block(key, config):
 
 
 def test_both_forms_give_the_same_context():
-    expected = Context.of(STUDY)
+    expected = Context.from_study(STUDY)
     assert read_context(expected.model_dump_json()) == expected
     assert read_context(str(CONFIG)) == expected
 
 
 @pytest.mark.parametrize("name", ["core", "claims", "figure"])
 def test_a_faulty_context_is_named(name, capsys, tmp_path):
-    faulty = json.loads(Context.of(STUDY).model_dump_json()) | {"nonsense": 1}
+    faulty = json.loads(Context.from_study(STUDY).model_dump_json()) | {"nonsense": 1}
     assert status(name, "--context", json.dumps(faulty)) == 2
     assert "nonsense" in capsys.readouterr().err
     (tmp_path / "a.yaml").write_text(yaml.safe_dump({"study": "a"}))

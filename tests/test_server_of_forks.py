@@ -1,4 +1,4 @@
-"""The server of forks when the job that started it is killed before the server listens."""
+"""The fork server when the job that started it is killed before the server listens."""
 
 import os
 import signal

@@ -211,7 +211,7 @@ def test_a_range_of_the_threshold_is_seldom_below_it_and_seldom_above(n):
 SHARED = 3.0  # points, standard error over pairs at each checkpoint
 
 
-def of_fine_tuning_seeds(rng, seeds, level, at):
+def simulate_fine_tuning_seeds(rng, seeds, level, at):
     """Curves of fine-tuning seeds with three pruning seeds each. level: [steps]; at: what is estimated of a curve."""
     level = np.array(level, dtype=float)[:, None]
     pairs = rng.normal(0, SHARED, level.shape)
@@ -238,7 +238,7 @@ def test_both_measures_are_needed_over_fine_tuning_seeds(seeds, other):
     """One measure is at the threshold, the other there or well above: to be above it is true of one at most."""
     rng = np.random.default_rng([seeds, int(other)])
     held, verdicts, count = judge_measures(
-        lambda: [of_fine_tuning_seeds(rng, seeds, [level], sizes._mean) for level in (40.0, other)], 40
+        lambda: [simulate_fine_tuning_seeds(rng, seeds, [level], sizes._mean) for level in (40.0, other)], 40
     )
     assert held[1] >= 0.9 and (other > 40 or held[0] >= 0.9)  # CMD first
     assert verdicts.count("supported") + verdicts.count("contradicted") <= by_chance(count)
@@ -253,7 +253,7 @@ def test_a_range_over_fine_tuning_seeds(seeds, levels):
     rng = np.random.default_rng([seeds, *levels])
     truth = np.ptp((np.array(levels) + rng.normal(0, 4, (100_000, 3))).clip(0, 100), axis=1).mean().round(3)
     held, verdicts, count = judge_measures(
-        lambda: [of_fine_tuning_seeds(rng, seeds, level, sizes._range) for level in (levels, (45, 55, 65))], truth
+        lambda: [simulate_fine_tuning_seeds(rng, seeds, level, sizes._range) for level in (levels, (45, 55, 65))], truth
     )
     assert (held >= 0.9).all()
     assert verdicts.count("supported") + verdicts.count("contradicted") <= by_chance(count)

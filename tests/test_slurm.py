@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import ROOT
-from reduced import REDUCED, counted, results, snakemake
+from reduced import REDUCED, parse_job_counts, results, snakemake
 from slurm_dry_runs import site_profile
 
 
@@ -142,4 +142,4 @@ def test_each_fault_was_noticed_and_the_message_names_logs_that_say_why(submitte
 def test_what_ran_through_slurm_has_nothing_to_do_here(submitted):
     folder, config, _ = submitted
     done = snakemake(folder, "--dry-run", "--quiet", "rules", config=config)
-    assert counted(done.stdout + done.stderr).total() == 0
+    assert parse_job_counts(done.stdout + done.stderr).total() == 0

@@ -11,8 +11,8 @@ from conftest import ROOT, STUDY_FILES
 from mentions import mentions
 from pair_files import paws_of_the_paper
 from planning import PAPER
-from reduced import REDUCED, STUDY, counted, snakemake
-from slurm_dry_runs import PROFILE, dry, site_profile
+from reduced import REDUCED, STUDY, parse_job_counts, snakemake
+from slurm_dry_runs import PROFILE, dry_run, site_profile
 
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.experiments.subnetworks.config.cells import list_cells, repeated_cells
@@ -61,7 +61,7 @@ def test_jobs_with_a_gpu_go_where_the_site_profile_says(tmp_path, changed):
     own = {"slurm_account": "mine", "slurm_partition": "cpu", "gpu_partition": "gpu", "gpu_type": "a100"}
     profile = site_profile(tmp_path / "site", **{"default-resources": own})
     cuda, cpu = (
-        dry(tmp_path, "figure02", config=changed(**settings), profile=profile)
+        dry_run(tmp_path, "figure02", config=changed(**settings), profile=profile)
         for settings in ({"finetune__seeds": [1], "device": "cuda", "arithmetic": "native"}, {"finetune__seeds": [1]})
     )
     models = {"finetune", "full_model", "evaluate", "prune_42", "prune_43", "prune_44", "prune_again", "evaluate_again"}
@@ -81,8 +81,8 @@ def test_jobs_with_a_gpu_go_where_the_site_profile_says(tmp_path, changed):
 @pytest.mark.slow
 def test_every_job_of_the_paper_asks_for_sane_memory_and_time_and_for_more_the_second_time(tmp_path):
     paws_of_the_paper(tmp_path)
-    first = dry(tmp_path, "all_figures", config=ROOT / "config" / "paper.yaml")
-    again = dry(tmp_path, "--attempt", "2", config=ROOT / "config" / "paper-qqp-bert.yaml")
+    first = dry_run(tmp_path, "all_figures", config=ROOT / "config" / "paper.yaml")
+    again = dry_run(tmp_path, "--attempt", "2", config=ROOT / "config" / "paper-qqp-bert.yaml")
     assert len(first) > 150 and len(again) > 50
     for rule, resources in first.items():
         if rule.endswith(("all_figures", "fetch")):
@@ -146,7 +146,7 @@ def no_slurm(tmp_path):
 @pytest.mark.slow
 def test_without_slurm_a_dry_run_works_and_a_run_says_what_is_missing(tmp_path, no_slurm):
     done = snakemake(tmp_path, *PROFILE, "--dry-run", "--quiet", "rules", env=no_slurm)
-    assert counted(done.stdout + done.stderr)["finetune"] == 2
+    assert parse_job_counts(done.stdout + done.stderr)["finetune"] == 2
     done = snakemake(tmp_path, *PROFILE, env=no_slurm, check=False)
     assert done.returncode == 1
     assert mentions(done.stdout + done.stderr, "sbatch")
@@ -168,19 +168,19 @@ def test_few_submissions_carry_all_jobs_and_each_subnetwork_travels_with_its_eva
     assert counts["small_subnetworks"][1] < runs / 2
     assert counts["tables"][1] == 1, "all of them"
     plan = snakemake(tmp_path, "--dry-run", "--quiet", "rules")
-    assert counts["total"][0] == counted(plan.stdout + plan.stderr).total()
+    assert counts["total"][0] == parse_job_counts(plan.stdout + plan.stderr).total()
 
 
 def test_the_profile_plans_the_same_jobs(tmp_path):
     plans = [snakemake(tmp_path, "--dry-run", "--quiet", "rules", *extra) for extra in ((), PROFILE)]
-    here, there = (counted(done.stdout + done.stderr) for done in plans)
+    here, there = (parse_job_counts(done.stdout + done.stderr) for done in plans)
     assert here == there and here.total() > 100
 
 
 @pytest.mark.slow
 def test_a_study_finished_here_has_nothing_to_do_there(finished):
     done = snakemake(finished, *PROFILE, "--dry-run", "--quiet", "rules")
-    assert counted(done.stdout + done.stderr).total() == 0
+    assert parse_job_counts(done.stdout + done.stderr).total() == 0
 
 
 COUNTED = """

@@ -45,7 +45,7 @@ def random_masks(rng, seeds=12, layers=4, heads=8, least=1, most=4):
     return ranks < rng.integers(least, most, (seeds, layers, 1), endpoint=True)
 
 
-def rows_of(masks, mid=None):
+def component_rows(masks, mid=None):
     """Table "components" of high masks, bool [seeds, layers, heads], and mid masks, by default the same."""
     rows = []
     for sparsity, cell in ((0.7, masks), (0.4, masks if mid is None else mid)):
@@ -121,7 +121,7 @@ def brittle():
     masks[:, 0, 1] = masks[:, 1, 1] = True
     mid = masks.copy()
     masks[4, 1, 1] = False
-    return rows_of(masks, mid)
+    return component_rows(masks, mid)
 
 
 def test_one_subnetwork_takes_a_head_from_the_core_and_not_from_the_stable_core(tmp_path):
@@ -143,7 +143,9 @@ def test_one_subnetwork_takes_a_head_from_the_core_and_not_from_the_stable_core(
 def test_two_sparsities_of_a_seed_are_one_piece_of_evidence():
     """Counted as subnetworks, nested masks would reach the threshold more easily."""
     masks = random_masks(np.random.default_rng(3))
-    alone, nested = (stable_core(rows, CONTEXT, 50, 0).iloc[0] for rows in (rows_of(masks), rows_of(masks, masks | 1)))
+    alone, nested = (
+        stable_core(rows, CONTEXT, 50, 0).iloc[0] for rows in (component_rows(masks), component_rows(masks, masks | 1))
+    )
     assert (alone["least"], alone["observed"], alone["seeds"]) == (nested["least"], nested["observed"], 12)
 
 

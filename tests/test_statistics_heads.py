@@ -64,22 +64,22 @@ def joint(**groups):
 
 
 def test_the_least_cost_is_that_of_the_kind_in_which_the_core_costs_least():
-    def of_kinds(**costs):
+    def compute_least_cost(**costs):
         rows = [row | {"kind": kind} for kind, cost in costs.items() for row in joint(j=(-cost, 6.0), ood=(-1.0, 1.0))]
         return heads.least_cost(evidence(ablations=rows), group="j")
 
-    result = of_kinds(mean=70.0, resample=20.0, counterfactual=95.0)
+    result = compute_least_cost(mean=70.0, resample=20.0, counterfactual=95.0)
     assert (result.value, result.low, result.high) == (20.0, 14.0, 26.0) and result.n == 100
     assert mentions(result.detail, "0.0+1.1", "mean -70.0", "resample -20.0", "counterfactual -95.0", "J")
     assert decide_verdict(result, "> 0 points") == "supported"
-    assert decide_verdict(of_kinds(mean=70.0, resample=5.0), "> 0 points") == "not clear"
-    assert decide_verdict(of_kinds(mean=70.0, resample=-20.0), "> 0 points") == "contradicted"
+    assert decide_verdict(compute_least_cost(mean=70.0, resample=5.0), "> 0 points") == "not clear"
+    assert decide_verdict(compute_least_cost(mean=70.0, resample=-20.0), "> 0 points") == "contradicted"
     wide = [row | {"kind": "counterfactual"} for row in joint(j=(-95.0, 99.0))]
     mean = [row | {"kind": "mean"} for row in joint(j=(-20.0, 6.0))]
     unsure = heads.least_cost(evidence(ablations=[*mean, *wide]), group="j")
     assert (unsure.value, unsure.low) == (20.0, -4.0) and decide_verdict(unsure, "> 0 points") == "not clear"
     with raises(DoesNotApply, "mean", "analysis.ablation_kinds"):
-        of_kinds(mean=70.0)
+        compute_least_cost(mean=70.0)
 
 
 def full(j=60.0, id_=90.0):
@@ -131,7 +131,7 @@ def test_shares_of_nothing_do_not_exist():
     assert pd.isna(printed.low) and printed.n is None and decide_verdict(printed, "> 0 points") == "too few"
 
 
-def of_pairs(values, observed):
+def bound_change(values, observed):
     """A change with its interval over pairs, points, of one or two classes of pairs, [pairs] each."""
     half = 196 * np.sqrt(sum(value.var(ddof=1) / len(value) for value in values))
     return 100 * observed, half
@@ -153,8 +153,8 @@ def test_intervals_of_shares_lost_hold_the_truth_over_resampled_pairs(kept):
             drawn[name] = (hard < whole).astype(float), (other < ablated).astype(float)
         change = {name: after - before for name, (before, after) in drawn.items()}
         whole = {name: 100 * before.mean() for name, (before, _) in drawn.items()}
-        j = of_pairs((change["ood"], change["entailment"]), change["ood"].mean() + change["entailment"].mean())
-        rows = joint(j=j, id=of_pairs((change["id"],), change["id"].mean()))
+        j = bound_change((change["ood"], change["entailment"]), change["ood"].mean() + change["entailment"].mean())
+        rows = joint(j=j, id=bound_change((change["id"],), change["id"].mean()))
         result = shares(rows, j=whole["ood"] + whole["entailment"] - 100, id_=whole["id"])
         held.append(result.low <= truth <= result.high)
     assert np.sum(held) >= stats.binom.ppf(0.005, count, 0.95) and np.mean(held) > 0.9

@@ -77,7 +77,7 @@ def test_masks_of_chance_seldom_share_more_or_fewer_heads(kept):
 CELLS = (("mid", CONTEXT.last, CONTEXT.mid), ("high", CONTEXT.last, CONTEXT.high), ("early", 5, CONTEXT.high))
 
 
-def of_cells(**masks):
+def make_mask_evidence(**masks):
     """What a statistic reads of masks by cell and seed: bool [layers, heads]."""
     rows = [
         RUN | {"ft_seed": 1, "step": step, "sparsity": sparsity, "seed": seed, "repeat": 0}
@@ -98,23 +98,25 @@ def heads(*names):
 
 def test_the_early_core_is_compared_within_layers():
     late = {1: heads("0.0", "0.1", "2.2"), 2: heads("0.0", "0.1", "3.3")}
-    result = masks.early_core(of_cells(mid=late, high=late, early=dict.fromkeys((8, 9), heads("0.0", "0.1", "1.5"))))
+    result = masks.early_core(
+        make_mask_evidence(mid=late, high=late, early=dict.fromkeys((8, 9), heads("0.0", "0.1", "1.5")))
+    )
     assert result.value == pytest.approx(1 / 28, abs=0.005)  # two of eight heads of layer 0
     assert result.value >= result.min_attainable_p == 1 / 28
     assert result.opposite == 1 and result.n == 2 and mentions(result.detail, "100 %", 2)
     whole_layer = dict.fromkeys((8, 9), heads(*(f"0.{k}" for k in range(8))))
-    assert masks.early_core(of_cells(mid=late, high=late, early=whole_layer)).value == pytest.approx(1)
+    assert masks.early_core(make_mask_evidence(mid=late, high=late, early=whole_layer)).value == pytest.approx(1)
     single = dict.fromkeys((1, 2), heads("0.0"))
-    result = masks.early_core(of_cells(mid=single, high=single, early=dict.fromkeys((8, 9), heads("0.0"))))
+    result = masks.early_core(make_mask_evidence(mid=single, high=single, early=dict.fromkeys((8, 9), heads("0.0"))))
     assert result.min_attainable_p == 1 / 8 and decide_verdict(result, "p < 0.05") == "too few"
     with raises(NotComputable, "grid.early"):
-        masks.early_core(of_cells(mid=late, high=late))
+        masks.early_core(make_mask_evidence(mid=late, high=late))
     with raises(DoesNotApply, 2):
-        masks.early_core(of_cells(mid=late, high={1: heads("0.0"), 2: heads("0.1")}, early=whole_layer))
+        masks.early_core(make_mask_evidence(mid=late, high={1: heads("0.0"), 2: heads("0.1")}, early=whole_layer))
     with raises(NotComputable, "components"):
         masks.early_core(evidence(core=[]))
     with raises(NotComputable, 10, 0.5):
-        masks.early_core(of_cells(mid=late, high={}))
+        masks.early_core(make_mask_evidence(mid=late, high={}))
 
 
 def test_what_a_seed_keeps_early_and_late_is_no_early_core():
@@ -122,20 +124,20 @@ def test_what_a_seed_keeps_early_and_late_is_no_early_core():
     rng, result = np.random.default_rng(0), []
     for _ in range(60):
         own = {seed: rng.random(SHAPE) < 0.6 for seed in (1, 2, 3, 4, 5)}
-        result.append(masks.early_core(of_cells(mid=own, high=own, early={1: own[1], 2: own[2]})))
+        result.append(masks.early_core(make_mask_evidence(mid=own, high=own, early={1: own[1], 2: own[2]})))
     assert np.mean([decide_verdict(item, "p < 0.05") in ("supported", "contradicted") for item in result]) <= 0.06
     same = {1: own[1], 2: own[2]}
     with raises(NotComputable, "grid.early"):
-        masks.early_core(of_cells(mid=same, high=same, early=same))
+        masks.early_core(make_mask_evidence(mid=same, high=same, early=same))
 
 
 def test_that_the_core_is_early_can_be_contradicted():
     """Early subnetworks keep the heads of three layers that late ones do not share, and hardly any of theirs."""
     late = dict.fromkeys((1, 2, 3), heads(*(f"{layer}.{k}" for layer in range(3) for k in range(2))))
     opposed = dict.fromkeys((8, 9), heads(*(f"{layer}.{k}" for layer in range(3) for k in range(2, 8))))
-    result = masks.early_core(of_cells(mid=late, high=late, early=opposed))
+    result = masks.early_core(make_mask_evidence(mid=late, high=late, early=opposed))
     assert decide_verdict(result, "p < 0.05") == "contradicted" and result.value == 1
-    alike = masks.early_core(of_cells(mid=late, high=late, early={8: heads("0.0"), 9: late[1]}))
+    alike = masks.early_core(make_mask_evidence(mid=late, high=late, early={8: heads("0.0"), 9: late[1]}))
     assert decide_verdict(alike, "p < 0.05") == "supported"
 
 

@@ -5,7 +5,7 @@ import pytest
 from claim_tables import FULL, ablation, evidence, group_row
 from mentions import mentions, raises
 from scipy import stats
-from test_statistics_learned_masks import SHAPE, drawn, of_cells
+from test_statistics_learned_masks import SHAPE, drawn, make_mask_evidence
 
 from heuristic_core.experiments.subnetworks.analysis import statistics_learned_masks as masks
 from heuristic_core.experiments.subnetworks.analysis import statistics_single_heads as single
@@ -45,11 +45,11 @@ def test_masks_are_nested_in_those_of_their_own_seed():
     rng = np.random.default_rng(0)
     mid = dict(enumerate(drawn(rng, 0.6)))
     inside = {seed: mask & (rng.random(SHAPE) < 0.7) for seed, mask in mid.items()}
-    result = masks.nested(of_cells(mid=mid, high=inside))
+    result = masks.nested(make_mask_evidence(mid=mid, high=inside))
     assert result.value < 0.001 and result.opposite == 1 and result.n == 12
     assert mentions(result.detail, "100.0 %", "high", "mid")
     with raises(TooFewUnits, 1):
-        masks.nested(of_cells(mid={1: mid[1], 2: mid[2]}, high={1: inside[1]}))
+        masks.nested(make_mask_evidence(mid={1: mid[1], 2: mid[2]}, high={1: inside[1]}))
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_a_ranking_that_all_seeds_follow_is_no_nesting(monkeypatch):
     shares = rng.beta(0.5, 0.5, SHAPE)
     for _ in range(60):
         cells = {"mid": dict(enumerate(drawn(rng, shares))), "high": dict(enumerate(drawn(rng, shares**2)))}
-        result.append(masks.nested(of_cells(**cells)).value)
+        result.append(masks.nested(make_mask_evidence(**cells)).value)
     assert np.mean(np.array(result) <= 0.05) < 0.05 + 0.09
 
 

@@ -6,7 +6,7 @@ from claim_tables import CONTEXT, FULL, SPREAD, actual, evidence, group_row, tab
 from mentions import mentions, raises
 from scipy import stats
 from test_degenerate import run_rows
-from test_statistics_learned_masks import heads, of_cells
+from test_statistics_learned_masks import heads, make_mask_evidence
 
 from heuristic_core.experiments.subnetworks.analysis import statistics_spread as spread
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
@@ -21,7 +21,7 @@ def exact(count, n):
     return 100 * ends.low, 100 * ends.high
 
 
-def of(rows, **tables):
+def make_evidence(rows, **tables):
     """Evidence of as many pruning seeds as there are rows, and of the full model; rows: of table "group_accuracy"."""
     rows = [row | {"seed": seed} for seed, row in enumerate(rows, start=1)]
     full = [FULL, FULL | {"group": "id", "accuracy": 90.0, "low": 88.0, "high": 92.0}]
@@ -41,52 +41,56 @@ def with_errors(values, half, group="ood"):
 
 
 def test_a_share_of_subnetworks_has_the_exact_interval():
-    result = spread.share_below(of(with_errors([0, 1, 2, 3, 4, 5, 6, 7, 50, 60, 70, 80], 0.5)), **OOD, points=10)
+    result = spread.share_below(
+        make_evidence(with_errors([0, 1, 2, 3, 4, 5, 6, 7, 50, 60, 70, 80], 0.5)), **OOD, points=10
+    )
     assert (result.value, result.n) == (pytest.approx(100 * 8 / 12), 12)
     assert (result.low, result.high) == pytest.approx(exact(8, 12))
     assert mentions(result.detail, 8, 12, "OOD", 0.0, 80.0)
 
 
 def test_subnetworks_that_may_be_on_either_side_are_counted_against_both_ends():
-    result = spread.share_below(of(with_errors([0, 0, 0, 0, 9, 11], 2)), **OOD, points=10)
+    result = spread.share_below(make_evidence(with_errors([0, 0, 0, 0, 9, 11], 2)), **OOD, points=10)
     assert result.value == pytest.approx(100 * 5 / 6)
     assert (result.low, result.high) == pytest.approx((exact(4, 6)[0], exact(6, 6)[1]))
     assert mentions(result.detail, 5, 6, 4)
 
 
 def test_without_predictions_values_are_taken_as_they_are():
-    result = spread.share_below(of([group_row(float(value)) for value in range(6)]), **OOD, points=3)
+    result = spread.share_below(make_evidence([group_row(float(value)) for value in range(6)]), **OOD, points=3)
     assert (result.value, result.low, result.high) == pytest.approx((50, *exact(3, 6)))
 
 
 def test_more_than_half_needs_six_subnetworks():
-    six, five = (spread.share_below(of(with_errors([0] * n, 0.5)), **OOD, points=10) if n > 5 else n for n in (6, 5))
+    six, five = (
+        spread.share_below(make_evidence(with_errors([0] * n, 0.5)), **OOD, points=10) if n > 5 else n for n in (6, 5)
+    )
     assert decide_verdict(six, "> 50 %") == "supported"
     with raises(TooFewUnits, 5, 6):
-        spread.share_below(of(with_errors([0] * five, 0.5)), **OOD, points=10)
+        spread.share_below(make_evidence(with_errors([0] * five, 0.5)), **OOD, points=10)
     assert exact(5, 5)[0] < 50 < exact(6, 6)[0]
 
 
 def test_a_part_of_the_full_models_accuracy():
     values = [80, 78, 77.5, 76.5, 70, 60]
-    near = spread.share_near_full(of(with_errors(values, 0.1)), **OOD, points=3)
+    near = spread.share_near_full(make_evidence(with_errors(values, 0.1)), **OOD, points=3)
     assert (near.value, near.low, near.high) == pytest.approx((50, *exact(3, 6)))
     assert mentions(near.detail, 3, 6, 80.0, 0.0, 20.0)
-    kept = spread.share_near_full(of([group_row(float(value)) for value in values]), **OOD, percent=90)
+    kept = spread.share_near_full(make_evidence([group_row(float(value)) for value in values]), **OOD, percent=90)
     assert kept.value == pytest.approx(100 * 4 / 6)  # below 72 by the full model's interval or not: its value counts
 
 
 def test_a_part_of_in_domain_accuracy_is_of_what_exceeds_chance():
     """Of 90 % with a chance of 50, 85 % is 84, with the interval of the full model from 83.7 to 84.3."""
     rows = with_errors([84.5, 84.2, 83.8, 83, 50, 90], 0, "id")
-    result = spread.share_near_full(of(rows, runs=run_rows(chance=50.0)), **ID, percent=85)
+    result = spread.share_near_full(make_evidence(rows, runs=run_rows(chance=50.0)), **ID, percent=85)
     assert result.value == 50 and mentions(result.detail, 3, 6, 2, 4, "90.0 %", "50.0 %")
     with pytest.raises(NotComputable) as caught:
-        spread.share_near_full(of(rows), **ID, percent=85)
+        spread.share_near_full(make_evidence(rows), **ID, percent=85)
     assert caught.type is NotComputable
     with pytest.raises(FailedRuns):
-        spread.share_near_full(of(rows, runs=run_rows(chance=89.0)), **ID, percent=85)
-    assert spread.share_near_full(of(rows), **ID, points=6).value == pytest.approx(100 * 3 / 6)
+        spread.share_near_full(make_evidence(rows, runs=run_rows(chance=89.0)), **ID, percent=85)
+    assert spread.share_near_full(make_evidence(rows), **ID, points=6).value == pytest.approx(100 * 3 / 6)
 
 
 def test_a_full_model_at_zero_has_no_part():
@@ -97,7 +101,7 @@ def test_a_full_model_at_zero_has_no_part():
 
 def test_mlps_that_subnetworks_keep(monkeypatch):
     monkeypatch.setattr(spread, "MIN_FOR_SHARE", 3)
-    all_kept = of_cells(mid=dict.fromkeys((1, 2, 3), heads("0.0")), high={})
+    all_kept = make_mask_evidence(mid=dict.fromkeys((1, 2, 3), heads("0.0")), high={})
     result = spread.share_keeping_mlps(all_kept, sparsity="mid", percent=10)
     assert (result.value, result.low, result.high, result.n) == (100, pytest.approx(exact(3, 3)[0]), 100, 3)
     rows = all_kept.tables["components"]
@@ -115,20 +119,20 @@ def test_mlps_that_subnetworks_keep(monkeypatch):
 
 def test_the_median_difference_is_that_of_all_pairs():
     values = [0.0, 1, 3, 7, 12, 20, 30, 45, 60]
-    result = spread.seed_difference(of([group_row(value) for value in values]), **OOD)
+    result = spread.seed_difference(make_evidence([group_row(value) for value in values]), **OOD)
     pairs = [abs(a - b) for k, a in enumerate(values) for b in values[:k]]
     assert result.value == np.median(pairs) and result.n == 9
     assert min(pairs) <= result.low < result.value < result.high <= max(pairs)
     assert mentions(result.detail, "OOD", 0.0, 60.0, f"{np.std(values, ddof=1):.1f}")
     with raises(TooFewUnits, 8, 9):
-        spread.seed_difference(of([group_row(value) for value in values[1:]]), **OOD)
+        spread.seed_difference(make_evidence([group_row(value) for value in values[1:]]), **OOD)
 
 
 def test_one_run_far_off_moves_no_median_difference():
     """But a third of runs may be, of which one of twelve is, so that agreement is not clear."""
     near = [96.0, 96.1, 96.2, 96.3, 96.4, 96.5, 96.6, 96.7, 96.8, 96.9, 97.0, 97.1]
     result, off = (
-        spread.seed_difference(of([group_row(value, "id") for value in values]), **ID)
+        spread.seed_difference(make_evidence([group_row(value, "id") for value in values]), **ID)
         for values in (near, [*near[1:], 80.0])
     )
     assert off.value == pytest.approx(result.value, abs=0.1)
@@ -139,12 +143,12 @@ def test_one_run_far_off_moves_no_median_difference():
 def test_a_sample_of_pairs_does_not_make_subnetworks_disagree():
     """The variance of evaluation is taken from the lower end."""
     values = [50.0, 56, 44, 53, 47, 50.5, 51, 45, 58]
-    sharp, vague = (spread.seed_difference(of(with_errors(values, half)), **OOD) for half in (0, 9.8))
+    sharp, vague = (spread.seed_difference(make_evidence(with_errors(values, half)), **OOD) for half in (0, 9.8))
     assert sharp.low > 0 and vague.low == 0 and (sharp.value, sharp.high) == (vague.value, vague.high)
 
 
 def test_identical_subnetworks_have_no_interval():
-    result = spread.seed_difference(of([group_row(40.0)] * 9), **OOD)
+    result = spread.seed_difference(make_evidence([group_row(40.0)] * 9), **OOD)
     assert result.low is None and result.high is None and decide_verdict(result, "< 1.4 points") == "too few"
 
 

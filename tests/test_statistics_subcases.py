@@ -90,14 +90,14 @@ def test_what_cannot_cross():
 # ---- simulations
 
 
-def of_pairs(truth, rng, pairs=100):
+def simulate_pairs(truth, rng, pairs=100):
     """Accuracies of 0/1 answers, the ends of their bootstrap intervals, and degrees of freedom. truth: percent."""
     share = rng.binomial(pairs, truth / 100) / pairs
     low, high = (100 * stats.binom.ppf(tail, pairs, share) / pairs for tail in (0.025, 0.975))
     return 100 * share, *bound_accuracy_interval(low, high, pairs), pairs - 1
 
 
-def of_templates(truth, rng, templates):
+def simulate_templates(truth, rng, templates):
     """The same where templates differ by a standard deviation of 5 points."""
     drawn = truth[..., None] + rng.normal(0, 5, (*truth.shape, templates))
     half = stats.t.ppf(0.975, templates - 1) * drawn.std(axis=-1, ddof=1) / np.sqrt(templates)
@@ -133,7 +133,7 @@ def supported(make, measure, count):
 def test_nested_abilities_are_not_taken_for_crossings(subnetworks, subsets, kind):
     """A share of variance that single subsets have took them for it in 43 to 100 % of studies."""
     rng, count = np.random.default_rng([subnetworks, subsets]), amount(1600)
-    result = supported(lambda: nested(rng, subnetworks, subsets, kind), lambda truth: of_pairs(truth, rng), count)
+    result = supported(lambda: nested(rng, subnetworks, subsets, kind), lambda truth: simulate_pairs(truth, rng), count)
     assert result <= by_chance(count)
 
 
@@ -144,11 +144,11 @@ def test_nested_abilities_on_few_templates_are_not_taken_for_crossings(subnetwor
     """With normal errors 16 % were, of ten subnetworks, 15 subsets and three templates."""
     rng, count = np.random.default_rng([subnetworks, templates]), amount(1600)
     make = lambda: nested(rng, subnetworks, 15, "first")  # noqa: E731
-    assert supported(make, lambda truth: of_templates(truth, rng, templates), count) <= by_chance(count)
+    assert supported(make, lambda truth: simulate_templates(truth, rng, templates), count) <= by_chance(count)
 
 
 @pytest.mark.parametrize("subnetworks", [2, 5, 10])
 def test_subnetworks_that_differ_by_subset_cross(subnetworks):
     rng = np.random.default_rng(subnetworks)
-    result = supported(lambda: rng.uniform(0, 100, (subnetworks, 6)), lambda truth: of_pairs(truth, rng), 100)
+    result = supported(lambda: rng.uniform(0, 100, (subnetworks, 6)), lambda truth: simulate_pairs(truth, rng), 100)
     assert result > 80

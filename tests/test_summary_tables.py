@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import only
+from drawn import filter_rows
 from figure_tables import CONTEXT, SUBSETS
 from mentions import mentions, raises
 
@@ -14,9 +14,9 @@ from heuristic_core.stats.seeds import mean_interval
 
 def test_table5_is_the_summary_beside_the_full_model(tables, drawn):
     _, marks = drawn["table5"]
-    row = only(marks, ft_seed=1, subset="ln_prep").iloc[0]
-    cell = only(tables["accuracy"], ft_seed=1, sparsity=0.35, subset="ln_prep", repeat=0)["accuracy"]
-    full = only(tables["accuracy"], ft_seed=1, seed=None, subset="ln_prep").iloc[0]
+    row = filter_rows(marks, ft_seed=1, subset="ln_prep").iloc[0]
+    cell = filter_rows(tables["accuracy"], ft_seed=1, sparsity=0.35, subset="ln_prep", repeat=0)["accuracy"]
+    full = filter_rows(tables["accuracy"], ft_seed=1, seed=None, subset="ln_prep").iloc[0]
     statistics = [cell.min(), cell.max(), cell.mean(), cell.std(), *mean_interval(cell)[1:], 12]
     assert row[["min", "max", "mean", "sd", "low", "high", "n"]].tolist() == pytest.approx(statistics)
     assert row[["full", "full_low", "full_high"]].tolist() == full[["accuracy", "low", "high"]].tolist()
@@ -26,7 +26,7 @@ def test_table5_is_the_summary_beside_the_full_model(tables, drawn):
 def test_table7_has_both_sparsities_of_every_group(drawn):
     _, marks = drawn["table7"]
     groups = ["id", "ood", "ood-entailment", "j", "auc"]
-    assert [(row.sparsity, row.group) for row in only(marks, ft_seed=2).itertuples()] == [
+    assert [(row.sparsity, row.group) for row in filter_rows(marks, ft_seed=2).itertuples()] == [
         (sparsity, group) for sparsity in (0.35, 0.5) for group in groups
     ]
 
@@ -35,8 +35,8 @@ def test_tables_over_fine_tuning_seeds_stand_last_and_only_where_there_are_sever
     _, marks = drawn["table7"]
     last = marks[marks["ft_seed"].isna()]
     assert marks["ft_seed"].isna().tolist() == [False] * 20 + [True] * 10
-    over = only(last, sparsity=0.35, group="ood").iloc[0]
-    full = only(tables["group_accuracy"], seed=None, group="ood")["accuracy"]
+    over = filter_rows(last, sparsity=0.35, group="ood").iloc[0]
+    full = filter_rows(tables["group_accuracy"], seed=None, group="ood")["accuracy"]
     assert over[["full", "full_low", "full_high"]].tolist() == pytest.approx(mean_interval(full))
     assert (over["over"], over["n"]) == ("fine-tuning seeds", 2)
     one = {name: tables[name][tables[name]["ft_seed"].fillna(1) == 1] for name in ("group_accuracy", "summary")}

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 SORTING = ROOT / "tests" / "studies" / "sorting.yaml"
 
 
-def told(capsys, *files):
+def list_targets(capsys, *files):
     import targets
 
     targets.main(["--configfile", *map(str, files)])
@@ -28,7 +28,7 @@ def told(capsys, *files):
 
 
 def test_a_study_has_its_figures_and_tables_with_their_titles(capsys):
-    result, hint, absent = told(capsys, REDUCED)
+    result, hint, absent = list_targets(capsys, REDUCED)
     assert result.keys() == {*OWN, "report", "export", "all_figures"}
     assert all(result.values())
     assert hint.strip().endswith(f"--configfile {REDUCED} -- figure02")
@@ -42,7 +42,7 @@ def test_what_a_study_cannot_have_is_told_with_the_setting_that_gives_it(capsys,
         split.pop("family_by", None)
     file = tmp_path / "minilm.yaml"
     file.write_text(yaml.safe_dump(values))
-    result, _, absent = told(capsys, file)
+    result, _, absent = list_targets(capsys, file)
     lines = absent.splitlines()
     assert any(mentions(line, "figure06", 2, "grid.checkpoints", 1) for line in lines)
     assert any(mentions(line, "figure12", "figure02") for line in lines) and "family_by" in absent
@@ -64,7 +64,7 @@ def test_snakemake_knows_every_target_that_is_named(capsys, tmp_path, names):
     both = tmp_path / "both.yaml"
     both.write_text(yaml.safe_dump({"studies": [os.path.relpath(item, tmp_path) for item in (REDUCED, SORTING)]}))
     config = both if names == "several" else SORTING
-    result, *_ = told(capsys, config)
+    result, *_ = list_targets(capsys, config)
     assert ("reduced_figure02" in result) == (names == "several") and len(result) > 5
     done = snakemake(tmp_path, "--list-target-rules", config=config)
     assert result.keys() <= set((done.stdout + done.stderr).split())

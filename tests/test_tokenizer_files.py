@@ -6,7 +6,7 @@ import pytest
 import torch
 from families import make_model
 from mentions import mentions, raises
-from model_folders import WORDS, config_of, configure
+from model_folders import WORDS, configure, read_model_config
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
@@ -34,7 +34,7 @@ def test_a_tokenizer_whose_files_are_not_there_is_named(save, case, files, missi
     for name, text in files.items():
         (folder / name).write_text(text)
     with raises(InputError, *missing, *files):
-        check_tokenizer(folder, config_of(folder))
+        check_tokenizer(folder, read_model_config(folder))
 
 
 @pytest.mark.parametrize(("case", "files"), [("roberta", ("vocab.json", "merges.txt")), ("bert", ("vocab.txt",))])
@@ -44,7 +44,7 @@ def test_files_that_another_class_would_read_are_named_with_it(save, case, files
         (folder / name).write_text("{}")
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "TokenizersBackend"}')
     with raises(InputError, *files, "tokenizer_config.json"):
-        check_tokenizer(folder, config_of(folder))
+        check_tokenizer(folder, read_model_config(folder))
 
 
 def test_a_tokenizer_of_another_class_is_made_from_its_files(save):
@@ -52,9 +52,9 @@ def test_a_tokenizer_of_another_class_is_made_from_its_files(save):
     for name, text in {"vocab.json": '{"a": 0, "b": 1}', "merges.txt": "a b"}.items():
         (folder / name).write_text(text)
     with pytest.raises(InputError, match=r"vocab\.txt"):
-        check_tokenizer(folder, config_of(folder))
+        check_tokenizer(folder, read_model_config(folder))
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "RobertaTokenizerFast"}')
-    check_tokenizer(folder, config_of(folder))
+    check_tokenizer(folder, read_model_config(folder))
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_positions_that_begin_after_another_padding_token_are_refused(save, own,
     folder = save("roberta", pad_token_id=own)
     words = {f"w{number}": number for number in range(50)}
     with raises(InputError, f"'w{pad}'", pad, "pad_token_id", own):
-        check_rows(folder, words, config_of(folder), {"pad_token": f"w{pad}"})
-    check_rows(folder, words, config_of(folder), {"pad_token": f"w{own}"})
+        check_rows(folder, words, read_model_config(folder), {"pad_token": f"w{pad}"})
+    check_rows(folder, words, read_model_config(folder), {"pad_token": f"w{own}"})
 
 
 @pytest.mark.parametrize(
@@ -117,14 +117,14 @@ def test_positions_that_begin_after_another_padding_token_are_refused(save, own,
 )
 def test_what_may_be_another_models_tokenizer_is_told(save, case, settings, count, roles, named, caplog):
     folder = save(case, **settings)
-    check_rows(folder, {f"w{number}": number for number in range(count)}, config_of(folder), roles)
+    check_rows(folder, {f"w{number}": number for number in range(count)}, read_model_config(folder), roles)
     (record,) = (item for item in caplog.records if item.name.startswith("heuristic_core"))
     assert record.levelname == "WARNING" and mentions(record.message, folder, *named)
 
 
 def test_rows_added_for_speed_and_special_tokens_of_other_roles_are_not_told(save, caplog):
     folder = save("gpt_neox", vocab_size=150, bos_token_id=2, eos_token_id=2, pad_token_id=None)
-    check_rows(folder, {f"w{number}": number for number in range(50)}, config_of(folder), {"pad_token": "w2"})
+    check_rows(folder, {f"w{number}": number for number in range(50)}, read_model_config(folder), {"pad_token": "w2"})
     assert not caplog.records
 
 
@@ -139,10 +139,10 @@ def test_a_tokenizer_json_that_cannot_be_read_is_named(bert_folder):
 def test_without_the_packages_that_read_sentencepiece_it_is_said(save, monkeypatch, case, file):
     folder = save(case)
     (folder / file).write_bytes(b"pieces")
-    check_tokenizer(folder, config_of(folder))
+    check_tokenizer(folder, read_model_config(folder))
     monkeypatch.setattr(tokenizer_files, "_is_installed", lambda module: module != "sentencepiece")
     with raises(InputError, "pip install sentencepiece"):
-        check_tokenizer(folder, config_of(folder))
+        check_tokenizer(folder, read_model_config(folder))
 
 
 def test_a_tokenizer_that_found_no_word_is_refused_when_it_is_made(bert_folder, monkeypatch):
@@ -164,9 +164,9 @@ def test_a_tokenizer_that_found_no_word_is_refused_when_it_is_made(bert_folder, 
 )
 def test_learned_positions_are_at_least_as_many_as_tokens(save, case, longest):
     folder = save(case)
-    check_positions(folder, config_of(folder), longest)
+    check_positions(folder, read_model_config(folder), longest)
     with raises(InputError, "task.max_length", longest + 1, longest):
-        check_positions(folder, config_of(folder), longest + 1)
+        check_positions(folder, read_model_config(folder), longest + 1)
 
 
 @pytest.mark.parametrize("pad", [0, 1, 3])
@@ -175,9 +175,9 @@ def test_robertas_first_positions_are_not_for_tokens(save, pad):
     longest = 24 - pad - 1
     loaded, ids = load_classifier(folder), torch.full((1, longest + 1), 7)
     assert loaded(ids[:, :-1]).logits.shape == (1, 3)
-    check_positions(folder, config_of(folder), longest)
+    check_positions(folder, read_model_config(folder), longest)
     with raises(InputError, longest):
-        check_positions(folder, config_of(folder), longest + 1)
+        check_positions(folder, read_model_config(folder), longest + 1)
     with pytest.raises((IndexError, RuntimeError)):
         loaded(ids)
 
@@ -187,7 +187,7 @@ def test_robertas_first_positions_are_not_for_tokens(save, pad):
 )
 def test_computed_positions_take_any_length(save, case):
     folder = save(case)
-    check_positions(folder, config_of(folder), 100)
+    check_positions(folder, read_model_config(folder), 100)
     assert load_classifier(folder)(torch.full((1, 100), 7)).logits.isfinite().all()
 
 

@@ -17,7 +17,7 @@ LEVEL = "p < 0.05"
 over_seeds = partial(verdicts.combine_seeds, unit=FINE_TUNING_SEEDS)
 
 
-def of_test(p, opposite=None, attainable=0.0):
+def make_test_estimate(p, opposite=None, attainable=0.0):
     return Estimate.test(p, opposite, 1, "heads", "", attainable)
 
 
@@ -33,17 +33,17 @@ def of_test(p, opposite=None, attainable=0.0):
         (Estimate(np.nan, exact=True), "> 3", "too few"),
         (Estimate(2, exact=True), "< 3", "supported"),
         (Estimate(3, exact=True), "< 3", "contradicted"),
-        (of_test(0.01, 0.995), LEVEL, "supported"),
-        (of_test(0.03, 0.98), LEVEL, "not clear"),  # one level for both tails: p is 0.06
-        (of_test(0.97, 0.03), LEVEL, "not clear"),
-        (of_test(0.99, 0.02), LEVEL, "contradicted"),
-        (of_test(0.01), LEVEL, "supported"),
-        (of_test(1.0), LEVEL, "not clear"),  # there is no other tail
-        (of_test(0.01, 0.01), LEVEL, "not clear"),
-        (of_test(np.nan, np.nan), LEVEL, "too few"),
-        (of_test(1 / 8, 1.0, attainable=1 / 8), LEVEL, "too few"),
-        (of_test(0.5, 0.6, attainable=1 / 8), LEVEL, "too few"),
-        (of_test(0.5, 0.6, attainable=0.001), LEVEL, "not clear"),
+        (make_test_estimate(0.01, 0.995), LEVEL, "supported"),
+        (make_test_estimate(0.03, 0.98), LEVEL, "not clear"),  # one level for both tails: p is 0.06
+        (make_test_estimate(0.97, 0.03), LEVEL, "not clear"),
+        (make_test_estimate(0.99, 0.02), LEVEL, "contradicted"),
+        (make_test_estimate(0.01), LEVEL, "supported"),
+        (make_test_estimate(1.0), LEVEL, "not clear"),  # there is no other tail
+        (make_test_estimate(0.01, 0.01), LEVEL, "not clear"),
+        (make_test_estimate(np.nan, np.nan), LEVEL, "too few"),
+        (make_test_estimate(1 / 8, 1.0, attainable=1 / 8), LEVEL, "too few"),
+        (make_test_estimate(0.5, 0.6, attainable=1 / 8), LEVEL, "too few"),
+        (make_test_estimate(0.5, 0.6, attainable=0.001), LEVEL, "not clear"),
     ],
 )
 def test_verdicts(estimate, threshold, expected):
@@ -67,10 +67,10 @@ def test_an_interval_stays_within_what_is_possible():
 
 
 def test_p_is_two_sided():
-    assert compute_p_value(of_test(0.01, 0.995), LEVEL) == 0.02
-    assert compute_p_value(of_test(0.9, 0.2), LEVEL) == 0.4
-    assert compute_p_value(of_test(0.01), LEVEL) == 0.01
-    assert compute_p_value(of_test(0.7, 0.6), LEVEL) == 1
+    assert compute_p_value(make_test_estimate(0.01, 0.995), LEVEL) == 0.02
+    assert compute_p_value(make_test_estimate(0.9, 0.2), LEVEL) == 0.4
+    assert compute_p_value(make_test_estimate(0.01), LEVEL) == 0.01
+    assert compute_p_value(make_test_estimate(0.7, 0.6), LEVEL) == 1
     assert compute_p_value(Estimate(5), "> 3") is None and compute_p_value(Estimate(5, exact=True), "> 3") is None
 
 
@@ -100,7 +100,7 @@ def test_none_where_hardly_any_is_expected_decides_nothing():
     layer = pd.Series([0] * 10)
     result = count_common_heads(layer, layer.index == pd.Series([3] * 10), layer.index == pd.Series([5] * 10))
     assert (result.observed, result.expected, result.p) == (0, pytest.approx(0.1), 1)
-    assert decide_verdict(of_test(result.p, result.p_fewer), LEVEL) == "not clear"
+    assert decide_verdict(make_test_estimate(result.p, result.p_fewer), LEVEL) == "not clear"
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_tests_of_nothing_decide_in_one_of_twenty(seeds):
     """Of heads drawn at random, both tails together."""
     rng = np.random.default_rng(seeds)
     table = {k: [stats.hypergeom.sf(k - 1, 24, 12, 8), stats.hypergeom.cdf(k, 24, 12, 8)] for k in range(9)}
-    studies = [[of_test(*table[k]) for k in study] for study in rng.hypergeometric(12, 12, 8, (2000, seeds))]
+    studies = [[make_test_estimate(*table[k]) for k in study] for study in rng.hypergeometric(12, 12, 8, (2000, seeds))]
     judged = [decide_verdict(over_seeds(study, LEVEL) if seeds > 1 else study[0], LEVEL) for study in studies]
     assert judged.count("supported") + judged.count("contradicted") <= 0.055 * len(studies)
 
@@ -190,13 +190,15 @@ def test_a_seed_whose_value_is_a_bound_enters_as_a_bound():
 
 
 def test_tests_of_several_seeds_are_combined():
-    whole = over_seeds([of_test(0.01, 0.995), of_test(0.02, 0.99), of_test(0.006, 0.996)], LEVEL)
+    whole = over_seeds(
+        [make_test_estimate(0.01, 0.995), make_test_estimate(0.02, 0.99), make_test_estimate(0.006, 0.996)], LEVEL
+    )
     assert whole.value == pytest.approx(0.024) and compute_p_value(whole, LEVEL) == pytest.approx(0.048)
     assert (decide_verdict(whole, LEVEL), whole.n, whole.low) == ("supported", 3, None)
-    apart = over_seeds([of_test(1e-6, 1.0), of_test(1.0, 1e-6)], LEVEL)
+    apart = over_seeds([make_test_estimate(1e-6, 1.0), make_test_estimate(1.0, 1e-6)], LEVEL)
     assert decide_verdict(apart, LEVEL) == "not clear"
-    assert over_seeds([of_test(0.5), of_test(0.5)], LEVEL).opposite is None
-    few = over_seeds([of_test(1 / 8, 1.0, attainable=1 / 8), of_test(0.001, 1.0)], LEVEL)
+    assert over_seeds([make_test_estimate(0.5), make_test_estimate(0.5)], LEVEL).opposite is None
+    few = over_seeds([make_test_estimate(1 / 8, 1.0, attainable=1 / 8), make_test_estimate(0.001, 1.0)], LEVEL)
     assert decide_verdict(few, LEVEL) == "too few"
 
 
@@ -207,10 +209,13 @@ def test_combined_tests_of_nothing_decide_in_one_of_twenty(seeds, shared):
     rng = np.random.default_rng(0)
     common, own = rng.normal(size=(4000, 1)), rng.normal(size=(4000, seeds))
     p = stats.norm.sf(np.sqrt(shared) * common + np.sqrt(1 - shared) * own)
-    judged = [decide_verdict(over_seeds([of_test(item, 1 - item) for item in row], LEVEL), LEVEL) for row in p]
+    judged = [
+        decide_verdict(over_seeds([make_test_estimate(item, 1 - item) for item in row], LEVEL), LEVEL) for row in p
+    ]
     assert (judged.count("supported") + judged.count("contradicted")) / 4000 <= 0.06
     there = [
-        over_seeds([of_test(item, 1 - item) for item in row], LEVEL) for row in stats.norm.sf(stats.norm.isf(p) + 4)
+        over_seeds([make_test_estimate(item, 1 - item) for item in row], LEVEL)
+        for row in stats.norm.sf(stats.norm.isf(p) + 4)
     ]
     assert [decide_verdict(item, LEVEL) for item in there].count("supported") / 4000 > 0.8
 

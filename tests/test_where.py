@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT
 from mentions import mentions
-from pair_files import NLI, task_of
+from pair_files import NLI, make_task
 from pydantic import ValidationError
 from task_rows import named, pairs, raises
 
@@ -69,7 +69,7 @@ def test_what_fits_no_row_is_told_before_anything_runs(task, where, named):
 def test_of_a_long_file_the_first_rows_tell_no_fault(tmp_path, monkeypatch):
     rows = [{"sentence1": f"p{k}", "sentence2": "h", "label": k % 2, "genre": "ab"[k == 5]} for k in range(6)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
-    made = task_of(tmp_path, "a.parquet", where={"genre": ["b"]})
+    made = make_task(tmp_path, "a.parquet", where={"genre": ["b"]})
     monkeypatch.setattr(preview, "PREVIEW_ROWS", 3)
     assert preview.find_task_errors(made) == []
 
@@ -127,7 +127,7 @@ def json_rows(folder, *more):
 )  # fmt: skip
 def test_rows_without_the_key_that_where_asks_for_are_counted_and_told(tmp_path, caplog, rows, where, chosen, told):
     json_rows(tmp_path, *rows)
-    made = task_of(tmp_path, "a.jsonl", where=where)
+    made = make_task(tmp_path, "a.jsonl", where=where)
     caplog.set_level(logging.INFO, "heuristic_core")
     result, (count,) = read_rows(made, made.train[0], NLI)
     assert (len(result), count.not_chosen) == (chosen, len(rows) - chosen)
@@ -140,7 +140,7 @@ def test_rows_without_the_key_that_where_asks_for_are_counted_and_told(tmp_path,
 @pytest.mark.parametrize("rows", [[{}, {}], [{"genus": "x"}, {}]])
 def test_a_key_of_where_that_no_row_has_is_an_error(tmp_path, rows):
     json_rows(tmp_path, *rows)
-    made = task_of(tmp_path, "a.jsonl", where={"genre": "x"})
+    made = make_task(tmp_path, "a.jsonl", where={"genre": "x"})
     with pytest.raises(DataError) as caught:
         read_rows(made, made.train[0], NLI)
     assert mentions(str(caught.value), "a.jsonl", "'genre'")

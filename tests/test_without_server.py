@@ -1,4 +1,4 @@
-"""Jobs where the server of forks cannot start, is gone, or does not answer: each runs once, and its log says why."""
+"""Jobs when the fork server cannot start, has ended, or does not answer: each runs once, and its log has the reason."""
 
 import os
 import subprocess
@@ -102,16 +102,16 @@ def test_the_way_to_the_server_may_be_long(start, tmp_path, length):
     assert start(SERVER.format(then=WELL), TMPDIR=str(folder)) == (7, "", 0)
 
 
-def in_the_way(folder):
+def block_by_file(folder):
     folder.write_text("")
 
 
-def open_to_all(folder):
+def make_public(folder):
     folder.mkdir()
     folder.chmod(0o755)
 
 
-def of_another(folder):
+def change_owner(folder):
     folder.mkdir(0o700)
     os.chown(folder, 12345, -1)
 
@@ -120,9 +120,9 @@ def a_loop(folder):
     folder.symlink_to(folder)
 
 
-@pytest.mark.parametrize("spoil", [in_the_way, open_to_all, of_another, a_loop])
+@pytest.mark.parametrize("spoil", [block_by_file, make_public, change_owner, a_loop])
 def test_a_folder_that_cannot_be_used_fails_no_job(start, tmp_path, spoil):
-    if spoil is of_another and os.getuid():
+    if spoil is change_owner and os.getuid():
         pytest.skip("only root can give a folder away")
     spoil(tmp_path / "tmp" / f"heuristic-core-{os.getuid()}")
     status, log, ran = start("raise SystemExit('not asked')")

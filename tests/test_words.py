@@ -23,7 +23,7 @@ PAIRS = [
 
 
 @pytest.fixture
-def found(tmp_path):
+def find_pairs(tmp_path):
     """Words of pairs by a tokenizer that was saved."""
 
     def find(tokenizer, pairs, max_length=64):
@@ -46,19 +46,19 @@ def assert_same_tokens(words, encoded):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("max_length", [9, 64])
 @pytest.mark.parametrize("encoded_before_saving", [True, False])
-def test_tokens_are_those_that_encoding_stores(found, kind, max_length, encoded_before_saving):
+def test_tokens_are_those_that_encoding_stores(find_pairs, kind, max_length, encoded_before_saving):
     tokenizer = KINDS[kind]()
     if encoded_before_saving:  # leaves its truncation in the saved file, as in the workflow
         tokenizer(*PAIRS[0], truncation="longest_first", max_length=5)
-    words = found(tokenizer, PAIRS, max_length)
+    words = find_pairs(tokenizer, PAIRS, max_length)
     assert_same_tokens(words, encode(rows(PAIRS), tokenizer, max_length))
 
 
-def test_tokens_are_those_of_the_generated_task(found):
+def test_tokens_are_those_of_the_generated_task(find_pairs):
     task = STUDY.task.model_copy(update={"train_pairs": 10, "id_pairs": 30, "pairs_per_subcase": 5})
     pairs, tokenizer = load_sentences(task), make_tokenizer(STUDY.model, task)
     texts = [(row["sentence1"], row["sentence2"]) for row in pairs.evaluation]
-    words = found(tokenizer, texts, task.max_length)
+    words = find_pairs(tokenizer, texts, task.max_length)
     assert_same_tokens(words, encode(pairs.evaluation, tokenizer, task.max_length, pairs.subsets))
     assert [text for text in words[0].texts if text] == " ".join(texts[0]).lower().split()
 
@@ -67,10 +67,10 @@ def test_tokens_are_those_of_the_generated_task(found):
     importlib.util.find_spec(MINILM.model.package) is None,
     reason="the package that carries MiniLM is not installed; `make minilm` installs it",
 )
-def test_tokens_are_those_of_a_real_tokenizer(found):
+def test_tokens_are_those_of_a_real_tokenizer(find_pairs):
     tokenizer = make_tokenizer(MINILM.model, MINILM.task)
     pairs = [*PAIRS, ("The psychoanalysts’ well-being — naïve?", "Psychoanalysts' " * 40)]
-    words = found(tokenizer, pairs, 64)
+    words = find_pairs(tokenizer, pairs, 64)
     assert_same_tokens(words, encode(rows(pairs), tokenizer, 64))
     assert {"psychoanalysts", "naïve", "well", "-"} <= set(words[-1].texts)
 
@@ -83,14 +83,14 @@ def test_tokens_are_those_of_a_real_tokenizer(found):
         ("whole", "the ␣ ·Doc ·tor sail ·ing . doc ·tor ·s"),
     ],
 )
-def test_tokens_to_print_show_which_go_on_with_a_word(found, kind, tokens):
-    pair = found(KINDS[kind](), [("the Doctor sailing.", "doctors")])[0]
+def test_tokens_to_print_show_which_go_on_with_a_word(find_pairs, kind, tokens):
+    pair = find_pairs(KINDS[kind](), [("the Doctor sailing.", "doctors")])[0]
     assert " ".join(pair.tokens) == tokens
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_words_are_whole_and_lower_case(found, kind):
-    pair = found(KINDS[kind](), [("The doctor sailing", "doctors the DOCTOR")])[0]
+def test_words_are_whole_and_lower_case(find_pairs, kind):
+    pair = find_pairs(KINDS[kind](), [("The doctor sailing", "doctors the DOCTOR")])[0]
     expected = ["the", "doctor", "sailing", "doctors", "the", "doctor"]
     ordinary = [k for k, word in enumerate(pair.words) if word is not None]
     assert sorted({pair.words[k] for k in ordinary}) == list(range(6))
@@ -106,8 +106,8 @@ def test_words_are_whole_and_lower_case(found, kind):
     assert all((pair.texts[k], pair.sentences[k]) == (None, None) for k in special)
 
 
-def test_white_space_and_bytes_of_one_letter(found):
-    pair = found(KINDS["gpt2"](), [("the  é", "é")])[0]
+def test_white_space_and_bytes_of_one_letter(find_pairs):
+    pair = find_pairs(KINDS["gpt2"](), [("the  é", "é")])[0]
     assert " ".join(pair.tokens) == "the ␣ ␣ ·é ·é é ·é"
     assert pair.texts == ["the", "", "é", "é", "é", "é", "é"]
 

@@ -8,17 +8,17 @@ CELL = f"{RUNS}/ft1/step60/s0.4/seed44"
 TARGETS = [f"{CELL}/subnetwork.json", f"{CELL}/trace.parquet"]
 
 
-def said(done) -> str:
+def read_output(done) -> str:
     return done.stdout + done.stderr
 
 
 def fails(folder: Path, *arguments: str, **options) -> str:
     """What a run says that ends with an error; no traceback is among it."""
     done = snakemake(folder, *arguments, check=False, **options)
-    assert done.returncode == 1, said(done)
-    assert "Traceback" not in said(done), said(done)
-    return said(done)
+    assert done.returncode == 1, read_output(done)
+    assert "Traceback" not in read_output(done), read_output(done)
+    return read_output(done)
 
 
-def same(one: Path, other: Path, *names: str) -> bool:
+def have_same_bytes(one: Path, other: Path, *names: str) -> bool:
     return all((one / name).read_bytes() == (other / name).read_bytes() for name in names)

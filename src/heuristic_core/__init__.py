@@ -1,4 +1,4 @@
-"""How language models generalise: experiments as one workflow, and their results in Python: :func:`open_study`."""
+"""Experiments on how language models generalise, as one workflow. :func:`open_study` reads results in Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["open_study"]
 
 
 def open_study(folder: str | Path) -> Results:
-    """The results of a study as one object; see :func:`heuristic_core.experiments.opening.open_study`."""
+    """Open the results of a study; see :func:`heuristic_core.experiments.opening.open_study`."""
     from heuristic_core.experiments import opening
 
     return opening.open_study(folder)

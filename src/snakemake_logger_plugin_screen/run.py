@@ -34,9 +34,9 @@ class Rule:
     """The jobs of one rule; the rules of all blocks of seeds count as one.
 
     Attributes:
-        name: Of the rule.
+        name: Name of the rule.
         total: Number of its jobs.
-        done: How many have finished.
+        done: Number of finished jobs.
         began, ended: Seconds since the epoch.
         running: Its running jobs.
     """
@@ -82,7 +82,7 @@ class Run:
         """Select rules to draw.
 
         Args:
-            lines: How many fit.
+            lines: Number of lines that fit.
 
         Returns:
             Rules that have begun, in the order in which they began. Running rules are preferred to rules with jobs

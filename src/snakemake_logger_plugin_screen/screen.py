@@ -145,7 +145,7 @@ class Row(NamedTuple):
     """One line of the drawing.
 
     Attributes:
-        name: Of the rule.
+        name: Name of the rule.
         done, total: Numbers of jobs.
         part: Progress of running jobs, as a sum of shares of a job.
         seconds: Since the rule began.

@@ -74,12 +74,12 @@ def hand_over(key: str, script: str, arguments: tuple[str, ...]) -> socket.socke
         connection.settimeout(None)
     except TimeoutError:
         connection.close()  # a job forked later ends before it starts
-        raise Unavailable(f"the server of forks did not answer within {TIMEOUT} s") from None
+        raise Unavailable(f"the fork server did not answer within {TIMEOUT} s") from None
     except ConnectionError:
         started = b""
     if not started:
         connection.close()
-        raise Unavailable("the server of forks ended before the job started")
+        raise Unavailable("the fork server ended before the job started")
     return connection
 
 
@@ -159,7 +159,7 @@ def _failure_reason(base: str) -> str:
     """Return why the server `base` failed to start, from its log."""
     with open(f"{base}.log", errors="replace") as log:
         last_line = log.read().strip().rpartition("\n")[2] or "it was killed"
-    return f"the server of forks did not start: {last_line} ({os.path.abspath(base)}.log has the full log)"
+    return f"the fork server did not start: {last_line} ({os.path.abspath(base)}.log has the full log)"
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-# One rule per figure and printed table; each reads only its own tables. The including experiment defines FOLDER, PREFIX
-# (of its script names).
+# One rule per figure and printed table, which reads only its own tables. The experiment that includes this file defines
+# FOLDER, and PREFIX of its script names.
 from heuristic_core.figures.targets import target_files, is_report_file
 
 FIGURE_DIR = f"{workflow.basedir}/src/heuristic_core/experiments/{FOLDER}/figures"

@@ -15,7 +15,7 @@ FAILURES = FailureHandler()
 if workflow.output_settings.dryrun:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `snakemake -n | head` ends silently, like other commands
 
-# Snakemake knows that its folder is locked, but not whether the run that locked it still goes on.
+# Snakemake knows that its folder is locked, but not whether the run that locked it is still active.
 if workflow.is_main_process and not workflow.output_settings.dryrun and "--unlock" not in sys.argv:
     warn_of_other_run(logger.warning)
 
@@ -63,5 +63,5 @@ onstart:
     if workflow.executor_plugin.name == "slurm" and shutil.which("sbatch") is None:
         raise WorkflowError(
             "sbatch not found: jobs cannot be submitted from this machine. Run this where SLURM is installed, "
-            "or leave out --profile slurm to run here. A dry run (-n) works anywhere."
+            "or omit --profile slurm to run here. A dry run (-n) works anywhere."
         )

@@ -13,16 +13,16 @@ RECORDS = os.path.abspath(".snakemake" if os.path.isdir(".snakemake") else ".")
 # Exists if this study began in this working folder; results that were copied here lack it.
 ORIGIN_MARKER = f".snakemake/heuristic-core/{hashlib.sha256(LAYOUT.root.encode()).hexdigest()}"
 DESCRIPTION = f"{LAYOUT.root}/study.json"
-# Snakemake's own log is there, too. If the disk is full, the terminal still shows messages, without tracebacks.
+# Snakemake's log is in the same folder. If the disk is full, messages still appear on the terminal, without tracebacks.
 logging.raiseExceptions = False
 
 
 def check_writable():
-    """Raise WorkflowError if Snakemake cannot write its records, which it also does in a dry run."""
+    """Raise WorkflowError if Snakemake cannot write its records, as it does even in a dry run."""
     if reason := find_write_error(RECORDS, 1 << 20):
         raise WorkflowError(
-            f"{RECORDS} cannot be written ({reason}), and Snakemake keeps its records there, also in a dry run; make "
-            "room or make it writable, then run the same command, or let --directory name another folder"
+            f"{RECORDS} cannot be written ({reason}). Snakemake keeps its records there, even in a dry run. Free space or "
+            "grant access, then run the same command, or choose another folder with --directory"
         )
 
 
@@ -30,7 +30,7 @@ def check_root():
     """Raise WorkflowError if a file is in the way of the results folder: Snakemake would end with a traceback."""
     if file := next((path for path in (Path(LAYOUT.root), *Path(LAYOUT.root).parents) if path.is_file()), None):
         raise WorkflowError(
-            f"{LAYOUT.root} cannot be a folder of results: {file} is a file; let `results` name another folder"
+            f"{LAYOUT.root} cannot be a folder of results, because {file} is a file; set `results` to another folder"
         )
 
 
@@ -41,8 +41,8 @@ def check_records():
             with open(path, "rb") as file:
                 if not file.read().isascii():
                     raise WorkflowError(
-                        f"{path}, a record of Snakemake's, is damaged; delete it, then run the same command. The "
-                        "result that it is of counts as finished; `make audit` compares all results with our records"
+                        f"{path}, a metadata file of Snakemake, is damaged; delete it, then run the same command. Its "
+                        "result counts as finished; `make audit` compares all results with their records"
                     )
 
 
@@ -52,7 +52,7 @@ def warn_of_foreign_results():
         equalise_copied_times(Path(LAYOUT.root))
         logger.warning(
             f"{LAYOUT.root} was not made in this working folder. Its files count as finished, whatever configuration and "
-            "code made them. `make audit` compares them with both; delete what is to be made again, or all of "
+            "code made them. `make audit` compares them with both. Delete the files to recompute, or all of "
             f"{LAYOUT.root}."
         )
 
@@ -84,8 +84,8 @@ def check_results():
     """Raise WorkflowError if results cannot be written: Snakemake would end with a traceback."""
     if reason := find_write_error(LAYOUT.root, 1 << 12):
         raise WorkflowError(
-            f"{LAYOUT.root} cannot be written ({reason}); make room or make it writable, or let `results` name another "
-            "folder, then run the same command; finished results are kept"
+            f"{LAYOUT.root} cannot be written ({reason}); free space or grant access, or set `results` to another folder, "
+            "then run the same command: finished results are kept"
         )
 
 

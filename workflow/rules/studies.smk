@@ -1,5 +1,6 @@
-# Several studies in one run: this workflow once per study, with the study's name as a prefix of its rules. Optionally
-# one figure across the studies (sweep), or one table of how many training seeds each claim holds on (replicates).
+# Several studies in one run: this workflow is included once per study, with the study's name as a prefix of its rules.
+# Optional: a figure across the studies (sweep), and a table of the number of training seeds on which each claim holds
+# (replicates).
 from snakemake.exceptions import WorkflowError
 
 from heuristic_core.config.reading import ConfigError, read_merged_configs

@@ -17,7 +17,7 @@ except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
 JOB_ARITHMETIC = STUDY.arithmetic
-LAYOUT = EXPERIMENT.layout.of(STUDY)
+LAYOUT = EXPERIMENT.layout.from_study(STUDY)
 TARGETS = EXPERIMENT.targets
 TABLES = EXPERIMENT.list_tables(STUDY)  # read by figures, claims or the report
 PARTS = EXPERIMENT.list_parts(STUDY)  # table -> the files that it is joined from

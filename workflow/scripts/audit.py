@@ -1,6 +1,6 @@
-"""Check a study's results against their records and its configuration, and compute some of them again.
+"""Check results against their records and the configuration, and recompute a random sample of jobs.
 
-Writes audit.html and audit.json into the study's folder; ends with exit code 1 if anything was found.
+Writes audit.html and audit.json into the study's folder. Exits with status 1 if there are findings.
 """
 
 import argparse
@@ -22,26 +22,26 @@ def main(arguments=None):
     parser = JobParser(__doc__)
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
     parser.add_argument(
-        "--sample", type=how_many, default="5", metavar="N", help="jobs to compute again, such as 5 or 2%%; default: 5"
+        "--sample", type=parse_sample, default="5", metavar="N", help="jobs to recompute, such as 5 or 2%%; default: 5"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of that sample; default: 0")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the sample; default: 0")
     args = parser.parse(arguments)
     count, share = args.sample
     jobs = sorted(list_recorded_jobs(SNAKEFILE, args.configfile), key=lambda job: str(job.root))
     sound = True
-    for root, of_study in groupby(jobs, key=lambda job: job.root):
+    for root, study_jobs in groupby(jobs, key=lambda job: job.root):
         if not root.exists():
-            raise InputError(f"{root}: there are no results to audit; run the study first")
-        result = audit_study(root, list(of_study), Path(__file__).parent, count, share, args.seed)
+            raise InputError(f"{root}: no results to audit; run the study first")
+        result = audit_study(root, list(study_jobs), Path(__file__).parent, count, share, args.seed)
         write_audit(result)
-        tell(result)
+        print_outcome(result)
         sound = sound and not result.findings
     if not sound:
         sys.exit(1)
 
 
-def how_many(text: str) -> tuple[int | None, float]:
-    """A count, or a share where `text` ends with %."""
+def parse_sample(text: str) -> tuple[int | None, float]:
+    """Return the count (None if `text` ends with %) and the share of jobs to recompute."""
     number = text.removesuffix("%")
     if number.isdecimal() and text == number:
         return int(number), 0.0
@@ -54,8 +54,8 @@ def how_many(text: str) -> tuple[int | None, float]:
     return None, share
 
 
-def tell(result: Audit) -> None:
-    """The outcome on the terminal."""
+def print_outcome(result: Audit) -> None:
+    """Print findings, remedies and counts."""
     for item in result.findings:
         print(f"{item.kind}: {item.path}: {item.detail}")
     for kind in result.counts:
@@ -63,7 +63,7 @@ def tell(result: Audit) -> None:
     counts = ", ".join(f"{count} {kind}" for kind, count in result.counts.items())
     print(
         f"{result.root}: {result.made} of {result.jobs} jobs made, {result.files} files checked, "
-        f"{len(result.again)} jobs computed again: {counts or 'nothing found'}. {result.root}/audit.html has all of it."
+        f"{len(result.again)} jobs recomputed: {counts or 'no findings'}. Details: {result.root}/audit.html"
     )
 
 

@@ -1,4 +1,4 @@
-"""Tell why jobs would run: what changed since the results were made."""
+"""Explain why jobs would run: what has changed since their results were made."""
 
 from functools import cache, partial
 from pathlib import Path
@@ -17,7 +17,7 @@ CHECKOUT = Path(__file__).parents[2]
 
 
 def list_drawing_modules(job: Job) -> list[Path]:
-    """The modules that a job loads by name."""
+    """Return the modules that a job loads by name."""
     return [
         path for experiment in load_experiments() for path in experiment.list_drawing_modules(job.script, job.settings)
     ]

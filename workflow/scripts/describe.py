@@ -1,4 +1,4 @@
-"""Write what a study is, for those who read its results."""
+"""Write the description of a study: its checked configuration."""
 
 from heuristic_core.jobs.job import job
 from heuristic_core.provenance.record import run_with_record

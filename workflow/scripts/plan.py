@@ -1,4 +1,4 @@
-"""Tell what a run would need, before anything runs: jobs, work, hours on a device, disk, memory."""
+"""Estimate what a run needs before it starts: jobs, work, hours on a device, disk, memory."""
 
 from pathlib import Path
 
@@ -20,9 +20,9 @@ def main(arguments=None):
     studies = read_studies(read_merged_configs(args.configfile), args.configfile[-1])
     if args.device:
         get_device(args.device)  # reject a wrong name before the slow dry runs
-    wanted, missing = (count_jobs(SNAKEFILE, args.configfile, everything) for everything in (True, False))
+    all_jobs, missing_jobs = (count_jobs(SNAKEFILE, args.configfile, everything) for everything in (True, False))
     for prefix, configured in studies.items():
-        jobs = (select_study(prefix, studies, counts) for counts in (wanted, missing))
+        jobs = (select_study(prefix, studies, counts) for counts in (all_jobs, missing_jobs))
         print(configured.experiment.plan(configured.study, args.device, *jobs), end="\n\n")
 
 

@@ -1,4 +1,4 @@
-"""Bring the authors' published results of one task into the tables of a study."""
+"""Import the authors' published results of one task as tables of a study."""
 
 from heuristic_core.experiments.subnetworks.jobs.published import import_results
 from heuristic_core.jobs.job import job

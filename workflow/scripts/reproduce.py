@@ -1,6 +1,6 @@
-"""Compare results of a study, or of several, byte for byte with those that were published with the code.
+"""Compare results of one or more studies byte for byte with the published ones.
 
-Ends with exit code 1 if any differs. With --write, the present results become the published ones.
+Exits with status 1 if a result differs. With --write, the current results become the published ones.
 """
 
 import sys
@@ -17,7 +17,7 @@ EXPECTED = Path("docs/expected")
 def main(arguments=None):
     parser = JobParser(__doc__)
     parser.add_argument("--configfile", nargs="+", required=True, metavar="FILE", help="as Snakemake's own")
-    parser.add_argument("--write", action="store_true", help="publish the present results")
+    parser.add_argument("--write", action="store_true", help="store the digests of the current results as published")
     args = parser.parse(arguments)
     same = True
     for _, _, study in read_studies(read_merged_configs(args.configfile), args.configfile[-1]).values():

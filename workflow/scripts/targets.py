@@ -1,6 +1,6 @@
-"""Tell what can be asked for of a configuration: every figure and table of its studies, by name, with its title.
+"""List the targets of a configuration: figures and tables of its studies, with titles.
 
-Then what its studies cannot have, and which setting would give it.
+Unavailable targets follow, with the setting that would enable them.
 """
 
 from pathlib import Path
@@ -21,13 +21,13 @@ def main(arguments=None):
     values = read_merged_configs(args.configfile)
     studies = read_studies(values, args.configfile[-1])
     titles = {
-        name: title for prefix, configured in studies.items() for name, title in targets(prefix, configured).items()
+        name: title for prefix, configured in studies.items() for name, title in list_titles(prefix, configured).items()
     }
     if "studies" in values and (sweep := parse_sweep(values, studies, args.configfile[-1])):
-        titles[sweep.target] = "Of all studies: what changes from one to the next"
+        titles[sweep.target] = "All studies: cost of ablation against their different settings"
     if "studies" in values and (replicates := parse_replicates(values, studies, args.configfile[-1])):
-        titles[replicates.target] = "Of all studies: on how many training seeds each claim holds"
-    titles["all_figures"] = "All of these; the same without a target"
+        titles[replicates.target] = "All studies: number of training seeds on which each claim holds"
+    titles["all_figures"] = "All of these (default target)"
     width = max(map(len, titles))
     print("\n".join(f"{name:{width}}  {title}" for name, title in titles.items()))
     absent = [
@@ -36,19 +36,19 @@ def main(arguments=None):
         for why in configured.experiment.list_unavailable(configured.study).values()
     ]
     if absent:
-        print("\nNot of this configuration:\n" + "\n".join(absent))
-    print(f"\nOne of them: {HINT.format(files=' '.join(args.configfile), name=next(iter(titles)))}")
+        print("\nNot available in this configuration:\n" + "\n".join(absent))
+    print(f"\nTo make one: {HINT.format(files=' '.join(args.configfile), name=next(iter(titles)))}")
 
 
-def targets(prefix: str, configured: ConfiguredStudy) -> dict[str, str]:
-    """Figures and tables for reading that a study can have, and its page and archive: target -> what it is."""
-    about, members = configured.experiment.describe_file, configured.experiment.list_members(configured.study)
-    drawn = [Path(path) for path in members if is_report_file(f"{configured.study.root}/{path}") and about(Path(path))]
-    titles = {f"{prefix}{path.stem}": about(path) for path in drawn}
+def list_titles(prefix: str, configured: ConfiguredStudy) -> dict[str, str]:
+    """Return target -> title of the figures and tables available to a study, its report and its archive."""
+    describe, members = configured.experiment.describe_file, configured.experiment.list_members(configured.study)
+    drawn = [Path(path) for path in members if is_report_file(f"{configured.study.root}/{path}")]
+    titles = {f"{prefix}{path.stem}": describe(path) for path in drawn if describe(path)}
     if "report.html" in members:
-        titles[f"{prefix}report"] = f"All of them on one page, {configured.study.root}/report.html"
+        titles[f"{prefix}report"] = f"All of them on one page: {configured.study.root}/report.html"
     return titles | {
-        f"{prefix}export": f"The study as one archive, {configured.study.root}/{configured.study.study}.crate.zip"
+        f"{prefix}export": f"Archive of the study: {configured.study.root}/{configured.study.study}.crate.zip"
     }
 
 

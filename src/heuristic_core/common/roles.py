@@ -69,4 +69,4 @@ def require_same_length(**lists: list) -> None:
     (first, values), *others = lists.items()
     for name, entries in others:
         if len(entries) != len(values):
-            raise InputError(f"{name}: {len(entries)} given for {len(values)} {first}; give one for each")
+            raise InputError(f"{name}: {len(entries)} given for {len(values)} {first}; pass one for each")

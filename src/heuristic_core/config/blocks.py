@@ -1,8 +1,8 @@
-"""The blocks of a study's configuration, one pydantic model each.
+"""Blocks of a study's configuration, one pydantic model each.
 
-Every field states its meaning and unit; limits that concern one field are on the field, limits that tie several fields
-together are in a validator of the block, or of an experiment's study where they tie blocks together. A message says
-which value is wrong and what would be right.
+The description of a field states its meaning and unit. Constraints on one field are on the field, constraints between
+fields are validators of the block, and constraints between blocks are validators of the experiment's study. Error
+messages name the invalid value and the remedy.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Unit:
 
 
 def _yaml_exponent(value):
-    """YAML 1.1 reads ``1e-3`` (no point) as text; it is a number to everyone else."""
+    """Convert numbers such as ``1e-3`` (without a point), which YAML 1.1 reads as text."""
     if isinstance(value, str):
         try:
             return float(value)
@@ -33,23 +33,23 @@ def _yaml_exponent(value):
 
 
 def check_unique(values: list) -> list:
-    """Return `values`. Raises ValueError if a value is repeated."""
+    """Return `values`, which must be unique."""
     repeated = sorted({v for v in values if values.count(v) > 1})
     if repeated:
-        raise ValueError(f"{values} has {', '.join(map(str, repeated))} more than once; list every value once")
+        raise ValueError(f"{values} has {', '.join(map(str, repeated))} more than once; list each value once")
     return values
 
 
 def check_ascending(values: list) -> list:
-    """Return `values`. Raises ValueError unless they are unique and in ascending order."""
+    """Return `values`, which must be unique and in ascending order."""
     check_unique(values)
     if values != sorted(values):
-        raise ValueError(f"{values} must be in ascending order: {sorted(values)}")
+        raise ValueError(f"{values} must be in ascending order; use {sorted(values)}")
     return values
 
 
-def _four_decimals(value: float) -> float:
-    """Paths and wildcards spell a sparsity with few digits."""
+def _check_decimals(value: float) -> float:
+    """Return a sparsity of at most four decimals, since it is part of paths and wildcards."""
     if value != round(value, 4):
         raise ValueError(f"{value} has more than four decimals; round it")
     return value
@@ -59,7 +59,7 @@ Real = Annotated[float, BeforeValidator(_yaml_exponent), Field(allow_inf_nan=Fal
 Positive = Annotated[Real, Field(gt=0)]
 NonNegative = Annotated[Real, Field(ge=0)]
 Share = Annotated[Real, Field(ge=0, le=1), Unit("share")]
-Sparsity = Annotated[Real, Field(gt=0, lt=1), AfterValidator(_four_decimals), Unit("share")]
+Sparsity = Annotated[Real, Field(gt=0, lt=1), AfterValidator(_check_decimals), Unit("share")]
 # Pure numbers.
 Number = Annotated[Real, Unit("")]
 PositiveNumber = Annotated[Positive, Unit("")]
@@ -85,10 +85,10 @@ PathName = Annotated[Name, Field(description="name, part of the paths of results
 Names = Annotated[list[Name], Field(min_length=1), AfterValidator(check_unique)]
 Device = Literal["cpu", "cuda"]
 Precision = Literal["float32", "bfloat16", "float16"]
-# auto: bfloat16 where what a job runs on multiplies in it, float32 elsewhere (`models/device.py`)
+# auto: bfloat16 on devices that support it, else float32 (`models/device.py`)
 PrecisionSetting = Literal["auto", "float32", "bfloat16", "float16"]
-AUTO_PRECISION_TEXT = "auto: bfloat16 on x86 with AVX-512 BF16 or AMX and on a GPU that multiplies in it, else float32"
-# On the Hugging Face hub. A branch or a tag can come to name something else; a commit cannot.
+AUTO_PRECISION_TEXT = "auto: bfloat16 on x86 with AVX-512 BF16 or AMX and on GPUs that support it, else float32"
+# On the Hugging Face hub. Commits are fixed, unlike branches and tags.
 Repository = Annotated[str, Field(pattern=r"^[\w.-]+(/[\w.-]+)?$")]
 Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 
@@ -100,7 +100,7 @@ class Block(BaseModel):
 
 
 class Training(Block):
-    """What pre-training and fine-tuning have in common: AdamW with linear warm-up, then linear decay to zero."""
+    """Settings of pre-training and fine-tuning: AdamW with linear warm-up, then linear decay to zero."""
 
     steps: PositiveSteps = Field(description="training steps")
     batch_size: Pairs = Field(description="pairs in a step")
@@ -109,14 +109,12 @@ class Training(Block):
     weight_decay: NonNegativeNumber = Field(0.0, description="AdamW's")
     adam_betas: AdamBetas = Field((0.9, 0.999), description="AdamW's decay rates of both moments")
     adam_epsilon: PositiveNumber = Field(1e-8, description="AdamW's term against division by zero")
-    clip_norm: Annotated[Positive | None, Unit("")] = Field(None, description="largest gradient norm")
-    save_every: PositiveSteps = Field(
-        500, description="steps between saved states, from which an interrupted run resumes"
-    )
-    threads: Annotated[PositiveInt, Unit("threads")] = Field(1, description="CPU threads of one job")
+    clip_norm: Annotated[Positive | None, Unit("")] = Field(None, description="maximum norm of the gradient")
+    save_every: PositiveSteps = Field(500, description="steps between saved states, from which interrupted runs resume")
+    threads: Annotated[PositiveInt, Unit("threads")] = Field(1, description="CPU threads per job")
 
     @model_validator(mode="after")
-    def _warms_up_inside(self):
+    def _check_warmup(self):
         if self.warmup_steps > self.steps:
             raise ValueError(f"warmup_steps = {self.warmup_steps} exceeds steps = {self.steps}")
         return self
@@ -127,28 +125,28 @@ class Finetune(Training):
 
     seeds: Annotated[Seeds, Field(min_length=1)] = Field(description="fine-tuning seeds: each is a model of its own")
     dropout: Annotated[Annotated[Share, Field(lt=1)] | None, Unit("share")] = Field(
-        None, description="dropout rate; default: what the model's config says"
+        None, description="dropout rate; default: the rate of the model's config.json"
     )
     label_smoothing: Annotated[Share, Field(lt=1)] = Field(
         0.0, description="share of each label's weight that is spread over all labels"
     )
     pass_tokens: Annotated[PositiveInt | None, Unit("tokens")] = Field(
         None,
-        description="a batch is cut into passes of pairs of like length, of at most this number of padded tokens, "
-        "whose gradients add up: gradient accumulation to batch_size, and less padding; default: the batch in one pass",
+        description="maximum number of padded tokens in a pass: a batch is split into passes of pairs of similar "
+        "length, whose gradients are accumulated, which saves padding; default: one pass per batch",
     )
     precision: PrecisionSetting = Field(
         "float32",
-        description="of activations and their gradients; weights and the optimizer are float32. " + AUTO_PRECISION_TEXT,
+        description="precision of activations and their gradients; weights and optimizer are float32. "
+        + AUTO_PRECISION_TEXT,
     )
-    checkpoints: Steps = Field(description="steps whose weights are kept; those that the grid prunes suffice")
-    evaluate_every: PositiveSteps = Field(description="steps between evaluations in passing, which keep no weights")
+    checkpoints: Steps = Field(description="steps whose weights are kept: at least those of the grid")
+    evaluate_every: PositiveSteps = Field(description="steps between evaluations, which need no checkpoint")
 
     @model_validator(mode="after")
-    def _inside_the_run(self):
+    def _check_checkpoints(self):
         if self.checkpoints[-1] > self.steps:
             raise ValueError(
-                f"checkpoints: {self.checkpoints[-1]} is beyond the last step; "
-                f"list steps from 1 to steps = {self.steps}, or raise steps"
+                f"checkpoints: {self.checkpoints[-1]} exceeds steps = {self.steps}; remove it, or raise steps"
             )
         return self

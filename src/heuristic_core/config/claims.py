@@ -1,4 +1,4 @@
-"""claims.yaml: what the paper says, as sentences that a study's tables can support or contradict."""
+"""Files of claims (claims.yaml): statements of the paper that a study's tables support or contradict."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ Option = str | float | int
 
 
 class Precondition(Block):
-    """A precondition, without which a claim has no meaning. `statistic` as of a claim."""
+    """A precondition: if it is not met, the claim does not apply. `statistic` as in :class:`Claim`."""
 
     statistic: str
     options: dict[str, Option] = Field({}, alias="with", description="of the statistic")
@@ -42,7 +42,7 @@ class Claim(Block):
 
     @property
     def statistics(self) -> list["Claim | Precondition"]:
-        """All that name a statistic and its options: the preconditions, and the claim itself."""
+        """Preconditions and the claim itself: everything with a statistic and its options."""
         return [*self.needs, self]
 
 
@@ -50,7 +50,11 @@ Claims = TypeAdapter(Annotated[list[Claim], Field(min_length=1)])
 
 
 def load_claims(path: str | Path) -> list[Claim]:
-    """Read and check a file of claims. Raises ConfigError with one line per fault."""
+    """Read and check a file of claims.
+
+    Raises:
+        ConfigError: If the file is invalid; the message has one line per error.
+    """
     try:
         values = parse_yaml(Path(path).read_text(encoding="utf-8"))
         claims = Claims.validate_python(values)
@@ -62,10 +66,10 @@ def load_claims(path: str | Path) -> list[Claim]:
         raise ConfigError(f"{path} is not valid YAML: {error}") from None
     except ValidationError as error:
         lines = [f"  {'.'.join(map(str, e['loc']))} = {e['input']!r}: {e['msg']}" for e in error.errors()]
-        raise ConfigError(f"{path} is no list of claims:\n" + "\n".join(lines)) from None
+        raise ConfigError(f"{path} is not a list of claims:\n" + "\n".join(lines)) from None
     names = [claim.claim for claim in claims]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise ConfigError(f"{path}: claim {repeated[0]} occurs twice; give every claim a name of its own")
+        raise ConfigError(f"{path}: claim {repeated[0]} occurs twice; give every claim a unique name")
     return claims
 
 

@@ -1,4 +1,4 @@
-"""The configuration files on Snakemake's command line, checked before Snakemake reads them."""
+"""Check the configuration files on Snakemake's command line before Snakemake reads them."""
 
 import argparse
 import sys
@@ -8,7 +8,7 @@ from heuristic_core.config.reading import ConfigError, read_config
 
 
 def check_config_files() -> None:
-    """End with one message where a configuration file is not there, or is none. Snakemake would show a traceback."""
+    """Exit with a message if a configuration file is missing or invalid. Snakemake would show a traceback."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     try:
@@ -22,5 +22,5 @@ def check_config_files() -> None:
     except ConfigError as error:
         print(error, file=sys.stderr)
         sys.exit(1)
-    except argparse.ArgumentError:  # Snakemake says what is wrong with its command line
+    except argparse.ArgumentError:  # Snakemake reports errors in its command line
         return

@@ -1,4 +1,4 @@
-"""The model block of a configuration: what fine-tuning starts from. See :mod:`heuristic_core.config.blocks`."""
+"""Block `model` of a configuration: the model to fine-tune. See :mod:`heuristic_core.config.blocks`."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -31,14 +31,14 @@ class Architecture(Block):
     positions: Tokens = Field(description="longest input, in tokens")
 
     @model_validator(mode="after")
-    def _heads_divide_hidden(self):
+    def _check_heads(self):
         if self.hidden % self.heads:
             raise ValueError(f"hidden = {self.hidden} must be a multiple of heads = {self.heads}")
         return self
 
 
 class Initialisation(Block):
-    """How a model that is not pre-trained starts. All weights are normal with standard deviation `std`, then scaled."""
+    """Initial weights of a new model: normal with standard deviation `std`, then scaled."""
 
     std: PositiveNumber = Field(0.02, description="standard deviation of weights")
     embedding_scale: PositiveNumber = Field(1.0, description="factor on position and type embeddings")
@@ -53,23 +53,24 @@ class Pretraining(Training):
     """
 
     seed: Seed = Field(description="of the weights, the pairs and what is masked in them")
-    related: Share = Field(0.5, description="share of pairs whose sentences have words in common by a rule")
+    related: Share = Field(0.5, description="share of pairs whose two sentences are made from the same words by a rule")
     chosen: Annotated[Share, Field(gt=0)] = Field(0.15, description="share of words to restore")
-    replaced: Share = Field(0.1, description="share of these words that any word replaces")
-    kept: Share = Field(0.1, description="share of these words left as they are; the others are masked")
+    replaced: Share = Field(0.1, description="share of these words that are replaced by a random word")
+    kept: Share = Field(0.1, description="share of these words that are left unchanged; the others are masked")
     measure_every: PositiveSteps = Field(250, description="steps between measurements of attention and accuracy")
 
     @model_validator(mode="after")
-    def _shares_add_up(self):
+    def _check_shares(self):
         if self.replaced + self.kept > 1:
             raise ValueError(
-                f"replaced = {self.replaced} and kept = {self.kept} are shares of the chosen words: together at most 1"
+                f"replaced = {self.replaced} and kept = {self.kept} are shares of the chosen words; "
+                "their sum must be at most 1"
             )
         return self
 
     @property
     def measure_steps(self) -> tuple[int, ...]:
-        """The steps after which attention and accuracy are measured."""
+        """Steps after which attention and accuracy are measured."""
         return (*range(0, self.steps, self.measure_every), self.steps)
 
 
@@ -80,7 +81,7 @@ class NewModel(Block):
     source: Literal["new"] = Field(description="chooses this block")
     architecture: Architecture
     initialisation: Initialisation = Initialisation()
-    pretraining: Pretraining | None = Field(None, description="default: fine-tuning starts from the initialisation")
+    pretraining: Pretraining | None = Field(None, description="default: no pre-training")
 
 
 class PretrainedModel(Block):
@@ -91,18 +92,20 @@ class PretrainedModel(Block):
     name: PathName
     source: Literal["pretrained"] = Field(description="chooses this block")
     hub: Repository | None = Field(None, description="repository on the Hugging Face hub, as openai-community/gpt2")
-    revision: Commit | None = Field(None, description="commit of that repository, all 40 digits")
-    folder: str | None = Field(None, description="a folder as `save_pretrained` writes it; with `package`, inside that")
-    package: str | None = Field(None, description="import name of an installed package that carries the model")
+    revision: Commit | None = Field(None, description="commit of the repository, 40 hex digits")
+    folder: str | None = Field(
+        None, description="folder in the format of `save_pretrained`; with `package`, a folder inside the package"
+    )
+    package: str | None = Field(None, description="import name of an installed package that contains the model")
 
     @model_validator(mode="after")
-    def _one_place(self):
+    def _check_location(self):
         if (self.hub is None) == (self.folder is None):
             raise ValueError("give exactly one of `hub` (with `revision`) and `folder` (with or without `package`)")
         if (self.hub is None) != (self.revision is None):
-            raise ValueError("`hub` and `revision` go together: what a branch names today it may not name tomorrow")
+            raise ValueError("`hub` needs `revision`, the full hash of a commit, and `revision` needs `hub`")
         if self.package and self.hub:
-            raise ValueError("`package` goes with `folder`, the folder inside that package; remove `hub`")
+            raise ValueError("`package` needs `folder`, a folder inside the package, and no `hub`")
         return self
 
 

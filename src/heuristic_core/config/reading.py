@@ -1,4 +1,4 @@
-"""Configurations: files read, merged and checked against a block; errors that a person can act on."""
+"""Read configuration files, merge them and validate them. Error messages name file, key, value and remedy."""
 
 import difflib
 from collections.abc import Sequence
@@ -15,31 +15,42 @@ BlockType = TypeVar("Checked", bound=Block)
 
 
 class ConfigError(InputError):
-    """A configuration that cannot be run. The message names file, key, value and remedy."""
+    """A configuration is invalid. The message names file, key, value and remedy."""
 
 
 def validate(kind: type[BlockType], values: dict, origin: str) -> BlockType:
-    """`values` as a block of `kind`. Raises ConfigError with one line per fault."""
+    """Validate values of a configuration.
+
+    Args:
+        kind: Type of the block.
+        values: Key -> value.
+        origin: Name of the configuration in messages.
+
+    Raises:
+        ConfigError: If values are invalid; the message has one line per error.
+    """
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        lines = [f"  {_explain(fault, kind)}" for fault in error.errors()]
+        lines = [f"  {_format_error(details, kind)}" for details in error.errors()]
         raise ConfigError(f"{origin} cannot be run:\n" + "\n".join(dict.fromkeys(lines))) from None
 
 
 def read_config(path: str | Path) -> dict:
-    """A YAML configuration file as it is. Raises ConfigError where it cannot be read or holds no keys."""
+    """Read a YAML configuration file.
+
+    Raises:
+        ConfigError: If the file cannot be read, is not valid YAML, or is not a mapping.
+    """
     try:
         values = parse_yaml(Path(path).read_text(encoding="utf-8"))
     except DuplicateKeyError as error:
         raise ConfigError(f"{path}: {error}") from None
     except FileNotFoundError:
-        raise ConfigError(
-            f"{path}: no such file; give the path of a study's configuration, such as config.yaml"
-        ) from None
+        raise ConfigError(f"{path}: no such file; pass the path of a configuration, such as config.yaml") from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
-    except Exception as error:  # no text, an impossible date, `!!bool x`, lists in lists without end: each its own
+    except Exception as error:  # many types: bytes that are not text, invalid dates, `!!bool x`, endless nesting
         raise ConfigError(f"{path} is not valid YAML: {str(error) or type(error).__name__}") from None
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: expected `key: value` lines, found {type(values).__name__}")
@@ -47,11 +58,16 @@ def read_config(path: str | Path) -> dict:
 
 
 class DuplicateKeyError(ValueError):
-    """A mapping in YAML has a key twice, of which parsers keep the last."""
+    """A YAML mapping repeats a key. Parsers would keep only the last value."""
 
 
 def parse_yaml(text: str):
-    """The value of a YAML document. Raises DuplicateKeyError, or what PyYAML raises on text that is none."""
+    """Parse a YAML document.
+
+    Raises:
+        DuplicateKeyError: If a mapping repeats a key.
+        Exception: Errors of PyYAML on invalid text, of various types.
+    """
     import yaml
 
     loader = yaml.SafeLoader(text)
@@ -66,7 +82,7 @@ def parse_yaml(text: str):
 
 
 def _check_keys(loader, document) -> None:
-    """Raise DuplicateKeyError where a mapping below a composed node has a key twice, whatever `<<` merges into it."""
+    """Raise DuplicateKeyError if a mapping in a composed document repeats a key; keys merged by `<<` do not count."""
     waiting, seen = [("", document)], set()
     while waiting:
         path, node = waiting.pop()
@@ -84,14 +100,14 @@ def _check_keys(loader, document) -> None:
             name, line = loader.construct_object(key), key.start_mark.line + 1
             if name in lines:
                 raise DuplicateKeyError(
-                    f"line {line}: the key {f'{path}.{key.value}'[1:]} is in line {lines[name]}, too, and only one of "
-                    "them would count; give every entry a key of its own, or remove one"
+                    f"line {line}: key {f'{path}.{key.value}'[1:]} repeats line {lines[name]}; rename or remove one of "
+                    "them"
                 )
             lines[name] = line
 
 
 def read_merged_configs(paths: Sequence[str | Path]) -> dict:
-    """Several configuration files as one: later files override earlier files, block by block, as Snakemake does it."""
+    """Read and merge configuration files. Later files override earlier ones, block by block, as in Snakemake."""
     values: dict = {}
     for path in paths:
         values = _merge(values, read_config(path))
@@ -103,38 +119,38 @@ def _merge(base: dict, override: dict) -> dict:
     return base | override | {key: _merge(base[key], override[key]) for key in nested}
 
 
-def _explain(fault: dict, kind: type[Block]) -> str:
-    """One pydantic fault as `key = value: what is wrong; what would be right`."""
-    loc = fault["loc"]
+def _format_error(details: dict, kind: type[Block]) -> str:
+    """Format an error of pydantic as `key = value: problem; remedy`."""
+    loc = details["loc"]
     if len(loc) > 1 and loc[0] in kind.model_fields and kind.model_fields[loc[0]].discriminator:
-        loc = (loc[0], *loc[2:])  # without the variant, which `source` chose
+        loc = (loc[0], *loc[2:])  # without the variant that `source` selects
     key = ".".join(map(str, loc))
-    if fault["type"] == "extra_forbidden":
-        return f"{key} = {fault['input']!r}: unknown key; {_known_keys(fault['loc'], kind)}"
-    if fault["type"] == "missing":
+    if details["type"] == "extra_forbidden":
+        return f"{key} = {details['input']!r}: unknown key; {_suggest_keys(details['loc'], kind)}"
+    if details["type"] == "missing":
         return f"{key}: missing; this key has no default"
-    message = fault["msg"].removeprefix("Value error, ")
-    if fault["type"] == "value_error":  # such a message names its keys and values itself
+    message = details["msg"].removeprefix("Value error, ")
+    if details["type"] == "value_error":  # raised by our validators: the message names keys and values
         return f"{key}: {message}" if key else message
-    value = repr(fault["input"])
+    value = repr(details["input"])
     value = value if len(value) <= 60 else value[:57] + "..."
     return f"{key} = {value}: {message[0].lower()}{message[1:]}"
 
 
-def _known_keys(loc: tuple, block: type[Block]) -> str:
-    """Which keys are possible where an unknown key was found, the nearest first."""
+def _suggest_keys(loc: tuple, block: type[Block]) -> str:
+    """Return the key most similar to an unknown one, or the list of possible keys."""
     *parents, unknown = map(str, loc)
     for part in parents:
         block = _descend(block, part)
-    (block,) = [option for option in _options(block) if option is not type(None)]
+    (block,) = [option for option in _list_variants(block) if option is not type(None)]
     keys = list(block.model_fields)
     near = difflib.get_close_matches(unknown, keys, n=1)
     return f"did you mean {near[0]}?" if near else f"remove it, or use one of: {', '.join(keys)}"
 
 
 def _descend(annotation, part: str):
-    """The type behind one part of a location: a variant of a union, a field of a block, an item of a list or dict."""
-    for option in _options(annotation):
+    """Return the type of one part of a location: variant of a union, field of a block, item of a list or dict."""
+    for option in _list_variants(annotation):
         if get_origin(option) in (list, dict):
             return get_args(option)[-1]
         if isinstance(option, type) and issubclass(option, Block):
@@ -145,10 +161,10 @@ def _descend(annotation, part: str):
                 return fields[part].annotation
 
 
-def _options(annotation) -> list:
-    """The members of a union, or the type itself."""
+def _list_variants(annotation) -> list:
+    """Return the members of a union, or a list of the type itself."""
     if get_origin(annotation) is Annotated:
-        return _options(get_args(annotation)[0])
+        return _list_variants(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
-        return [option for member in get_args(annotation) for option in _options(member)]
+        return [option for member in get_args(annotation) for option in _list_variants(member)]
     return [annotation]

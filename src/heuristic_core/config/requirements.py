@@ -1,4 +1,4 @@
-"""What a study's settings ask of its data."""
+"""Requirements of a study's settings on its data."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple

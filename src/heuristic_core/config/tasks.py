@@ -1,4 +1,4 @@
-"""The task block of a configuration: where sentence pairs come from. See :mod:`heuristic_core.config.blocks`."""
+"""Block `task` of a configuration: sources of sentence pairs. See :mod:`heuristic_core.config.blocks`."""
 
 import os
 import re
@@ -24,7 +24,7 @@ from heuristic_core.config.blocks import (
     check_unique,
 )
 
-# What each is, and which endings name it: :mod:`heuristic_core.data.readers`.
+# Formats and their file name endings: :mod:`heuristic_core.data.readers`.
 Format = Literal["parquet", "csv", "tsv", "jsonl", "saved"]
 Quoting = Literal["double", "none"]
 
@@ -40,52 +40,53 @@ GENERATED_SUBSETS = (
 )  # fmt: skip
 
 
-def _relative(path: str) -> str:
+def _check_relative(path: str) -> str:
+    """Return a path inside a folder."""
     if not path or path.startswith(("/", "~")):
-        raise ValueError(f"{path!r} is no path inside a folder; the folder itself is in `folder` of the task")
+        raise ValueError(f"{path!r} must be a path relative to `folder` of the task")
     return path
 
 
-def _phrase(text: str) -> str:
-    """It becomes part of captions, which have marks of their own."""
+def _check_phrase(text: str) -> str:
+    """Return a phrase for captions, which must have no markup."""
     if not re.fullmatch(r"[^\W_]+([ ,'’-]+[^\W_]+)*", text) or len(text) > 60:
-        raise ValueError(f"{text!r}: give a few words, such as word overlap, in at most 60 letters")
+        raise ValueError(f"{text!r} must be a short phrase of at most 60 letters, such as word overlap")
     return text
 
 
-def _fits(values):
-    """Refuse what is neither a regular expression nor a list of values, in one message."""
+def _check_condition(values):
+    """Return a regular expression or a list of values, with one error message for both types."""
     if isinstance(values, str):
         try:
             re.compile(values)
         except re.error as error:
-            message = f"{values!r} is no regular expression: {error}; for fixed values give a list of them"
+            message = f"{values!r} is not a regular expression: {error}; to select fixed values, use a list"
             raise ValueError(message) from None
     elif not (isinstance(values, list) and values and all(type(value) in (str, int) for value in values)):
-        raise ValueError(f"{values!r}: give a regular expression as text, or a list of values as text or whole numbers")
+        raise ValueError(f"{values!r} must be a regular expression (text) or a list of values (text or integers)")
     return values
 
 
-RelativePath = Annotated[str, AfterValidator(_relative)]
-Fitting = Annotated[str | list[str | int], BeforeValidator(_fits)]
+RelativePath = Annotated[str, AfterValidator(_check_relative)]
+Condition = Annotated[str | list[str | int], BeforeValidator(_check_condition)]
 Address = Annotated[str, Field(pattern=r"^https?://[^\s/]+/\S+$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Heuristic = Annotated[
-    Annotated[str, AfterValidator(_phrase)] | None,
+    Annotated[str, AfterValidator(_check_phrase)] | None,
     Field(
-        exclude_if=lambda phrase: phrase is None,  # settings of studies without it remain what they were
-        description="what misleads on the out-of-domain subsets, as captions say it, such as `word overlap`; default: "
-        "captions do not say",
+        exclude_if=lambda phrase: phrase is None,  # so that study.json of studies without it does not change
+        description="name of the heuristic that fails on the out-of-domain subsets, for captions, such as "
+        "`word overlap`; default: not mentioned",
     ),
 ]
 
 
 class Artefacts(Block):
-    """Hypothesis-only artefacts of a generated task (Gururangan et al. 2018), in training and in-domain pairs alone.
+    """Hypothesis-only artefacts of a generated task (Gururangan et al. 2018), only in training and in-domain pairs.
 
-    The form of a hypothesis, whatever its premise, then tells the label of a share of the pairs: a bare clause is
-    entailed, an adjective or "in PLACE" is neutral, and "never" is a contradiction. A pair that no artefact changes is
-    the same as without artefacts, and a higher share changes further pairs. Counter-examples have no artefact. See
+    For a share of the pairs, the form of the hypothesis then predicts the label, whatever the premise: a bare clause is
+    entailed, an adjective or "in PLACE" is neutral, and "never" is a contradiction. Other pairs are the same as
+    without artefacts, and a higher share changes further pairs. Counter-examples have no artefact. See
     :mod:`heuristic_core.data.artefacts`.
     """
 
@@ -95,24 +96,24 @@ class Artefacts(Block):
         "no other new word",
     )
     one_new_word: bool = Field(
-        False, description="the other neutral pairs have exactly one new word in the hypothesis, not one to three"
+        False, description="whether hypotheses of other neutral pairs have exactly one new word instead of one to three"
     )
     shared_modifiers: Share = Field(
         0.0, description="share of entailments whose two sentences have the same adjective or place"
     )
     foreign_premises: Share = Field(
         0.0,
-        description="share of pairs that have the premise of an unrelated entailment, among pairs whose hypothesis's "
-        "form tells the label; the label stays",
+        description="share of pairs with the premise of an unrelated entailment and an unchanged label, among pairs "
+        "whose hypothesis predicts the label by its form",
     )
     planted_words: Share = Field(
         0.0,
-        description="share of foreign premises that have one word of the hypothesis, where the hypothesis has three "
-        "content words",
+        description="share of foreign premises with one word of the hypothesis, among hypotheses of three content "
+        "words",
     )
 
     @model_validator(mode="after")
-    def _somewhere_to_plant(self):
+    def _check_planted_words(self):
         if self.planted_words and not self.foreign_premises:
             raise ValueError(
                 f"planted_words = {self.planted_words} has no effect without foreign premises; set foreign_premises "
@@ -138,66 +139,67 @@ class GeneratedTask(Block):
     artefacts: Artefacts = Field(Artefacts(), description="default: none")
     id_pairs: Pairs = Field(description="in-domain evaluation pairs")
     pairs_per_subcase: Pairs = Field(description="evaluation pairs of each subcase")
-    max_length: Tokens = Field(description="longest encoded pair, in tokens")
+    max_length: Tokens = Field(description="maximum length of an encoded pair, in tokens")
 
     @model_validator(mode="after")
-    def _some_weight(self):
+    def _check_weights(self):
         if not any(self.counter_example_weights):
-            raise ValueError("counter_example_weights are all 0; give at least one subcase a positive weight")
+            raise ValueError("counter_example_weights are all 0; set at least one of them above 0")
         return self
 
 
-def unknown_subsets(requested: Mapping[str, Sequence[str]], known: Collection[str]) -> list[str]:
-    """A message for each setting of `requested` (key -> names of subsets) with a name that is not `known`."""
+def describe_unknown_subsets(requested: Mapping[str, Sequence[str]], known: Collection[str]) -> list[str]:
+    """Return a message for each setting of `requested` (key -> names of subsets) with a name that is not `known`."""
     unknown = {key: [name for name in names if name not in known] for key, names in requested.items()}
-    return [f"{key}: no subset {names[0]!r}; there are {', '.join(known)}" for key, names in unknown.items() if names]
+    return [
+        f"{key}: unknown subset {names[0]!r}; choose from {', '.join(known)}" for key, names in unknown.items() if names
+    ]
 
 
 class Split(Block):
-    """Sentence pairs of one file or of several alike, of a folder that `save_to_disk` wrote, or of a hub repository.
+    """Sentence pairs of one or more files, of a folder in the format of `save_to_disk`, or of a hub repository.
 
-    A file with `url` is downloaded by `fetch` to where `file` says in its folder.
+    `fetch` downloads a file with `url` to the path `file` in its folder.
     """
 
-    file: RelativePath = Field(description="path in its folder or in the repository; * matches any part of a name")
+    file: RelativePath = Field(description="path relative to its folder or repository; * matches any part of a name")
     hub: Repository | None = Field(None, description="data set repository on the Hugging Face hub; default: local")
-    revision: Commit | None = Field(None, description="commit of that repository, all 40 digits")
-    url: Address | None = Field(None, description="http(s) address of the file; default: nobody downloads it")
-    sha256: Sha256 | None = Field(None, description="of the file at that address, 64 digits")
-    folder: str | None = Field(None, min_length=1, description="where the file is; default: `folder` of the task")
-    format: Format | None = Field(None, description="format of the file; default: what the file's ending says")
+    revision: Commit | None = Field(None, description="commit of the repository, 40 hex digits")
+    url: Address | None = Field(None, description="http(s) address of the file; default: not downloaded")
+    sha256: Sha256 | None = Field(None, description="SHA-256 of the file at this address, 64 hex digits")
+    folder: str | None = Field(None, min_length=1, description="folder of the file; default: `folder` of the task")
+    format: Format | None = Field(None, description="format of the file; default: by the file's ending")
     quoting: Quoting | None = Field(
         None,
-        description="of csv and tsv: whether a double quote at the beginning of a field opens it, as in files of "
-        "pandas and of spreadsheets (`double`), or is a character like any other (`none`); default: `double` for csv, "
-        "`none` for tsv",
+        description="csv and tsv: whether double quotes enclose fields, as in files of pandas and spreadsheets "
+        "(`double`), or are ordinary characters (`none`); default: `double` for csv, `none` for tsv",
     )
     sentences: tuple[str, str] = Field(strict=False, description="columns of the first and the second sentence")
     label: str = Field("label", description="column of the label")
-    labels: list[str] | None = Field(None, description="the label names behind 0, 1, ...; default: the task's")
-    where: Annotated[dict[str, Fitting], Unit("")] = Field(
+    labels: list[str] | None = Field(None, description="names of the labels 0, 1, ...; default: labels of the task")
+    where: Annotated[dict[str, Condition], Unit("")] = Field(
         {},
-        description="use the rows alone that fit this in every column named: a regular expression found in the "
-        "column's value, or a list of values",
+        description="conditions on rows, all of which must be met: column -> a regular expression that is searched in "
+        "the value, or a list of values",
     )
 
     @model_validator(mode="after")
-    def _pinned(self):
+    def _check_source(self):
         if (self.hub is None) != (self.revision is None):
-            raise ValueError("`hub` and `revision` go together: what a branch names today it may not name tomorrow")
+            raise ValueError("`hub` needs `revision`, the full hash of a commit, and `revision` needs `hub`")
         if (self.url is None) != (self.sha256 is None):
-            raise ValueError("`url` and `sha256` go together: what an address gives today it may not give tomorrow")
+            raise ValueError("`url` needs `sha256`, the hash of the file, and `sha256` needs `url`")
         if self.url and self.hub:
-            raise ValueError("give `url` or `hub`, not both")
+            raise ValueError("`url` and `hub` exclude each other; remove one")
         if self.folder and self.hub:
-            raise ValueError(f"folder = {self.folder!r} is of local files, and `hub` names a repository")
+            raise ValueError(f"folder = {self.folder!r} is for local files, but `hub` names a repository; remove one")
         if self.url and ("*" in self.file or ".." in self.file.split("/") or self.format == "saved"):
-            raise ValueError("`url` is the address of one file, and `file` where it is kept below `folder` of the task")
+            raise ValueError("with `url`, `file` must be the path of one file below `folder` of the task")
         return self
 
     @property
     def source(self) -> str:
-        """How the configuration names where the pairs come from."""
+        """Name of the source in the configuration."""
         place = self.hub or self.folder
         return f"{place}/{self.file}" if place else self.file
 
@@ -205,85 +207,82 @@ class Split(Block):
 class EvaluationSplit(Split):
     """Pairs that form one evaluation subset or, with `split_by`, several."""
 
-    group: Literal["id", "ood", "ood-entailment"] | None = Field(None, description="group of all of its pairs")
+    group: Literal["id", "ood", "ood-entailment"] | None = Field(None, description="group of all pairs")
     group_by_label: dict[str, Literal["id", "ood", "ood-entailment"]] | None = Field(
-        None, description="group of the pairs of each label name"
+        None, description="group of the pairs with a label: label name -> group"
     )
     split_by: str | None = Field(None, description="column whose values become subsets")
     prefix: Annotated[str, Field(pattern=NAME_PATTERN, max_length=60)] | None = Field(
-        None, description="put before the names of these subsets, where two files have the same values"
+        None, description="prefix of the names of these subsets, if several files have the same values"
     )
     family_by: str | None = Field(None, description="column that names the family of a subset")
     templates: str | None = Field(
         None,
-        description="column that names the template each pair was made from; pairs of one template are resampled "
-        "together; default: pairs are independent",
+        description="column with the template of each pair; pairs of one template are resampled together; default: "
+        "pairs are independent",
     )
-    only_label: str | None = Field(None, description="use the pairs of this label name alone")
-    pairs: OptionalPairs = Field(None, description="use a sample of at most this number of pairs of each subset")
+    only_label: str | None = Field(None, description="use only pairs with this label")
+    pairs: OptionalPairs = Field(None, description="maximum number of pairs of each subset, drawn at random")
     merge: dict[str, str] | None = Field(
-        None, description="a class of the task -> the label of this file that it counts as, for each class"
+        None, description="label of this file for each class of the task: class -> label"
     )
 
     @model_validator(mode="after")
-    def _one_group_rule(self):
+    def _check_groups(self):
         if (self.group is None) == (self.group_by_label is None):
-            raise ValueError("give exactly one of `group` and `group_by_label`")
+            raise ValueError("set exactly one of `group` and `group_by_label`")
         if self.prefix and not self.split_by:
             raise ValueError(
-                f"prefix = {self.prefix!r} is of names that `split_by` makes, and there is no `split_by`; the key of "
-                "the entry names its only subset"
+                f"prefix = {self.prefix!r} needs `split_by`; without it the entry is one subset, named by its key"
             )
         return self
 
     @property
     def groups(self) -> set[str]:
-        """The groups that its pairs can have."""
+        """Groups of its pairs."""
         if self.group:
             return {self.group}
         return {group for label, group in self.group_by_label.items() if self.only_label in (None, label)}
 
 
 class FilesTask(Block):
-    """A task whose splits are files, local ones or of the Hugging Face hub."""
+    """A task from files, local or of the Hugging Face hub."""
 
     name: PathName
     source: Literal["files"] = Field(description="chooses this block")
     heuristic: Heuristic = None
-    folder: str = Field(".", description="where local files are, relative to the working directory")
+    folder: str = Field(".", description="folder of local files, relative to the working directory")
     labels: Annotated[list[str], AfterValidator(check_unique)] = Field(
         min_length=2, description="label names in the model's class order"
     )
-    train: list[Split] = Field(min_length=1, description="files whose rows together are the training set")
-    train_pairs: OptionalPairs = Field(
-        None, description="number of training pairs, the first after shuffling; default: all"
-    )
-    drop_overlap: bool = Field(False, description="leave out training pairs that are in an evaluation set, too")
-    seed: Seed = Field(0, description="of that shuffle and of samples of evaluation pairs")
+    train: list[Split] = Field(min_length=1, description="files of the training set")
+    train_pairs: OptionalPairs = Field(None, description="number of training pairs after shuffling; default: all")
+    drop_overlap: bool = Field(False, description="remove training pairs that are also in an evaluation set")
+    seed: Seed = Field(0, description="seed of the shuffle and of samples of evaluation pairs")
     evaluation: dict[Name, EvaluationSplit] = Field(min_length=1, description="test sets by name; see below")
-    max_length: Tokens = Field(128, description="longest encoded pair, in tokens")
+    max_length: Tokens = Field(128, description="maximum length of an encoded pair, in tokens")
 
     @property
     def splits(self) -> dict[str, Split]:
-        """All splits, by the keys that name them."""
+        """All splits by key."""
         train = {f"task.train.{index}": split for index, split in enumerate(self.train)}
         return train | {f"task.evaluation.{name}": split for name, split in self.evaluation.items()}
 
     def resolve_folder(self, split: Split) -> str:
-        """The folder of a split's local file."""
+        """Return the folder of a split's local file."""
         return self.folder if split.folder is None else split.folder
 
     def resolve_path(self, split: Split) -> str:
-        """The path of a split's local file, or its pattern of paths."""
+        """Return the path of a split's local file, or its path pattern."""
         return os.path.join(self.resolve_folder(split), split.file)
 
     @property
     def subsets(self) -> list[str] | None:
-        """The names of the evaluation subsets; None where values of a column name them."""
+        """Names of the evaluation subsets; None if they are values of a column."""
         return None if any(split.split_by for split in self.evaluation.values()) else list(self.evaluation)
 
     @model_validator(mode="after")
-    def _one_address_per_file(self):
+    def _check_addresses(self):
         sources: dict[str, tuple[str, tuple]] = {}
         for key, split in self.splits.items():
             if split.hub:
@@ -292,7 +291,7 @@ class FilesTask(Block):
             first, address = sources.setdefault(path, (key, (split.url, split.sha256)))
             if address != (split.url, split.sha256):
                 raise ValueError(
-                    f"{key} and {first} name the same file, {split.file}: give both the same `url` and `sha256`"
+                    f"{key} and {first} have the same file, {split.file}; set the same `url` and `sha256` for both"
                 )
         return self
 

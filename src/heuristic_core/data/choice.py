@@ -12,7 +12,7 @@ class RowFilter:
     """Select rows whose columns meet the conditions of `where`.
 
     Args:
-        where: column -> a list of accepted values, or a regular expression that the value must contain.
+        where: Column -> a list of accepted values, or a regular expression that the value must contain.
     """
 
     def __init__(self, where: Mapping[str, str | Sequence[str | int]]):

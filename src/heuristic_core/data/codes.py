@@ -13,7 +13,7 @@ TRUTH_VALUES = {"false": Decimal(0), "true": Decimal(1)}  # in any case, as JSON
 
 
 class LabelStyle:
-    """Whether the files that share a list of labels give them by name or by index."""
+    """Whether the files that share a list of labels hold their names or their indices."""
 
     def __init__(self):
         self._first: tuple[bool, str] | None = None
@@ -37,8 +37,8 @@ class LabelStyle:
         if first_by_name != by_name:
             name, number = (description, first) if by_name else (first, description)
             raise DataError(
-                f"{name} is a label's name, but {number} is a number; files that share a list of labels must give "
-                "all of them by name or all by number. If a file's numbers have another order, give it in its entry's "
+                f"{name} is a label's name, but {number} is a number; files that share a list of labels must all "
+                "use names or all use numbers. If the numbers of a file have another order, set its entry's "
                 "`labels`; an evaluation set's `merge` maps each class of the task to one of them"
             )
 
@@ -80,7 +80,7 @@ def encode_labels(
         if code == AMBIGUOUS:
             raise DataError(
                 f"{location} is ambiguous: by number it is {labels[int(parse_number(text))]!r} of {list(labels)}, but "
-                "1 may mean true and 0 false. If so, give its entry `labels: "
+                "1 may mean true and 0 false. If so, set its entry's `labels: "
                 f"{json.dumps(parser.truth_value_order, ensure_ascii=False)}`; else write the names in the file"
             )
         if code is not None and column not in data.classes:
@@ -105,8 +105,8 @@ class _LabelParser:
     """Parse texts as labels.
 
     Args:
-        labels: names of 0, 1, ...
-        has_names: whether the file itself stores the names in this order, so that its numbers are indices.
+        labels: Names of the labels 0, 1, ...
+        has_names: Whether the file stores the names in this order, so that its numbers are indices.
     """
 
     def __init__(self, labels: Sequence[str], has_names: bool):
@@ -175,8 +175,8 @@ def check_label_names(path: Path, column: str, data: Columns, labels: Sequence[s
     names = data.classes.get(column)
     if names is not None and list(names) != list(labels):
         raise DataError(
-            f"{path}: the file says that 0, 1, ... of {column} are {list(names)}, the configuration {list(labels)}; "
-            "give `labels` in the file's order"
+            f"{path}: the file names the classes 0, 1, ... of {column} {list(names)}, the configuration names them "
+            f"{list(labels)}; set `labels` in the file's order"
         )
 
 
@@ -203,7 +203,7 @@ def list_label_warnings(
         warnings.append(
             f"{key}: {spec.source} has the {_join_words(list(map(str, present)), 'label')}, read as "
             f"{_join_words([repr(labels[code]) for code in present])}. If they mean something else "
-            "there, give its `labels` and `merge`"
+            "there, set its `labels` and `merge`"
         )
     return warnings
 

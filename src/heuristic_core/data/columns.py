@@ -109,13 +109,10 @@ def _suggest_fix(column: str, names: Sequence[str], delimiter: str | None) -> st
     """Suggest a fix if a name differs in invisible characters, case or quotes only, or if fields are not split."""
     for name in names:
         if normalise_name(name) == normalise_name(column):
-            return (
-                f". {short_repr(name)} is not {short_repr(column)}: rename the column, or give its name as it is in "
-                "the file"
-            )
+            return f". {short_repr(name)} is not {short_repr(column)}: rename the column, or use its name in the file"
     if delimiter and len(names) == 1 and (marks := [mark for mark in ",;\t|" if mark in names[0]]):
         required = f"{'csv' if delimiter == ',' else 'tsv'} needs {DELIMITER_NAMES[delimiter]}"
-        alternative = {",": "; or say `format: csv`", "\t": "; or say `format: tsv`"}.get(marks[0], "")
+        alternative = {",": "; or set `format: csv`", "\t": "; or set `format: tsv`"}.get(marks[0], "")
         return f". Its fields seem to be separated by {marks[0]!r}; {required}{alternative}"
     return ""
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from heuristic_core.common.errors import format_count
 from heuristic_core.config.requirements import DataRequirements
-from heuristic_core.config.tasks import unknown_subsets
+from heuristic_core.config.tasks import describe_unknown_subsets
 from heuristic_core.data.pairs import (
     MAX_LISTED_SUBSETS,
     REASONS,
@@ -86,7 +86,7 @@ def _missing_subsets(pairs: Sentences, demanded: Mapping[str, Sequence[str]]) ->
         for name in names
         if name in unusable
     ]
-    return messages + unknown_subsets(demanded, [*(rule.name for rule in pairs.subsets), *unusable])
+    return messages + describe_unknown_subsets(demanded, [*(rule.name for rule in pairs.subsets), *unusable])
 
 
 def _missing_groups(pairs: Sentences, groups: Collection[str]) -> list[str]:
@@ -130,8 +130,8 @@ def _format_row(name: str, row: Mapping) -> str:
     if reasons := format_reasons(row):
         parts.append(f"left out: {reasons}")
     if duplicates := row["duplicates"]:
-        parts.append(f"{duplicates:,} of the used {'repeats' if duplicates == 1 else 'repeat'} another")
+        parts.append(f"{format_count(duplicates, 'duplicate')} used")
     if row["in_training"] is not None:
         shared, same, swapped = (row[key] for key in OVERLAP_COLUMNS)
-        parts.append(f"{shared:,} are in training, too ({same:,} with the same label), {swapped:,} in the other order")
+        parts.append(f"{shared:,} also in training ({same:,} with the same label), {swapped:,} with swapped sentences")
     return f"{name} ({row['source']}): " + "; ".join(parts)

@@ -109,13 +109,13 @@ def _check_lines(path: Path, lines: Sequence[tuple[int, str]], delimiter: str, i
     line, header = lines[0]
     if "\r" in header:
         raise DataError(
-            f"{path}: line {line}: {short_repr(header)}: lines end in '\\r' alone, as old programs for the Mac write "
-            "them; save the file with '\\n' at the ends of its lines"
+            f"{path}: line {line}: {short_repr(header)}: lines end in '\\r' alone, as in files of the classic Mac OS; "
+            "save the file with '\\n' at the ends of its lines"
         )
     if quoting is None and (quoted_field := find_quoted_field(lines, delimiter, is_complete)):
         raise DataError(
             f"{path}: line {quoted_field[0]}: {short_repr(quoted_field[1])} is quoted, as pandas and spreadsheets do "
-            "it; say `quoting: double` in the file's entry, or `quoting: none` if its double quotes belong to the text"
+            "it; set `quoting: double` in the file's entry, or `quoting: none` if its double quotes belong to the text"
         )
 
 

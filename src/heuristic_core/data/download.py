@@ -87,7 +87,7 @@ def _download_checked(item: Download) -> None:
             _write_response(item.url, partial)
             if (sha256 := file_digest(partial)) != item.sha256:
                 raise InputError(
-                    f"{address} gave a file whose SHA-256 is {sha256}, where {item.key}.sha256 = {item.sha256!r}; "
+                    f"{address} returned a file whose SHA-256 is {sha256}, but {item.key}.sha256 = {item.sha256!r}; "
                     "it was not kept. Correct the address, or the hash if you trust the file"
                 )
     except ConnectionError as error:

@@ -56,7 +56,7 @@ def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
     if task.train_pairs and 0 < len(order) < task.train_pairs:
         raise DataError(
             f"task.train_pairs = {task.train_pairs}, but the training files hold "
-            f"{format_count(len(train), 'labelled pair')}{_describe_dropped_rows(training)}; give at most {len(train)}"
+            f"{format_count(len(train), 'labelled pair')}{_describe_dropped_rows(training)}; set at most {len(train)}"
         )
     training.used, training.reasons["not_drawn"] = len(order), len(train) - len(order)
     train = [train[i] for i in order]
@@ -98,8 +98,8 @@ def get_training_labels(task: FilesTask, spec: Split) -> list[str]:
 
 def _drop_overlap(train: list[dict], evaluation: list[dict]) -> tuple[list[dict], Counter]:
     """Drop training pairs that are in an evaluation set; count these by the first subset they are in."""
-    subset_of = {make_pair_key(row): row["subset"] for row in reversed(evaluation)}
-    subsets = [subset_of.get(make_pair_key(row)) for row in train]
+    subset_by_key = {make_pair_key(row): row["subset"] for row in reversed(evaluation)}
+    subsets = [subset_by_key.get(make_pair_key(row)) for row in train]
     kept = [row for row, subset in zip(train, subsets, strict=True) if subset is None]
     return kept, Counter(subset for subset in subsets if subset is not None)
 
@@ -117,12 +117,12 @@ def _check_classes(task: FilesTask, train: list[dict], account: Account, overlap
         share = f"{overlap.total():,} of {overlap.total() + len(train):,}" if train else f"all {overlap.total():,}"
         consequence = f"the others all have the label {labels[0]!r}" if train else "none is left to train on"
         raise DataError(
-            f"task.drop_overlap: {share} training pairs are in an evaluation set, too ({places}), and "
+            f"task.drop_overlap: {share} training pairs are also in an evaluation set ({places}), and "
             f"{consequence}; train and evaluate on different pairs, or set drop_overlap = false"
         )
     raise DataError(
         f"task.train: {format_count(len(train), 'labelled pair')}{_describe_dropped_rows(account)}, with the labels "
-        f"{labels}; a classifier needs two at least. Is task.labels = {task.labels} in the files' order?"
+        f"{labels}; a classifier needs at least two. Is task.labels = {task.labels} in the files' order?"
     )
 
 
@@ -134,8 +134,7 @@ def _read_evaluation_subsets(
 ) -> tuple[list[tuple[SubsetRule | None, Account, list[dict]]], list[str]]:
     """Read the subsets of one evaluation split.
 
-    Returns (rule, account, pairs) of each subset, sorted by name, and warnings. The rule is None for subsets without a
-    usable row, and for a last entry that counts the rows without a subset.
+    Returns (rule, account, pairs) of each subset, sorted by name, and warnings. The rule is None without a usable row.
     """
     labels, merge = get_evaluation_labels(task, name, spec)
     rows, files = read_rows(task, spec, labels, max_rows, style)
@@ -167,7 +166,8 @@ def _read_evaluation_subsets(
 def get_evaluation_labels(task: FilesTask, name: str, spec: EvaluationSplit) -> tuple[list[str], tuple[int, ...]]:
     """Return the names of an evaluation file's labels, and for each class of the task the label it counts as.
 
-    Raises DataError if `merge` or `only_label` do not fit the labels.
+    Raises:
+        DataError: If `merge` or `only_label` do not match the labels.
     """
     labels = spec.labels or task.labels
     merge = _get_merge(task, name, spec, labels)
@@ -189,7 +189,9 @@ def group_by_subset(
     """Yield (name, group, family, rows) of each subset of an evaluation set, sorted by name.
 
     The group is None if no row can be used; the name is None for unlabelled rows without a subset.
-    Raises DataError if a subset has pairs of several groups or families.
+
+    Raises:
+        DataError: If a subset has pairs of several groups or families.
     """
     subset_rows: dict[str | None, list[Row]] = {}
     for row in rows:
@@ -210,14 +212,14 @@ def check_subset_name(name: str, subset: str, others: Collection[str]) -> None:
     """Raise DataError if a subset of the set `name` has the name of one of `others`, or there are too many."""
     if len(others) >= MAX_SUBSETS:
         raise DataError(
-            f"task.evaluation.{name}: with its subset {subset!r} there are more than {MAX_SUBSETS} subsets, each "
-            "with a column in tables and a line in figures; `split_by` needs a column of kinds of pairs, not of "
+            f"task.evaluation.{name}: its subset {subset!r} exceeds the limit of {MAX_SUBSETS} subsets, because each "
+            "has a column in tables and a line in figures; `split_by` needs a column of kinds of pairs, not of "
             "identifiers"
         )
     if subset in others:
         raise DataError(
-            f"task.evaluation.{name}: its subset {subset!r} has the name of a subset above; "
-            "give every subset a name of its own, by `prefix` where `split_by` makes the names"
+            f"task.evaluation.{name}: its subset {subset!r} has the name of an earlier subset; "
+            "give every subset a unique name, by `prefix` where `split_by` makes the names"
         )
 
 
@@ -226,7 +228,8 @@ def _check_labels(
 ) -> list[str]:
     """Return warnings about labels without a pair.
 
-    Raises DataError if no row has `only_label`, or none of the rows `selected` from `rows` can be used.
+    Raises:
+        DataError: If no row has `only_label`, or no row of `selected` (from `rows`) can be used.
     """
     present = {labels[row.label] for row in rows if row.label is not None}
     if present and spec.only_label not in (None, *present):
@@ -263,7 +266,7 @@ def _get_merge(task: FilesTask, name: str, spec: EvaluationSplit, labels: Sequen
         reason = f"found {spec.merge}" if spec.merge else "and there is none"
         raise DataError(
             f"task.evaluation.{name}: merge must map each of {task.labels} to one of {list(labels)}, {reason}; "
-            "give `merge` where a file has other labels than the task"
+            "set `merge` where a file has other labels than the task"
         )
     return tuple(list(labels).index(rule[label]) for label in task.labels)
 

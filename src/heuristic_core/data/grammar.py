@@ -66,11 +66,11 @@ def le_prep(draw: Draw) -> Pair:
 def le_rel(draw: Draw) -> Pair:
     """Make "judges who slept saw kings => judges saw kings", or with the relative clause as the hypothesis."""
     (a, v, b), c = draw.transitive(), draw.noun()
-    slept, met = draw.choice(INTRANSITIVE), draw.choice(TRANSITIVE)
-    relative_is_clause = met != v and is_held_out_combination(a, met, c) == draw.held_out
-    hypothesis = (a, met, c) if relative_is_clause and draw.chance(0.5) else (a, v, b)
-    on_subject = draw.choice((((a, "who", slept, v, b), (a, v, b)), ((a, "who", met, c, v, b), hypothesis)))
-    on_object = (a, v, b, "who", slept), (a, v, b)
+    intransitive, verb = draw.choice(INTRANSITIVE), draw.choice(TRANSITIVE)
+    relative_is_clause = verb != v and is_held_out_combination(a, verb, c) == draw.held_out
+    hypothesis = (a, verb, c) if relative_is_clause and draw.chance(0.5) else (a, v, b)
+    on_subject = draw.choice((((a, "who", intransitive, v, b), (a, v, b)), ((a, "who", verb, c, v, b), hypothesis)))
+    on_object = (a, v, b, "who", intransitive), (a, v, b)
     return draw.choice((on_subject, on_object))
 
 

@@ -62,7 +62,7 @@ def generate_training_pairs(
         ValueError: the number of weights is not the number of rules.
     """
     if len(weights) != len(_COUNTER_EXAMPLE_RULES):
-        raise ValueError(f"{len(weights)} weights; give one for each of {', '.join(_COUNTER_EXAMPLE_RULES)}")
+        raise ValueError(f"{len(weights)} weights; pass one for each of {', '.join(_COUNTER_EXAMPLE_RULES)}")
     rules = list(_COUNTER_EXAMPLE_RULES.values())
     rng = _make_rng("train", seed)
     rows = []

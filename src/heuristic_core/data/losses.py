@@ -18,7 +18,7 @@ def add_token_losses(counts: Sequence[Mapping], train: Tokenised, evaluation: To
 
     Args:
         counts: counts of rows from `tasks.counts`, training first.
-        train: the training pairs.
+        train: Training pairs.
         evaluation: the evaluation pairs.
     """
     slices = {subset.name: (subset.start, subset.stop) for subset in evaluation.pairs.subsets}
@@ -32,7 +32,7 @@ def warn_of_losses(rows: Sequence[Mapping], train: Tokenised, evaluation: Tokeni
 
     Args:
         rows: rows of table `splits`.
-        train: the training pairs.
+        train: Training pairs.
         evaluation: the evaluation pairs.
         max_length: maximum number of tokens of a pair.
 
@@ -46,20 +46,20 @@ def warn_of_losses(rows: Sequence[Mapping], train: Tokenised, evaluation: Tokeni
     for key, tokenised in (("task.train", train), ("task.evaluation", evaluation)):
         if tokenised.unknown.any() and tokenised.unknown.sum() == (tokenised.pairs.special == 0).sum():
             raise InputError(
-                f"{key}: the tokenizer knows no word, such as {_list_unknown_words(tokenised)}: every token is "
-                "unknown. Was the model trained with this tokenizer, and are the pairs in the model's language?"
+                f"{key}: every token is unknown to the tokenizer, such as {_list_unknown_words(tokenised)}. "
+                "Was the model trained with this tokenizer, and are the pairs in the model's language?"
             )
     if truncated_sets := _list_sets_above(rows, "truncated_share", MAX_TRUNCATED_SHARE):
         LOGGER.warning(
-            "task.max_length = %d cuts the end off long pairs: %s; give as much as the model has positions for",
+            "task.max_length = %d truncates long pairs: %s; raise it up to the number of positions of the model",
             max_length,
             truncated_sets,
         )
     if unknown_sets := _list_sets_above(rows, "unknown_share", MAX_UNKNOWN_SHARE):
         words = _list_unknown_words(train if train.unknown_words else evaluation)
         LOGGER.warning(
-            "tokens that the tokenizer does not know: %s, such as %s; is it the one that the model was trained with, "
-            "and are the pairs in the model's language?",
+            "unknown tokens: %s, such as %s; was the model trained with this tokenizer, and are"
+            " the pairs in the model's language?",
             unknown_sets,
             words,
         )

@@ -9,12 +9,12 @@ from heuristic_core.common.errors import format_count
 
 REASONS = {  # column of table `splits` -> reason for dropping rows, in messages
     "torn": "torn",
-    "not_chosen": "not chosen by `where`",
-    "other_label": "of another label than `only_label`",
+    "not_chosen": "excluded by `where`",
+    "other_label": "excluded by `only_label`",
     "unlabelled": "without a label",
     "empty": "with an empty sentence",
-    "overlapping": "in an evaluation set, too",
-    "not_drawn": "not drawn for the sample",
+    "overlapping": "also in an evaluation set",
+    "not_drawn": "outside the sample",
 }
 MAX_LISTED_SUBSETS = 5  # in a message
 TRAIN, SUBSET_MARK = "train", " (subset)"
@@ -149,5 +149,5 @@ def find_length_error(special: int, max_length: int) -> str | None:
         return None
     return (
         f"task.max_length = {max_length} leaves no room for a token of each sentence: the tokenizer puts "
-        f"{format_count(special, 'special token')} into a pair; give {min_length} at least"
+        f"{format_count(special, 'special token')} into a pair; set at least {min_length}"
     )

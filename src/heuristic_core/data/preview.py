@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 
 from heuristic_core.config.requirements import NO_REQUIREMENTS, DataRequirements
-from heuristic_core.config.tasks import EvaluationSplit, FilesTask, GeneratedTask, Split, unknown_subsets
+from heuristic_core.config.tasks import EvaluationSplit, FilesTask, GeneratedTask, Split, describe_unknown_subsets
 from heuristic_core.data.codes import LabelStyle
 from heuristic_core.data.counts import format_shortage, list_unmet_demands
 from heuristic_core.data.files import (
@@ -53,7 +53,7 @@ def find_task_errors(task: GeneratedTask | FilesTask, demands: DataRequirements 
     elif not errors:
         errors = _check_pair_counts(task, counts, demands.pairs)
         if all(_is_complete(counts[key]) for key, split in task.splits.items() if getattr(split, "split_by", None)):
-            errors += unknown_subsets(demands.subsets, names)
+            errors += describe_unknown_subsets(demands.subsets, names)
     return list(dict.fromkeys(errors))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from heuristic_core.data.columns import MAX_SHOWN_CHARACTERS, short_repr
 
 QUOTED_FIELD = r'"[^"]*+(?:""[^"]*+)*+"'  # a wholly quoted field, double quotes in it doubled
-DOUBLING_HINT = "a double quote inside a text is written twice; say `quoting: none` if no field of the file is quoted"
+DOUBLING_HINT = "a double quote inside a text is written twice; set `quoting: none` if no field of the file is quoted"
 MIN_FIELDS = 10  # quoted fields; fewer may be texts that are quotations
 
 
@@ -102,11 +102,11 @@ def find_misplaced_quote(text: str, delimiter: str) -> tuple[int, str] | None:
                 return lines_above, f"text follows the double quote that closes {short_repr(match[0])}; {DOUBLING_HINT}"
             match = None
         if match is None and text.startswith('"', position):
-            return lines_above, f"{short_repr(rest)} opens a double quote that nothing closes; {DOUBLING_HINT}"
+            return lines_above, f"{short_repr(rest)} opens a double quote that is never closed; {DOUBLING_HINT}"
         if space_before_quote.match(text, position):
             return (
                 lines_above,
-                f"{short_repr(rest)} has a space before its double quote, which then opens no field; remove it",
+                f"{short_repr(rest)} has a space before its double quote, which thus opens no field; remove the space",
             )
         position = (match or plain_field.match(text, position)).end() + 1
         if text[position - 1 : position] != delimiter:

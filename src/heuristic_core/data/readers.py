@@ -63,7 +63,7 @@ def read_columns(
     """
     format, needed = format or _detect_format(path), list(dict.fromkeys(needed))
     if quoting and format not in DELIMITERS:
-        raise DataError(f"{path}: quoting = {quoting!r} is of csv and tsv, but the file is read as {format}")
+        raise DataError(f"{path}: quoting = {quoting!r} applies to csv and tsv, but the file is read as {format}")
     try:
         if format in DELIMITERS:
             columns = read_delimited(path, DELIMITERS[format], quoting, needed, max_rows)
@@ -87,7 +87,7 @@ def _detect_format(path: Path) -> str:
     suffix = Path(path.stem if path.suffix == ".gz" else path.name).suffix
     if suffix not in SUFFIX_FORMATS:
         suffixes = ", ".join(SUFFIX_FORMATS)
-        raise DataError(f"{path}: its ending {suffix!r} is none of {suffixes}; say `format: ...`")
+        raise DataError(f"{path}: its ending {suffix!r} is not one of {suffixes}; set `format: ...`")
     return SUFFIX_FORMATS[suffix]
 
 
@@ -196,7 +196,7 @@ def _parse_object(path: Path, line: int, text: str, needed: Sequence[str]) -> di
             json.dumps(row, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
             surrogate = ascii(error.object[error.start])
-            raise DataError(f"{path}: line {line} is no text: {surrogate} is half of a character") from None
+            raise DataError(f"{path}: line {line} is not text: {surrogate} is half of a character") from None
     return row
 
 

@@ -244,7 +244,7 @@ def _check_row_keys(
             )
             raise DataError(
                 f"{path}: {columns.describe_row(row)} has no {short_repr(absent_key)}, as other rows have; its "
-                f"keys are {key_list}{hint}. Keep rows of one kind in a file, or choose them by `where`; write null "
+                f"keys are {key_list}{hint}. Keep rows of one kind per file, or select them by `where`; write null "
                 "where a value is not known"
             )
 
@@ -288,7 +288,7 @@ def _extract_sentences(path: Path, column: str, columns: Columns, codes: list[in
     for row, (value, code) in enumerate(zip(values, codes, strict=True)):
         if code is not None and not isinstance(value, str | None):
             raise DataError(
-                f"{path}: {columns.describe_row(row)}: {column} = {value!r} is not text; give a column of sentences"
+                f"{path}: {columns.describe_row(row)}: {column} = {value!r} is not text; choose a column of sentences"
             )
     return [value if isinstance(value, str) and INVISIBLE_CHARACTERS.sub("", value).strip() else "" for value in values]
 

@@ -33,7 +33,11 @@ def resolve_folder(values: Mapping, origin: str | Path = "configuration") -> str
 
 
 def load_experiment(values: Mapping, origin: str | Path = "configuration") -> Experiment:
-    """Return a configuration's experiment. Raises ConfigError if it is unknown."""
+    """Return the experiment of a configuration.
+
+    Raises:
+        ConfigError: If the experiment is unknown.
+    """
     return importlib.import_module(f"heuristic_core.experiments.{resolve_folder(values, origin)}.experiment").EXPERIMENT
 
 

@@ -20,7 +20,7 @@ Layers = Annotated[list[str], Field(min_length=1)]
 class Replicates(Block):
     """A table of how many training seeds each claim holds for, over all studies of a file."""
 
-    name: Name = Field(description="of the target, table_<name>, and of the folder of its files, <results>/<name>")
+    name: Name = Field(description="name of the table's target, table_<name>, and of its folder, <results>/<name>")
     results: str = Field("results", pattern=r"^[\w./-]+$", description="folder of all results")
 
     @property

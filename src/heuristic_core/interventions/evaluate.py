@@ -77,7 +77,7 @@ def subnetwork_logits(
         pairs: Encoded pairs.
         removed: Component indices.
         means: Component means.
-        ablation: What replaces removed components: "mean", "zero", or their activations on `donors` ("resample",
+        ablation: Replacement of removed components: "mean", "zero", or their activations on `donors` ("resample",
             "counterfactual").
         donors: One donor per pair.
 

@@ -1,4 +1,4 @@
-"""The command lines of the workflow's scripts: plain arguments, the same from Snakemake and from a shell."""
+"""Command lines of the workflow's scripts, the same from Snakemake and from a shell."""
 
 import argparse
 import sys
@@ -22,80 +22,86 @@ HELP = {
     "sparsity": "share of components to remove",
     "seed": "pruning seed",
 }
-# Options of an identity that have another name than its field: `--model` and `--task` are blocks.
+# Field of an identity -> its option, if their names differ: `--model` and `--task` are blocks.
 OPTIONS = {"model": "model_name", "task": "task_name"}
-PORTABLE_OPTIONS = {
-    "device": "cpu",
-    "precision": "float32",
-    "threads": 1,
-}  # what portable arithmetic asks of a job's options
+PORTABLE_OPTIONS = {"device": "cpu", "precision": "float32", "threads": 1}  # options that portable arithmetic requires
 
 
 class JobParser(argparse.ArgumentParser):
-    """A parser that knows the arguments many scripts share, and starts the job's log when they are read.
+    """Parser of the options of a job. Parsing starts the job's log and record.
 
-    Inputs and outputs are declared by :meth:`add_inputs` and :meth:`add_outputs`; the job's record lists them.
-    In the workflow, the name of a rule's input, output or setting is the name of the option.
+    The record lists the paths of options added by :meth:`add_inputs` and :meth:`add_outputs`. In the workflow, a
+    rule's input, output or setting has the name of its option.
+
+    Args:
+        description: Summary for `--help`.
     """
 
     def __init__(self, description: str):
         super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
         self._inputs: list[str] = []
         self._outputs: list[str] = []
-        self.add_argument("--log", metavar="FILE", help="write the log there; default: the terminal")
+        self.add_argument("--log", metavar="FILE", help="file of the log; default: the terminal")
         self.add_argument(
             ARITHMETIC_OPTION,
             choices=(PORTABLE, NATIVE),
             default=NATIVE,
-            help="portable: the same bytes on every x86-64 processor with AVX2; native: the fastest here, the default",
+            help="portable: the same bytes on every x86-64 processor with AVX2; native: the fastest; default: native",
         )
         self.add_argument(
             "--code",
             metavar="DIGEST",
-            help="of the modules that the job depends on, as the workflow gives it; the job then leaves a record",
+            help="digest of the job's code, as the workflow passes it; with it, the job writes a record",
         )
-
         self.add_argument(
             f"--{DEPENDS_ON}",
             choices=(DEPENDS_ON_RUN, DEPENDS_ON_NETWORK),
-            help="what results depend on beside files, settings and code, for the record",
+            help="further dependency of the results, for the record",
         )
 
     def add_block(self, name: str, block) -> None:
-        """Add `--name`: a block of the configuration."""
+        """Add an option for a block of the configuration.
+
+        Args:
+            name: Name of the option and of the block.
+            block: Pydantic model, or a union of models.
+        """
         self.add_argument(
             f"--{name}",
             required=True,
             type=lambda text: read_block(name, block, text),
             metavar="CONFIG",
-            help=f"a study's configuration file, whose block `{name}` is used, or that block as JSON",
+            help=f"block `{name}` as JSON, or a configuration file that contains it",
         )
 
     def add_inputs(self, count: str = "1", /, **helps: str) -> None:
-        """Add one option per keyword for what the script reads; an underscore in its name becomes a dash.
+        """Add options for paths that the job reads.
 
-        count: of its paths. "1", "?": one, or at most one; "+", "*": as many as there are, at least one or none.
+        Args:
+            count: Number of paths of each option: "1", "?" (at most one), "+" (at least one) or "*".
+            **helps: Name -> help text. Name `a_b` gives option `--a-b`.
         """
-        self._inputs += self._paths(count, helps)
+        self._inputs += self._add_paths(count, helps)
 
     def add_outputs(self, count: str = "1", /, **helps: str) -> None:
-        """Add one option per keyword for what the script writes, as :meth:`reads`."""
-        self._outputs += self._paths(count, helps)
+        """Add options for paths that the job writes, with the arguments of :meth:`add_inputs`."""
+        self._outputs += self._add_paths(count, helps)
 
     def add_dirs(self, **helps: str) -> None:
-        """Add one required folder per keyword, below which the script finds or writes what other options name."""
-        self._paths("1", helps)
+        """Add required options for folders, to which paths of other options are relative: name -> help text."""
+        self._add_paths("1", helps)
 
-    def _paths(self, count: str, helps: dict[str, str]) -> list[str]:
+    def _add_paths(self, count: str, helps: dict[str, str]) -> list[str]:
+        """Add options for paths and return their names."""
         several = {"nargs": count, "default": []} if count in "+*" else {}
         for name, text in helps.items():
             self.add_argument(_flag(name), required=count in "1+", metavar="PATH", help=text, **several)
         return list(helps)
 
-    def add_identity(self, *more: str) -> None:
-        """Add what names a run: study, model, task, and of ft_seed, step, sparsity and seed those in `more`."""
+    def add_identity(self, *fields: str) -> None:
+        """Add options for the identity of a run: study, model, task, and further fields of `Identity`."""
         kinds = {"ft_seed": int, "step": int, "sparsity": float, "seed": int}
-        for name in ("study", "model", "task", *more):
+        for name in ("study", "model", "task", *fields):
             self.add_argument(
                 _flag(OPTIONS.get(name, name)),
                 required=True,
@@ -105,13 +111,16 @@ class JobParser(argparse.ArgumentParser):
             )
 
     def parse(self, arguments: Sequence[str] | None) -> argparse.Namespace:
-        """Parse, and open the log."""
+        """Parse the options, start the log and set the arithmetic.
+
+        Args:
+            arguments: Words of the command line; None for those of this process.
+        """
         values = self.parse_args(arguments)
         for name, required in PORTABLE_OPTIONS.items():
             if values.arithmetic == PORTABLE and (value := getattr(values, name, required)) != required:
                 self.error(
-                    f"--{name} {value} does not go with {ARITHMETIC_OPTION} {PORTABLE}: give {required}, "
-                    f"or {ARITHMETIC_OPTION} {NATIVE}"
+                    f"--{name} {value} needs {ARITHMETIC_OPTION} {NATIVE}; portable arithmetic has --{name} {required}"
                 )
         prepare_drawing()
         start_log(values.log)
@@ -124,26 +133,36 @@ class JobParser(argparse.ArgumentParser):
 
 
 def _option_paths(values: argparse.Namespace, names: Sequence[str]) -> list[str]:
-    """The paths that the options `names` have."""
+    """Return the paths of options."""
     options = (getattr(values, name) for name in names)
     return [path for paths in options for path in ([paths] if isinstance(paths, str) else paths or [])]
 
 
 def parse_identity(values: argparse.Namespace) -> Identity:
-    """The identity that :meth:`JobParser.identity` read."""
+    """Return the identity that :meth:`JobParser.add_identity` declared."""
     fields = {name: vars(values).get(OPTIONS.get(name, name)) for name in Identity._fields}
     return Identity(**{name: value for name, value in fields.items() if value is not None})
 
 
 def _flag(name: str) -> str:
+    """Return the option of a name: `--a-b` for `a_b`."""
     return f"--{name.replace('_', '-')}"
 
 
 def read_block(name: str, block, text: str):
-    """A block of a configuration from JSON, or from the configuration file at path `text`."""
+    """Read a block of a configuration.
+
+    Args:
+        name: Name of the block.
+        block: Pydantic model, or a union of models.
+        text: The block as JSON, or the path of a configuration file.
+
+    Raises:
+        argparse.ArgumentTypeError: If the block is invalid.
+    """
     try:
         if text.lstrip().startswith("{"):
             return TypeAdapter(block).validate_json(text)
         return TypeAdapter(block).validate_python(read_config(text).get(name, {}))
     except (ConfigError, ValidationError) as error:
-        raise argparse.ArgumentTypeError(f"not a {name}: {error}") from None
+        raise argparse.ArgumentTypeError(f"invalid block {name}: {error}") from None

@@ -1,4 +1,4 @@
-"""Jobs that several experiments have and that draw: a figure or table, the report.
+"""Jobs of several experiments that draw figures and tables, and write reports.
 
 Each function here returns the job of one experiment: a typed function for :func:`heuristic_core.jobs.job.job`.
 """
@@ -6,7 +6,7 @@ Each function here returns the job of one experiment: a typed function for :func
 import platform
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.roles import Folder, Input, Output
@@ -16,6 +16,7 @@ from heuristic_core.jobs.tables import read_by_name
 from heuristic_core.provenance.digests import package_versions, read_commit
 from heuristic_core.provenance.record import read_records
 from heuristic_core.report.settings import read_study
+from heuristic_core.report.study import ReportData
 from heuristic_core.tables.parquet import read_rows
 
 
@@ -28,7 +29,7 @@ def make_figure_job(
         targets: The experiment's figures and tables, by name.
         settings: The block `figures` of the experiment's configuration.
         draw: As in :mod:`heuristic_core.figures.drawing`.
-        build_sheets: Likewise.
+        build_sheets: As in :mod:`heuristic_core.figures.drawing`.
     """
 
     def draw_figure(
@@ -37,11 +38,11 @@ def make_figure_job(
         """Draw one figure or table from the study's tables.
 
         Args:
-            name: Which one.
+            name: Name of the figure or table.
             tables: The tables it is drawn from (Parquet).
             figures: Settings of figures.
             folder: The study's folder, with figures/ and tables/ in it.
-            files: The files that are written there, for the record.
+            files: Files that are written there, for the record.
         """
         figure, marks = draw(name, read_by_name(tables), figures)
         save(folder, name, figure, marks, figures, targets[name].title, build_sheets(name, marks))
@@ -49,45 +50,55 @@ def make_figure_job(
     return draw_figure
 
 
-def make_report_job(page: Callable[..., str]) -> Callable[..., None]:
-    """Return the job that writes the report of an experiment.
+class ReportInputs(NamedTuple):
+    """Inputs of a job that writes the report of a study.
 
-    Args:
-        page: The ``<experiment>_page`` of the experiment's `report`.
+    Attributes:
+        root: The study's folder, with figures/ and tables/ in it.
+        settings: The study's study.json, which has its checked settings.
+        claims: Table of claims.
+        captions: Captions, <target>.rst.
+        targets: Figures and tables, in order.
+        drawn: Files of the figures and tables, for the record.
+        absent: Why other figures and tables are unavailable.
     """
 
-    def write_report(
-        root: Folder,
-        settings: Input,
-        claims: Input,
-        captions: list[Input],
-        targets: list[str],
-        report: Output,
-        drawn: list[Input] = (),
-        absent: list[str] = (),
-    ) -> None:
+    root: Folder
+    settings: Input
+    claims: Input
+    captions: list[Input]
+    targets: list[str]
+    drawn: list[Input] = ()
+    absent: list[str] = ()
+
+    def load(self) -> ReportData:
+        """Read the inputs, the records of the study's jobs, and versions of the software."""
+        return ReportData(
+            Path(self.root),
+            settings=read_study(self.settings)["settings"],
+            claims=read_rows(self.claims),
+            captions={Path(path).stem: Path(path).read_text() for path in self.captions},
+            targets=self.targets,
+            records=read_records(self.root),
+            versions={"platform": platform.platform(), **package_versions(), "commit": str(read_commit())},
+            absent=list(self.absent),
+        )
+
+
+def make_report_job(render_page: Callable[[ReportData], str]) -> Callable[..., None]:
+    """Return the job that writes the report of an experiment's study.
+
+    Args:
+        render_page: Function that :func:`heuristic_core.study.page.make_page` returned.
+    """
+
+    def write_report(inputs: ReportInputs, report: Output) -> None:
         """Write a study's report: claims, figures, tables and their provenance.
 
         Args:
-            root: The study's folder, with figures/ and tables/ in it.
-            settings: The study's study.json, which has its checked settings.
-            claims: Table of claims.
-            captions: Captions, <target>.rst.
-            targets: Figures and tables, in order.
+            inputs: Inputs of the report.
             report: Where to write the report (HTML).
-            drawn: Files of the figures and tables, for the record.
-            absent: Why the study cannot have the other figures and tables.
         """
-        html = page(
-            Path(root),
-            settings=read_study(settings)["settings"],
-            claims=read_rows(claims),
-            captions={Path(path).stem: Path(path).read_text() for path in captions},
-            targets=targets,
-            records=read_records(root),
-            made_with={"platform": platform.platform(), **package_versions(), "commit": str(read_commit())},
-            absent=list(absent),
-        )
-        write_text(report, html)
+        write_text(report, render_page(inputs.load()))
 
     return write_report

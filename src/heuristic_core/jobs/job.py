@@ -1,4 +1,4 @@
-"""The main of a script from a typed function: its command line, log, record and resumption follow from its signature.
+"""Main functions of scripts, made from typed functions. The signature gives command line, log, record and resumption.
 
     main = job(find_subnetworks)
 
@@ -35,37 +35,37 @@ def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]
     an identical job, removed after success, and set aside if the job diverged.
 
     Args:
-        function: Every parameter has an annotation (see :mod:`heuristic_core.common.roles`) and an entry in the
-            docstring.
+        function: Function whose parameters all have an annotation (see :mod:`heuristic_core.common.roles`) and an
+            entry in the docstring.
 
     Returns:
-        A function of the command line's words; without any, those of this process. Its attribute `parameters` has what
-        its options are made of.
+        Function of the words of a command line, by default those of this process. Its attribute `parameters` lists the
+        parameters that its options are made from.
     """
     parameters = inspect_parameters(function)
 
     def main(arguments: Sequence[str] | None = None) -> None:
         parser = JobParser(read_summary(function))
         for parameter in parameters:
-            _declare(parser, parameter)
+            _add_option(parser, parameter)
         args = parser.parse(arguments)
-        values = {p.name: _value(args, p) for p in parameters if p.role is not Role.UNFINISHED}
+        values = {p.name: _parse_value(args, p) for p in parameters if p.role is not Role.UNFINISHED}
         if "torch" in sys.modules:
             from heuristic_core.common.threads import use_threads
 
             use_threads(values.get("threads", 1))
-        resumed = [p.name for p in parameters if p.role is Role.UNFINISHED]
-        if not resumed:
+        state_names = [p.name for p in parameters if p.role is Role.UNFINISHED]
+        if not state_names:
             return function(**_group(parameters, values))
-        with _unfinished(function, parameters, values, args.code) as folder:
-            function(**_group(parameters, values), **dict.fromkeys(resumed, folder))
+        with _open_state_folder(function, parameters, values, args.code) as folder:
+            function(**_group(parameters, values), **dict.fromkeys(state_names, folder))
 
     main.__doc__, main.parameters = read_summary(function), parameters
     return main
 
 
 def _group(parameters: Sequence[Parameter], values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a function's parameters, those of a group's fields as the group."""
+    """Return arguments of a function from the values of its parameters; fields of a group become the group."""
     fields: dict[Group, dict[str, Any]] = {}
     for parameter in parameters:
         if parameter.group:
@@ -75,8 +75,8 @@ def _group(parameters: Sequence[Parameter], values: dict[str, Any]) -> dict[str,
     return single | {group.name: group.make(**group_fields) for group, group_fields in fields.items()}
 
 
-def _declare(parser: JobParser, parameter: Parameter) -> None:
-    """Add the option or options of a parameter."""
+def _add_option(parser: JobParser, parameter: Parameter) -> None:
+    """Add the options of a parameter."""
     name, role, flag = parameter.name, parameter.role, f"--{parameter.name.replace('_', '-')}"
     paths = {Role.INPUT: parser.add_inputs, Role.OUTPUT: parser.add_outputs}
     if role in paths:
@@ -89,11 +89,11 @@ def _declare(parser: JobParser, parameter: Parameter) -> None:
     elif role is Role.BLOCK:
         parser.add_block(name, parameter.kind)
     elif role is not Role.UNFINISHED:
-        parser.add_argument(flag, help=parameter.help, **_reading(parameter))
+        parser.add_argument(flag, help=parameter.help, **_argument_options(parameter))
 
 
-def _reading(parameter: Parameter) -> dict[str, Any]:
-    """How argparse reads a value."""
+def _argument_options(parameter: Parameter) -> dict[str, Any]:
+    """Return the arguments of `add_argument` for a value."""
     if parameter.kind is bool:
         return {"action": "store_true"}
     options: dict[str, Any] = {"required": parameter.required, "default": parameter.default}
@@ -106,15 +106,16 @@ def _reading(parameter: Parameter) -> dict[str, Any]:
     return options | ({"nargs": "+" if parameter.required else "*"} if parameter.several else {})
 
 
-def _value(args: Namespace, parameter: Parameter):
+def _parse_value(args: Namespace, parameter: Parameter):
+    """Return the value of a parameter."""
     return parse_identity(args) if isinstance(parameter.role, Fields) else getattr(args, parameter.name)
 
 
 @contextmanager
-def _unfinished(
+def _open_state_folder(
     function: Callable, parameters: Sequence[Parameter], values: dict[str, Any], code: str | None
 ) -> Iterator[Path]:
-    """The folder of the state of this very job, beside its first output; removed once the job has succeeded."""
+    """Open the folder of the job's state, next to its first output, and remove it if the job succeeds."""
     outputs = [values[p.name] for p in parameters if p.role is Role.OUTPUT]
     first = outputs[0][0] if isinstance(outputs[0], list) else outputs[0]
     folder = open_scratch(
@@ -123,8 +124,8 @@ def _unfinished(
     )
     try:
         yield folder
-    except DivergenceError as fault:
-        raise DivergenceError(f"{fault}. What it left: {set_aside(folder, 'diverged')}") from None
+    except DivergenceError as error:
+        raise DivergenceError(f"{error}. State of the job: {set_aside(folder, 'diverged')}") from None
     else:
         shutil.rmtree(folder)
     finally:
@@ -132,7 +133,7 @@ def _unfinished(
 
 
 def _fingerprint(parameters: Sequence[Parameter], values: dict[str, Any], code: str) -> str:
-    """All that the state of an unfinished job depends on, as JSON."""
+    """Return everything that the state of an unfinished job depends on, as JSON."""
     from heuristic_core.models.device import resolve_device, resolve_precision
 
     device = resolve_device(values.get("device", "cpu"))

@@ -1,4 +1,4 @@
-"""The parameters of a job, from the signature and the docstring of its function."""
+"""Parameters of a job, from the signature and docstring of its function."""
 
 import inspect
 import re
@@ -15,8 +15,8 @@ class Group(NamedTuple):
     """A parameter that several jobs share, as a named tuple whose fields are their options.
 
     Attributes:
-        name: Of the parameter.
-        make: The named tuple's class.
+        name: Name of the parameter.
+        make: Class of the named tuple.
     """
 
     name: str
@@ -27,14 +27,14 @@ class Parameter(NamedTuple):
     """One parameter of a job.
 
     Attributes:
-        name: Of the parameter.
-        kind: Its type, of one item where it takes several.
-        role: A `Role`, the `Fields` of an identity, or how it is `Read`.
+        name: Name of the parameter.
+        kind: Type of the parameter, or of its items if it takes a list.
+        role: Its `Role`, the `Fields` of an identity, or its reader (`Read`).
         several: Whether it takes a list.
         required: Whether it has no default.
-        default: Its default.
-        help: What its docstring says.
-        group: The parameter whose field it is; None if it is one itself.
+        default: Default value.
+        help: Its entry in the docstring.
+        group: Group that it is a field of; None for a parameter of the function itself.
     """
 
     name: str
@@ -48,12 +48,12 @@ class Parameter(NamedTuple):
 
 
 def inspect_parameters(function: Callable) -> list[Parameter]:
-    """Read the parameters of a job's function; those of a :class:`Group` are its fields.
+    """Return the parameters of a job's function; a :class:`Group` gives one for each field.
 
     Raises:
-        TypeError: A parameter lacks an annotation, or its docstring.
+        TypeError: If a parameter has no annotation or no entry in the docstring.
     """
-    hints, helps = get_type_hints(function, include_extras=True), dict(_documented(function, "Args"))
+    hints, helps = get_type_hints(function, include_extras=True), dict(_parse_section(function, "Args"))
     parameters: list[Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
         if name not in hints or name not in helps:
@@ -73,8 +73,8 @@ def _is_group(hint) -> bool:
 
 
 def _inspect_group(group: Group) -> list[Parameter]:
-    """Read the fields of a group, which its docstring has under Attributes."""
-    hints, helps = get_type_hints(group.make, include_extras=True), dict(_documented(group.make, "Attributes"))
+    """Return a parameter for each field of a group, with help from section Attributes of its docstring."""
+    hints, helps = get_type_hints(group.make, include_extras=True), dict(_parse_section(group.make, "Attributes"))
     defaults = group.make._field_defaults
     return [
         _parameter(name, hints[name], name not in defaults, defaults.get(name), helps[name])._replace(group=group)
@@ -83,21 +83,21 @@ def _inspect_group(group: Group) -> list[Parameter]:
 
 
 def _parameter(name: str, hint, required: bool, default: Any, description: str) -> Parameter:
-    kind, several = _item(hint)
+    kind, several = _split_list(hint)
     return Parameter(name, *_role(kind), several, required, default, description)
 
 
 def read_summary(function: Callable) -> str:
-    """Return the docstring of a function up to its arguments."""
+    """Return the docstring of a function without its sections."""
     return re.split(r"\n\s*(Args|Returns|Raises):\n", inspect.getdoc(function) or "")[0].strip()
 
 
-def _item(hint) -> tuple[Any, bool]:
-    """The type of one item of an annotation, and whether it is a list of them; None as an alternative is left out."""
+def _split_list(hint) -> tuple[Any, bool]:
+    """Return the type of a value, or of the items of a list, and whether it is a list; `None` is left out."""
     if get_origin(hint) in (Union, UnionType):
         rest = [part for part in get_args(hint) if part is not NoneType]
         if len(rest) == 1:
-            return _item(rest[0])
+            return _split_list(rest[0])
     if get_origin(hint) is list:
         return get_args(hint)[0], True
     return hint, False
@@ -110,9 +110,9 @@ def _role(kind) -> tuple[Any, Role | Fields | Read]:
     return kind, Role.VALUE if kind in SIMPLE or get_origin(kind) is Literal else Role.BLOCK
 
 
-def _documented(described: Callable | type, title: str) -> Iterator[tuple[str, str]]:
-    """The entries of a section of a Google-style docstring, each with its text in one line."""
-    section = re.search(rf"^{title}:\n((?:[ \t]+.*\n?|\n)+)", inspect.getdoc(described) or "", re.MULTILINE)
+def _parse_section(documented: Callable | type, title: str) -> Iterator[tuple[str, str]]:
+    """Yield name and text (one line) of each entry of a section of a Google-style docstring."""
+    section = re.search(rf"^{title}:\n((?:[ \t]+.*\n?|\n)+)", inspect.getdoc(documented) or "", re.MULTILINE)
     entries = re.split(r"^ {4}(\w+(?:, \w+)*): ", section[1] if section else "", flags=re.MULTILINE)
     for names, text in zip(entries[1::2], entries[2::2], strict=True):
         for name in names.split(", "):

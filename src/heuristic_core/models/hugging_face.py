@@ -113,14 +113,14 @@ def _suppress_load_report() -> Iterator[None]:
     """Suppress transformers' table of missing and unused weights, which this module reports itself."""
     logger = logging.getLogger("transformers.modeling_utils")
 
-    def is_not_report(record: logging.LogRecord) -> bool:
+    def keep_message(record: logging.LogRecord) -> bool:
         return "LOAD REPORT" not in record.getMessage()
 
-    logger.addFilter(is_not_report)
+    logger.addFilter(keep_message)
     try:
         yield
     finally:
-        logger.removeFilter(is_not_report)
+        logger.removeFilter(keep_message)
 
 
 @contextlib.contextmanager

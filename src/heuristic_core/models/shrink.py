@@ -127,11 +127,12 @@ def _rebuild(model, config, weights: dict[str, Tensor]):
 
 
 def _grid(model) -> ComponentGrid:
+    """Return the grid of components of a Hugging Face model."""
     return ComponentGrid(len(get_family(model.config.model_type).layers(model)), model.config.num_attention_heads)
 
 
 def _cut_heads(layer: nn.Module, family: Family, removed: list[int], heads: int, means: Tensor) -> None:
-    """Remove the heads `gone` from `layer`; their outputs become the constants `means` [H, dh]."""
+    """Remove the heads `removed` from `layer`; their outputs become the constants `means` [H, dh]."""
     output = layer.get_submodule(family.output)
     size = input_width(output) // heads
     kept = [h for h in range(heads) if h not in removed]

@@ -1,1 +1,1 @@
-"""What a study will need, before anything of it runs: jobs, work, time, disk and memory."""
+"""Estimates of what a study needs before it runs: jobs, work, time, disk and memory."""

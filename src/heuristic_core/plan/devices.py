@@ -1,4 +1,4 @@
-"""Devices, and how long work takes on them; devices.yaml has the numbers and where they come from."""
+"""Devices and the time that work takes on them. devices.yaml has the throughputs and their sources."""
 
 import math
 from functools import cache
@@ -12,19 +12,22 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.blocks import Block, Positive, Precision, PrecisionSetting, Share
 from heuristic_core.plan.shapes import Shape
 
-PASSES = {"finetune": 3, "prune": 2, "evaluate": 1}  # forward passes that one with its backward pass costs
-DEFAULT_DEVICES = {
-    "cpu": "cpu",
-    "cuda": "a5000",
-}  # the device of a study's setting `device`: for a GPU, the paper's
+PASSES = {"finetune": 3, "prune": 2, "evaluate": 1}  # cost of a pass, with its backward pass, in forward passes
+DEFAULT_DEVICES = {"cpu": "cpu", "cuda": "a5000"}  # setting `device` -> device; the GPU is the paper's
 Engine = Literal["finetune", "prune", "evaluate"]
 
 
 class Work(NamedTuple):
-    """What all jobs of one kind compute, over all fine-tuning seeds; pre-training once for all of them.
+    """Work of all jobs of one kind, over all fine-tuning seeds. Pre-training counts once.
 
-    rules: those whose jobs do it. engine: key of `PASSES`. times: training steps, or evaluated models. pairs, tokens:
-    that pass through, each time they do. flops: floating-point operations.
+    Attributes:
+        name: Kind of work, as the plan prints it.
+        rules: Rules of the jobs.
+        engine: Key of `PASSES`.
+        repeats: Number of training steps, or of evaluated models.
+        pairs: Number of pairs that pass through the model, counted at every pass.
+        tokens: Their number of tokens.
+        flops: Floating-point operations.
     """
 
     name: str
@@ -37,7 +40,7 @@ class Work(NamedTuple):
 
 
 class Throughput(Block):
-    """A piece of work that was timed; devices.yaml explains the fields."""
+    """Measured time of a piece of work. devices.yaml explains the fields."""
 
     shape: Shape
     engine: Engine
@@ -57,7 +60,15 @@ class Throughput(Block):
 
 
 class Device(Block):
-    """unit: what its hours are hours of. peak: TFLOP/s by precision, for a device without throughputs."""
+    """A device.
+
+    Attributes:
+        unit: Unit of its hours: hours of a core, or of a GPU.
+        about: Its name in the plan.
+        memory: Memory in GB.
+        peak: TFLOP/s by precision, for a device without throughputs.
+        throughputs: Measured or published times.
+    """
 
     unit: Literal["core", "GPU"]
     about: str
@@ -67,7 +78,7 @@ class Device(Block):
 
 
 class Devices(Block):
-    """The contents of devices.yaml."""
+    """Contents of devices.yaml."""
 
     shapes: dict[str, Shape]
     share: Share
@@ -75,7 +86,13 @@ class Devices(Block):
 
 
 class Hours(NamedTuple):
-    """kind: measured, published or estimate. basis: what the number was taken or computed from."""
+    """Estimated time of a piece of work.
+
+    Attributes:
+        hours: Hours of one core or GPU.
+        kind: "measured", "published" or "estimate".
+        basis: Throughput or peak from which the hours are computed.
+    """
 
     hours: float
     kind: str
@@ -83,27 +100,36 @@ class Hours(NamedTuple):
 
 
 @cache
-def _table() -> Devices:
+def _load_devices() -> Devices:
     text = resources.files("heuristic_core.plan").joinpath("devices.yaml").read_text()
     return Devices.model_validate(yaml.safe_load(text))
 
 
 def get_device(name: str) -> Device:
-    """The device of that name. Raises InputError that lists those there are."""
-    if name not in (devices := _table().devices):
+    """Return a device.
+
+    Raises:
+        InputError: If the name is unknown; the message lists the known names.
+    """
+    if name not in (devices := _load_devices().devices):
         raise InputError(f"DEVICE = {name!r}: unknown device; choose from {', '.join(devices)} (plan/devices.yaml)")
     return devices[name]
 
 
 def estimate_hours(work: Work, shape: Shape, device: Device, setting: PrecisionSetting) -> Hours:
-    """How long `work` takes on a device of which one job at a time is run: hours of one core or GPU.
+    """Estimate the time of work on a device that runs one job at a time.
 
-    With "auto" a GPU is taken for one that multiplies in bfloat16, and a core for one that does not: more hours.
+    Args:
+        work: The work.
+        shape: Shape of the model.
+        device: The device.
+        setting: Precision. With "auto", a GPU is assumed to support bfloat16 and a core is not.
     """
     precision = setting if setting != "auto" else "bfloat16" if device.unit == "GPU" else "float32"
     if not device.throughputs:
-        rate = _table().share * device.peak[precision] * 1e12
-        return Hours(work.flops / rate / 3600, "estimate", f"{_table().share:.0%} of the peak, {precision}")
+        share = _load_devices().share
+        rate = share * device.peak[precision] * 1e12
+        return Hours(work.flops / rate / 3600, "estimate", f"{share:.0%} of the peak, {precision}")
 
     def rank(throughput: Throughput) -> tuple[float, bool, bool]:
         return _distance(throughput.shape, shape), throughput.engine != work.engine, throughput.precision != precision
@@ -116,5 +142,5 @@ def estimate_hours(work: Work, shape: Shape, device: Device, setting: PrecisionS
 
 
 def _distance(first: Shape, second: Shape) -> float:
-    """How far apart two models are in cost, on a logarithmic scale."""
+    """Return the absolute log ratio of the costs of two models."""
     return abs(math.log(first.flops_per_token(0) / second.flops_per_token(0)))

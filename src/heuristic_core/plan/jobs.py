@@ -15,7 +15,15 @@ from heuristic_core.config.reading import read_merged_configs
 
 
 class PlannedJob(NamedTuple):
-    """A job that a run would start. inputs, outputs: paths. command: for the shell. reason: in Snakemake's words."""
+    """A job that a run would start.
+
+    Attributes:
+        rule: Name of its rule.
+        inputs: Paths of its inputs.
+        outputs: Paths of its outputs.
+        command: Shell command.
+        reason: Snakemake's reason for running it.
+    """
 
     rule: str
     inputs: list[str]
@@ -25,37 +33,50 @@ class PlannedJob(NamedTuple):
 
     @property
     def argv(self) -> list[str]:
-        """The words of its command, `fork SCRIPT --OPTION ...`."""
+        """Words of its command, `fork SCRIPT --OPTION ...`."""
         return shlex.split(self.command.replace("\\\n", ""))
 
 
 def count_jobs(snakefile: Path, configfiles: Sequence[str], everything: bool) -> Counter:
-    """Jobs by rule that a run would start in the working directory. Rules for single blocks of seeds count as `prune`.
+    """Count the jobs that a run would start in the working directory.
 
-    everything: also those whose results exist.
+    Args:
+        snakefile: Path of the Snakefile.
+        configfiles: Paths of the configuration files, which are merged.
+        everything: Whether to count jobs whose results exist, too.
+
+    Returns:
+        Number of jobs by base rule, see :func:`base_rule`.
     """
     return Counter(base_rule(job.rule) for job in dry_run(snakefile, configfiles, *["--forceall"] * everything))
 
 
 def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[PlannedJob]:
-    """The jobs that make something in Snakemake's dry run, as the plugin `snakemake_logger_plugin_jobs` reports them.
+    """List the jobs with outputs of a dry run, as the logger plugin `jobs` reports them.
 
-    Raises InputError with Snakemake's own words where it refuses, and ConfigError where a file cannot be read.
+    Args:
+        snakefile: Path of the Snakefile.
+        configfiles: Paths of the configuration files, which are merged.
+        *options: Further options of Snakemake.
+
+    Raises:
+        InputError: If Snakemake fails; the message quotes its output.
+        ConfigError: If a configuration file cannot be read.
     """
-    read_merged_configs(configfiles)  # of a missing one Snakemake shows a traceback
+    read_merged_configs(configfiles)  # Snakemake would show a traceback if a file is missing
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--configfile", *configfiles]
     command += ["--dry-run", "--cores", "1", "--nolock", "--logger", "jobs", *options]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
+    process = subprocess.run(command, capture_output=True, text=True)
+    if process.returncode:
         raise InputError(
-            f"the dry run of {' '.join(configfiles)} failed:\n{(done.stdout + done.stderr).strip()[-2000:]}"
+            f"the dry run of {' '.join(configfiles)} failed:\n{(process.stdout + process.stderr).strip()[-2000:]}"
         )
-    listed = [PlannedJob(**json.loads(line)) for line in done.stdout.splitlines()]
-    return [job for job in listed if job.outputs]
+    jobs = [PlannedJob(**json.loads(line)) for line in process.stdout.splitlines()]
+    return [job for job in jobs if job.outputs]
 
 
 def base_rule(rule: str) -> str:
-    """The rule's name; rules for single blocks of pruning runs are all called `prune`, or `prune_closed`."""
+    """Return the name of a rule without its seeds: `prune` for `prune_42`, `prune_closed` for `prune_closed_0`."""
     return re.sub(r"(prune(_closed)?)(_\d+)+$", r"\1", rule)
 
 
@@ -63,15 +84,17 @@ def select_study(prefix: str, prefixes: Collection[str], counts: Counter) -> Cou
     """Select the jobs of one study from those of a file of studies.
 
     Args:
-        prefix: What the names of the study's rules begin with.
-        prefixes: Those of all studies. A rule without any, such as of a table of all studies, is none of a study's.
+        prefix: Prefix of the study's rules.
+        prefixes: Prefixes of all studies. Rules without a prefix, such as of a table of all studies, are left out.
         counts: Jobs by rule.
 
     Returns:
         Jobs by rule, without the prefix.
     """
 
-    def owner(rule: str) -> str | None:
-        return max((known for known in prefixes if rule.startswith(known)), key=len, default=None)
+    def longest_prefix(rule: str) -> str | None:
+        return max(filter(rule.startswith, prefixes), key=len, default=None)
 
-    return Counter({rule.removeprefix(prefix): count for rule, count in counts.items() if owner(rule) == prefix})
+    return Counter(
+        {rule.removeprefix(prefix): count for rule, count in counts.items() if longest_prefix(rule) == prefix}
+    )

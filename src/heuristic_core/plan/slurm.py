@@ -1,24 +1,25 @@
-"""How Snakemake follows jobs of SLURM: slurm/profile.yaml asks this module when Snakemake reads it."""
+"""Choice of the command that queries the state of SLURM jobs. slurm/profile.yaml calls it."""
 
 import shutil
 import subprocess
 import sys
 
-TIMEOUT_SECONDS = 30  # that the accounting database has to answer
+TIMEOUT_SECONDS = 30  # for an answer of the accounting database
 
 
 def choose_status_command() -> str | None:
-    """`sacct` where it answers, else `squeue`; None without SLURM. Says which, and why.
+    """Choose the command, and print the choice with its reason.
 
-    Accounting may be off although `sacct` is installed; a run that then asked it would wait for ever.
+    Accounting may be off although `sacct` is installed. A run that used it would then wait forever.
+
+    Returns:
+        "sacct" if it works, else "squeue"; None without SLURM.
     """
     if shutil.which("sbatch") is None:
-        _print_message(
-            "there is no sbatch on this machine; jobs cannot be submitted from here, but a dry run (-n) works"
-        )
+        _print_message("sbatch not found: jobs cannot be submitted from this machine, but a dry run (-n) works")
         return None
     if shutil.which("sacct") is None:
-        return _report_choice("squeue", "there is no sacct here")
+        return _report_choice("squeue", "sacct not found")
     try:
         process = subprocess.run(
             ["sacct", "--allocations", "--noheader", "--starttime", "now"],
@@ -27,14 +28,15 @@ def choose_status_command() -> str | None:
             timeout=TIMEOUT_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        return _report_choice("squeue", f"sacct gave no answer within {TIMEOUT_SECONDS} s")
+        return _report_choice("squeue", f"sacct did not answer within {TIMEOUT_SECONDS} s")
     if process.returncode:
-        return _report_choice("squeue", f"sacct says {process.stderr.strip()!r}")
+        return _report_choice("squeue", f"sacct failed: {process.stderr.strip()!r}")
     return _report_choice("sacct", "accounting is on")
 
 
 def _report_choice(command: str, reason: str) -> str:
-    _print_message(f"the state of jobs comes from {command}: {reason}")
+    """Print the choice and return it."""
+    _print_message(f"querying the state of jobs by {command}: {reason}")
     return command
 
 

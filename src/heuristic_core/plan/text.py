@@ -1,4 +1,4 @@
-"""A plan's tables as text for the terminal. What follows a ~ was not measured, or rests on what is not counted."""
+"""Tables of a plan as text for the terminal. ~ marks numbers that are neither measured nor counted."""
 
 from collections import Counter
 
@@ -6,7 +6,15 @@ Rows = list[list[str]]
 
 
 def job_rows(all_jobs: Counter, missing_jobs: Counter) -> Rows:
-    """Rows under "jobs", "all", "exist", "to do", by rule. all_jobs: all jobs; missing_jobs: those to do."""
+    """Return a row for each rule, and a row of totals.
+
+    Args:
+        all_jobs: Number of jobs by rule.
+        missing_jobs: Number of jobs by rule whose results do not exist.
+
+    Returns:
+        Rule, and number of jobs: all, with results, without results.
+    """
     all_jobs, missing_jobs = _merge_drawings(all_jobs), _merge_drawings(missing_jobs)
     rows = [(rule, n, missing_jobs[rule]) for rule, n in all_jobs.items()]
     rows.append(("total", all_jobs.total(), missing_jobs.total()))
@@ -14,7 +22,7 @@ def job_rows(all_jobs: Counter, missing_jobs: Counter) -> Rows:
 
 
 def _merge_drawings(jobs: Counter) -> Counter:
-    """The same with one entry for all figures and tables that are for reading."""
+    """Merge the rules of figures and tables for reading into one entry."""
     merged = Counter()
     for rule, count in jobs.items():
         merged["figures and tables" if rule.startswith(("figure", "table")) else rule] += count
@@ -22,22 +30,22 @@ def _merge_drawings(jobs: Counter) -> Counter:
 
 
 def format_number(value: float) -> str:
-    """A number with three digits, or more before the point."""
+    """Format a number with three significant digits, or all digits before the point."""
     return f"{value:,.3g}" if value < 100 else f"{value:,.0f}"
 
 
 def format_estimate(value: float) -> str:
-    """The same of an estimate."""
+    """Format an estimate, marked by ~."""
     return f"~{format_number(value)}" if value else "0"
 
 
 def format_gigabytes(size: float) -> str:
-    """An estimate in bytes."""
+    """Format an estimate in bytes as gigabytes."""
     return format_estimate(size / 1e9)
 
 
 def format_table(head: list[str], rows: Rows) -> str:
-    """Columns side by side: the first and the last, where it is text, to the left, numbers to the right."""
+    """Format a table. Numbers are right-aligned; the first column and a last column of text are left-aligned."""
     cells = [head, *rows]
     widths = [max(len(row[k]) for row in cells) for k in range(len(head))]
     text = {0} | ({len(head) - 1} if head[-1] == "throughput from" else set())

@@ -190,7 +190,7 @@ def check_result(path: str, file_digests: dict[str, str], root: Path) -> None:
             state = "is missing" if name not in current else "was added" if name not in expected else "has changed"
             raise InputError(
                 f"{root / name} {state} since {record['script']} made it (SHA-256 {current.get(name)}, recorded "
-                f"{expected.get(name)}). To make it again: rm -r {shlex.quote(path)}, and run again"
+                f"{expected.get(name)}). To recompute it: rm -r {shlex.quote(path)}, then run the study again"
             )
 
 
@@ -215,8 +215,7 @@ def read_record(file: str | Path) -> dict:
         problem = f"{type(error).__name__}: {error}"
     if problem:
         raise InputError(
-            f"{file} is not a valid provenance record ({problem}). "
-            "To make it again: remove it and its result, and run again"
+            f"{file} is not a valid provenance record ({problem}). Remove it and its result, then run the study again"
         )
     return record
 

@@ -145,12 +145,12 @@ def format_comparison(root: Path, file: Path, comparison: Comparison) -> str:
     Args:
         root: Folder of the study.
         file: Path of the published digests.
-        comparison: Result of `compare(root, file)`.
+        comparison: Result of :func:`compare_results`.
     """
     if comparison.first is None:
-        return f"{root}: all {comparison.results} results are byte for byte those of {file}"
+        return f"{root}: all {comparison.results} results equal those of {file}, byte for byte"
     counts = f"{comparison.differing} differ" + (f", {comparison.missing} are missing" if comparison.missing else "")
-    first = "first difference" if comparison.differing else "first that is missing"
+    first = "first difference" if comparison.differing else "first missing result"
     return (
         f"{root}: of {comparison.results} results in {file}, {counts}\n  {first}: rule "
         f"{comparison.first.rule}, job {comparison.first.job}: {comparison.first.result}\n  likely reason: "
@@ -197,9 +197,9 @@ def _reason(root: Path, path: str, digest: str | None, job: dict, published: dic
         published: All published digests.
     """
     if digest is None:
-        return "it is missing; run the study to its end"
+        return "it is missing; complete the run of the study"
     if (record := _find_record(root, path)) is None:
-        return "it has no record, so this workflow did not make it here"
+        return "it has no record: it was not made by this workflow"
     if record["outputs"].get(path) != digest:
         return f"it has changed since {record['script']} made it; remove it and run the study again"
     return "; ".join(_iter_differences(record, job, published)) or (
@@ -212,20 +212,20 @@ def _iter_differences(record: dict, job: dict, published: dict) -> Iterator[str]
     """Yield what differs between the record of a job and the published job."""
     current = _causes(record)
     if record["arithmetic"] != published["arithmetic"]:
-        yield f"arithmetic: it was computed in {record['arithmetic']}, the published one in {published['arithmetic']}"
+        yield f"arithmetic: {record['arithmetic']} here, {published['arithmetic']} in the published results"
     if current["settings"] != job["settings"]:
-        yield "the configuration: this job had other settings"
+        yield "the configuration: settings of this job differ"
     if changed := sorted(name for name, sha in current["sources"].items() if job["sources"].get(name) != sha):
-        yield f"files that it reads: {', '.join(changed)}"
+        yield f"input files of the job: {', '.join(changed)}"
     versions = [
         f"{name} {version} -> {record['packages'].get(name)}"
         for name, version in published["packages"].items()
         if record["packages"].get(name) != version and name not in IGNORED_PACKAGES
     ]
     if versions:
-        yield f"versions of packages: {', '.join(versions)}"
+        yield f"package versions: {', '.join(versions)}"
     if current["code"] != job["code"]:
-        yield f"the code of {job['rule']}, or the lock, has changed"
+        yield f"the code of rule {job['rule']}, or the locked packages, changed"
 
 
 def _find_record(root: Path, path: str) -> dict | None:

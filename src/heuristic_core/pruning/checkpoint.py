@@ -29,6 +29,6 @@ def write_checkpoint(checkpoint: Input, means: Input, subnetwork: Input, folder:
     model = load_classifier(checkpoint).eval()
     view = wrap_model(model)
     constants = zero_means(view) if zero else ComponentMeans.load(Path(means))
-    removed = Subnetwork.load(Path(subnetwork)).removed_from(view.grid)
+    removed = Subnetwork.load(Path(subnetwork)).list_removed(view.grid)
     zero_components(model, removed, constants.heads, constants.mlps).save_pretrained(folder)
     load_tokenizer(checkpoint).save_pretrained(folder)

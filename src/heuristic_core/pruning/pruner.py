@@ -40,8 +40,8 @@ class Pruner:
             means: File of component means.
             logits: File of the full model's logits on the training pairs.
             train: File of encoded training pairs.
-            settings: Of pruning.
-            device: Where the model runs.
+            settings: Settings of pruning.
+            device: Device of the model.
         """
         self._settings = settings
         model = load_model(checkpoint, device, settings.precision)
@@ -101,13 +101,13 @@ def find_subnetworks(
         logits: The full model's logits on the training pairs (safetensors).
         train: Encoded training pairs (safetensors).
         prune: Settings of pruning.
-        run: Which checkpoint, and the sparsity.
+        run: Identity of the checkpoint, and the sparsity.
         seeds: Pruning seeds.
         subnetworks: Where to write each seed's subnetwork (JSON).
         traces: Where to write the trace of each seed's pruning (Parquet).
         unfinished: Folder of the state from which the job resumes.
         repeat: Number of the repeated run; 0 for the first.
-        device: Where the model runs.
+        device: Device of the model.
     """
     require_same_length(seeds=seeds, subnetworks=subnetworks, traces=traces)
     pruner = Pruner(checkpoint, means, logits, train, prune, device)

@@ -33,12 +33,12 @@ def simulate_schedule(settings: Gates, size: int, sparsity: float, seeds: Sequen
     rows = []
     while learner.step < learner.steps:
         for draw in learner.draws(STEPS_PER_DRAW, 1):
-            rows.append(learner.compute_gradients(draw, _no_loss)[:, SPARSITY_COLUMN])
+            rows.append(learner.compute_gradients(draw, _zero_divergence)[:, SPARSITY_COLUMN])
             learner.advance()
     last = rows[-max(1, round(end * len(rows))) :]
     return torch.stack(last).mean(0).tolist()
 
 
-def _no_loss(z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
+def _zero_divergence(z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
     """Return zero loss and gradient; a :data:`heuristic_core.pruning.learner.Divergence`."""
     return torch.zeros(len(z)), torch.zeros_like(z)

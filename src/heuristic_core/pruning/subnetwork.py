@@ -54,7 +54,7 @@ class Subnetwork:
         kept = set(self.kept)
         return [float(i in kept) for i in range(len(self.grid))]
 
-    def removed_from(self, grid: ComponentGrid) -> list[int]:
+    def list_removed(self, grid: ComponentGrid) -> list[int]:
         """Return the ascending indices of removed components.
 
         Raises:

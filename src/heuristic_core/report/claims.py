@@ -20,7 +20,7 @@ class Claim(NamedTuple):
         paper: Where the paper says it.
         family: Claims whose p are adjusted together; None for a check.
         overall: Row of the study, or the only row.
-        seeds: Rows by fine-tuning seed; empty if there is only `whole`.
+        seeds: Rows by fine-tuning seed; empty if there is only `overall`.
         plot: Positions of these rows, see `_place_marks`.
     """
 

@@ -20,8 +20,8 @@ class Pair(NamedTuple):
     """One figure, table or claim of both studies.
 
     Attributes:
-        a: That of study a; None if a lacks it.
-        b: That of study b; None if b lacks it.
+        a: Item of study a; None if a lacks it.
+        b: Item of study b; None if b lacks it.
     """
 
     a: Exhibit | Claim | None
@@ -74,14 +74,14 @@ def pair_claims(a: Sequence[Claim], b: Sequence[Claim]) -> list[Pair]:
 
 
 def pair_figures(
-    roots: Sequence[Path], drawings: Sequence[Sequence[str]], exhibit_of: Callable[[Path, str], Exhibit]
+    roots: Sequence[Path], drawings: Sequence[Sequence[str]], load: Callable[[Path, str], Exhibit]
 ) -> list[Pair]:
     """Pair the figures and tables of both studies.
 
     Args:
         roots: Folders of both studies.
         drawings: For each figure or table, the names of targets that show it. A study may have any one of them.
-        exhibit_of: Function that loads a target from a study's folder.
+        load: Function that loads a target from a study's folder.
 
     Returns:
         Pairs in the order of `drawings`, without those that neither study has.
@@ -89,7 +89,7 @@ def pair_figures(
 
     def load_first(root: Path, names: Sequence[str]) -> Exhibit | None:
         available = (name for name in names if all(Path(path).is_file() for path in target_files(str(root), name)))
-        return next((exhibit_of(root, name) for name in available), None)
+        return next((load(root, name) for name in available), None)
 
     pairs = [Pair(*(load_first(root, names) for root in roots)) for names in drawings]
     return [pair for pair in pairs if pair.a or pair.b]

@@ -17,7 +17,7 @@ def describe_study(settings: Json, description: Output, context: Json | None = N
     Args:
         settings: The study's checked settings, as JSON.
         description: Where to write both (JSON).
-        context: What analysis needs to know of the study, as JSON; default: nothing.
+        context: Settings of the study that analyses need, as JSON; default: none.
     """
     write_text(Path(description), json.dumps({"context": context, "settings": settings}, indent=1) + "\n")
 

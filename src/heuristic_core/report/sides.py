@@ -27,7 +27,7 @@ class Comparison(NamedTuple):
 
     Attributes:
         script: Name of the script.
-        usage: What a user has to give, for messages.
+        usage: Usage of the command, for error messages.
         sides: Function from the user's text to both sides; InputError if it does not name two finished studies.
     """
 
@@ -41,7 +41,7 @@ def parse_two_studies(text: str, usage: str) -> list[str]:
 
     Args:
         text: Value of `compare` in the configuration.
-        usage: What a user has to give, for the message.
+        usage: Usage of the command, for error messages.
 
     Raises:
         InputError: If there are not two words.
@@ -60,7 +60,7 @@ def check_study_folder(path: str, usage: str) -> Path:
 
     Args:
         path: Path given by the user.
-        usage: What a user has to give, for the message.
+        usage: Usage of the command, for error messages.
 
     Raises:
         InputError: If the folder is missing, has no finished study, or has special characters in its name.

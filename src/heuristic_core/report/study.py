@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from heuristic_core.report.claims import Claim, count_verdicts, count_verdicts_by_seed, group_claims
 from heuristic_core.report.exhibits import Exhibit
@@ -12,31 +13,42 @@ from heuristic_core.stats.estimates import NOT_RUN, TOO_FEW
 from heuristic_core.stats.verdicts import VERDICT_MEANINGS
 
 
-def study_values(
-    root: Path,
-    settings: dict | None,
-    claims: Sequence[dict],
-    exhibits: Sequence[Exhibit],
-    records: Sequence[Mapping],
-    made_with: Mapping[str, str],
-    absent: Sequence[str] = (),
-) -> dict:
-    """Return the variables of template study.html.j2.
+class ReportData(NamedTuple):
+    """Data of a study's report.
 
-    Args:
+    Attributes:
         root: Folder of the study.
         settings: Checked configuration; None for imported results.
         claims: Rows of table "claims".
-        exhibits: Figures and tables, in order.
+        captions: Captions by target.
+        targets: Figures and tables to show, in order.
         records: One record for each job.
-        made_with: Name -> version of the software that made the results.
-        absent: Sentences on figures and tables that the study lacks: why, and which setting would give them.
+        versions: Name -> version of the software that made the results.
+        absent: Sentences on unavailable figures and tables: the reason, and the setting that would enable them.
     """
-    all_claims = group_claims(claims)
+
+    root: Path
+    settings: dict | None
+    claims: Sequence[dict]
+    captions: Mapping[str, str]
+    targets: Sequence[str]
+    records: Sequence[Mapping]
+    versions: Mapping[str, str]
+    absent: Sequence[str] = ()
+
+
+def study_values(data: ReportData, exhibits: Sequence[Exhibit]) -> dict:
+    """Return the variables of template study.html.j2.
+
+    Args:
+        data: Data of the report.
+        exhibits: Figures and tables, in order.
+    """
+    all_claims = group_claims(data.claims)
     judged = [claim for claim in all_claims if not _undecidable(claim)]
     primary = [claim for claim in judged if claim.family is not None]
     return {
-        "study": root.name,
+        "study": data.root.name,
         "claims": primary,
         "checks": [claim for claim in judged if claim.family is None],
         "undecidable": [claim for claim in all_claims if _undecidable(claim)],
@@ -48,10 +60,10 @@ def study_values(
         "view_look": VIEW_CONFIG,
         "view_library": load_library() if any(e.view for e in exhibits) else None,
         "sheets": [e for e in exhibits if not e.image],
-        "absent": absent,
-        "settings": group_settings(settings or {}),
-        "scripts": summarise_scripts(records),
-        "versions": made_with,
+        "absent": data.absent,
+        "settings": group_settings(data.settings or {}),
+        "scripts": summarise_scripts(data.records),
+        "versions": data.versions,
     }
 
 

@@ -79,7 +79,7 @@ def judge(
         evidence: Evidence of each seed.
         overall: Identity columns of the rows for all evidence together.
         seeds: Identity columns of each seed's rows; if empty, there are only the rows for all evidence together.
-        unit: What the seeds are, such as "fine-tuning seeds".
+        unit: Kind of the seeds, such as "fine-tuning seeds".
     """
     scopes = [overall, *seeds]
     rows: list[list[dict]] = [[] for _ in scopes]
@@ -90,7 +90,7 @@ def judge(
             scope.append(about | _row(claim, *item))
     for scope in rows:
         _adjust(scope)
-    return make_frame("claims", [row for of_claim in zip(*rows, strict=True) for row in of_claim])
+    return make_frame("claims", [row for claim_rows in zip(*rows, strict=True) for row in claim_rows])
 
 
 def _adjust(rows: list[dict]) -> None:

@@ -10,7 +10,7 @@ from heuristic_core.stats.frames import make_frame
 from heuristic_core.stats.verdicts import CONTRADICTED, SUPPORTED, is_test
 
 
-def compute_share_interval(holding: int, of: int) -> tuple[float, float]:
+def compute_share_interval(holding: int, total: int) -> tuple[float, float]:
     """Compute the 95 % interval of the share of seeds on which a claim holds (Clopper and Pearson 1934).
 
     Seeds of the same pre-trained model may be more alike than seeds of different models. The interval is nevertheless
@@ -19,12 +19,12 @@ def compute_share_interval(holding: int, of: int) -> tuple[float, float]:
 
     Args:
         holding: Number of seeds on which the claim holds.
-        of: Number of seeds.
+        total: Number of seeds.
 
     Returns:
         Lower and upper end, 0-1.
     """
-    ends = scipy.stats.binomtest(holding, of).proportion_ci(0.95, method="exact")
+    ends = scipy.stats.binomtest(holding, total).proportion_ci(0.95, method="exact")
     return float(ends.low), float(ends.high)
 
 

@@ -54,9 +54,9 @@ def estimate_standard_error(sd: float, n: int, pairs: float) -> tuple[float, flo
     """
     if n < 2 or np.isnan(sd):
         return np.nan, np.nan
-    of_seeds = sd / np.sqrt(n)
-    error = np.hypot(of_seeds, np.nan_to_num(pairs) / scipy.stats.norm.ppf((1 + CONFIDENCE_LEVEL) / 2))
-    return float(error), float((n - 1) * (error / of_seeds) ** 4 if of_seeds > 0 else n - 1)
+    seed_error = sd / np.sqrt(n)
+    error = np.hypot(seed_error, np.nan_to_num(pairs) / scipy.stats.norm.ppf((1 + CONFIDENCE_LEVEL) / 2))
+    return float(error), float((n - 1) * (error / seed_error) ** 4 if seed_error > 0 else n - 1)
 
 
 def welch_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:

@@ -120,7 +120,7 @@ def combine_seeds(estimates: Sequence[Estimate], threshold: str, unit: str) -> E
     Args:
         estimates: Estimate of each seed.
         threshold: Threshold of the claim, such as "> 20 %" or "p < 0.05".
-        unit: What the seeds are, such as "fine-tuning seeds".
+        unit: Kind of the seeds, such as "fine-tuning seeds".
     """
     if is_test(threshold):
         opposites = [estimate.opposite for estimate in estimates]

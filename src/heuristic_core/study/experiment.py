@@ -51,7 +51,7 @@ class Experiment(ABC):
         paper: Identifier of the paper in CITATION.cff, such as "arXiv:2403.03942".
         figure_script: Name of the script that draws.
         commands: Keys of Snakemake's --config that are commands rather than settings of a study.
-        comparison: How studies are compared, if they are.
+        comparison: Comparison of two studies; None if unsupported.
         sweep: Checks a figure over several studies, see :func:`heuristic_core.experiments.studies.parse_sweep`; its
             rule is in `sweep.smk` of the experiment's rules.
         setting_keys: Names of job settings that differ from the configuration's -> key there; "" if the rest of the
@@ -71,7 +71,11 @@ class Experiment(ABC):
 
     @abstractmethod
     def parse(self, values: dict, origin: str = "configuration") -> Study:
-        """Check a configuration. Raises ConfigError with one line per error."""
+        """Check a configuration.
+
+        Raises:
+            ConfigError: If it is invalid; the message has one line per error.
+        """
 
     @abstractmethod
     def plan(self, study: Study, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:
@@ -107,7 +111,7 @@ class Experiment(ABC):
 
     def list_parts(self, study: Study) -> dict[str, list[str]]:
         """Return the files that tables of a study are joined from, by table."""
-        folder, wildcards = self.layout.of(study).parts, self.list_wildcards(study)
+        folder, wildcards = self.layout.from_study(study).parts, self.list_wildcards(study)
         return {
             name: [f"{folder}/{path}" for path in _expand(table.parts, wildcards)]
             for name, table in self.tables.items()
@@ -124,7 +128,7 @@ class Experiment(ABC):
 
     def list_members(self, study: Study) -> list[str]:
         """Return the members of the study's archive: paths below its folder."""
-        layout = self.layout.of(study)
+        layout = self.layout.from_study(study)
         targets = [name for name in self.targets if self.find_missing(name, study) is None]
         paths = [*map(layout.table, (*self.list_tables(study), "claims", "provenance"))]
         paths += [path for name in targets for path in target_files(layout.root, name)]

@@ -17,7 +17,7 @@ class Layout:
     root: str
 
     @classmethod
-    def of(cls, study) -> Self:
+    def from_study(cls, study) -> Self:
         """Return the layout of a study."""
         return cls(study.root)
 

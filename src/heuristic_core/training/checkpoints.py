@@ -25,11 +25,11 @@ class FinetuningRun(NamedTuple):
     """One run of fine-tuning.
 
     Attributes:
-        identity: Which run.
+        identity: Identity of the run.
         train: File of encoded training pairs.
         evaluation: File of encoded evaluation pairs.
-        settings: Of fine-tuning.
-        precision: Of evaluation.
+        settings: Settings of fine-tuning.
+        precision: Precision of evaluation.
         unfinished: Folder of the state from which it resumes.
     """
 
@@ -51,7 +51,7 @@ class FinetuningRun(NamedTuple):
         """Fine-tune, and write the tables "finetune_trace" and "finetune_predictions", and checkpoints.
 
         Args:
-            model: What is fine-tuned.
+            model: Model to fine-tune.
             trace: Where to write losses.
             predictions: Where to write predictions of every evaluation.
             checkpoints: Step -> folder of each checkpoint; none by default.
@@ -134,7 +134,7 @@ def finetune_checkpoints(
         tokenizer: Folder of the tokenizer.
         model: Block of the configuration.
         finetune: Settings of fine-tuning.
-        run: Which run.
+        run: Identity of the run.
         trace: Where to write losses (Parquet).
         predictions: Where to write predictions of every evaluation (Parquet).
         checkpoints: Folders in which to save the model, one for each of finetune.checkpoints.
@@ -143,8 +143,8 @@ def finetune_checkpoints(
         model_files: Files of the model, where its block names a folder, for the record.
         pretrained: Folder of the model, where its block has `pretraining`.
         threads: CPU threads.
-        device: Where the model runs.
-        precision: Of evaluation.
+        device: Device of the model.
+        precision: Precision of evaluation.
     """
     require_same_length(**{"finetune.checkpoints": finetune.checkpoints, "checkpoints": checkpoints})
     initial, made = load_initial_model(model, tokenizer, subsets, run.ft_seed, finetune.dropout, device, pretrained)

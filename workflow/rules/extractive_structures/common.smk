@@ -27,14 +27,14 @@ UNAVAILABLE_RULES = {
     "publish": (
         LAYOUT.log("publish"),
         1,
-        "Models of this experiment have no architecture of Hugging Face: nothing to publish.",
+        "Models of this experiment have no Hugging Face architecture and cannot be published.",
     ),
 }
 if not NEEDS_DOWNLOAD:
     UNAVAILABLE_RULES["fetch"] = (
         LAYOUT.log("fetch"),
         0,
-        "This study takes nothing from elsewhere: there is nothing to fetch.",
+        "This study needs no downloads: nothing to fetch.",
     )
 PRETRAINING_KEYS = set(type(STUDY.pretraining).model_fields) - {"corpora"}  # what pre-training depends on
 

@@ -9,11 +9,11 @@ CONDITIONS = list(STUDY.conditions)
 KEPT_STEPS = {name: STUDY.condition_settings(name).training.kept for name in CONDITIONS}
 SAMPLED_CHECKPOINTS = [(name, step) for name in CONDITIONS for step in STUDY.sampled_steps(name)]
 UNAVAILABLE_RULES = {
-    "fetch": (LAYOUT.log("fetch"), 0, "This study takes nothing from elsewhere: there is nothing to fetch."),
+    "fetch": (LAYOUT.log("fetch"), 0, "This study needs no downloads: nothing to fetch."),
     "publish": (
         LAYOUT.log("publish"),
         1,
-        "Models of this experiment have no architecture of Hugging Face: nothing to publish.",
+        "Models of this experiment have no Hugging Face architecture and cannot be published.",
     ),
 }
 PRUNING_KEYS = {"checkpoints", "seeds", "sparsity", "gates", "lists", "training_lists"}  # what subsets depend on

@@ -37,7 +37,7 @@ from heuristic_core.data.rows import find_local_paths
 
 CELLS = list_cells(STUDY)
 REPEATS = repeated_cells(STUDY)
-CONTEXT = Context.of(STUDY)
+CONTEXT = Context.from_study(STUDY)
 # Blocks (`model`, `task`) that name something to download.
 DOWNLOAD_BLOCKS = {
     file.key.split(".")[0] for file in list_sources(STUDY.model, STUDY.task) + list_downloads(STUDY.task)

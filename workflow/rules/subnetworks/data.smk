@@ -3,7 +3,7 @@ import re
 import sys
 
 if not DOWNLOAD_BLOCKS:
-    NOTHING_TO_FETCH = "This study takes nothing from the Hugging Face hub or an address: there is nothing to fetch."
+    NOTHING_TO_FETCH = "This study needs no downloads: nothing to fetch."
     UNAVAILABLE_RULES["fetch"] = LAYOUT.log("fetch"), 0, NOTHING_TO_FETCH
 if DOWNLOAD_BLOCKS:
 

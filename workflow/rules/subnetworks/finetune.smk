@@ -97,10 +97,9 @@ rule chance:
         RUN_FORKED
 
 
-# Stops the run if the model has learned nothing. Costly jobs wait for the file LEARNED as an unnamed `ancient` input
-# and do not read it, so it leaves no record. Its only param is the command, which Snakemake does not compare: this job
-# reruns only with the full model. If it reran for other reasons, Snakemake would miss changes of the costly jobs' own
-# inputs.
+# Stops the run if the model has not learned the task. Costly jobs wait for the file LEARNED as an unnamed `ancient`
+# input that they do not read, so it has no record. Its only param is the command, which Snakemake does not compare: the
+# job reruns only with the full model. If it reran for other reasons, Snakemake would miss changed inputs of costly jobs.
 LEARNED = f"{LAYOUT.run}/.learned"
 
 
@@ -149,7 +148,7 @@ if STUDY.lesion:
             **job(
                 "lesion",
                 model=format_block(STUDY.model),
-                # It keeps no checkpoint, so a change of `checkpoints` must not rerun it.
+                # A lesioned run keeps no checkpoints: a change of `checkpoints` must not rerun it.
                 finetune=lambda w: finetune_block(w, checkpoints=[STUDY.finetune.steps]),
                 analysis=format_block(STUDY.analysis, {"seed"}),
                 **RUN_SETTINGS,

@@ -1,8 +1,8 @@
-# Interventions that depend on the core, on the last checkpoint of every fine-tuning run: the parts that the block
-# `mechanism` names. Each part writes its tables to {LAYOUT.run}/mechanism; see tables/.
+# Interventions that depend on the core (parts of the block `mechanism`), on the last checkpoint of every fine-tuning run.
+# Each part writes its tables to {LAYOUT.run}/mechanism.
 
-# The mid-sparsity subnetworks of the last checkpoint whose pruning succeeded. Table "runs" has this, too, but for all
-# sparsities: with it, adding a sparsity to the grid would rerun models.
+# Sound mid-sparsity subnetworks of the last checkpoint. Table "runs" covers all sparsities: as an input, it would rerun
+# models whenever a sparsity is added to the grid.
 MID_CELL_DIRS = cell_dirs(c for c in spread_cells(STUDY) if c.sparsity == STUDY.grid.mid)
 SOUND_COMPONENTS = LAYOUT.mechanism("sound_subnetworks")
 

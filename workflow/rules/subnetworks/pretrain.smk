@@ -4,7 +4,7 @@ if not STUDY.pretraining:
     UNAVAILABLE_RULES["pretrain"] = (
         LAYOUT.log("pretrain"),
         0,
-        "This study pre-trains nothing: its model block has no `pretraining`.",
+        "This study has no pre-training: block `model` has no `pretraining`.",
     )
 if STUDY.pretraining:
 

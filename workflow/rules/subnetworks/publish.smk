@@ -1,4 +1,4 @@
-# Subnetworks of the last checkpoint as folders for the Hugging Face hub: all, or those of `--config publish="seed=42"`.
+# Subnetworks of the last checkpoint as Hugging Face checkpoints: all, or a selection such as `--config publish="seed=42"`.
 import yaml
 
 from heuristic_core.experiments.subnetworks.archive.publishing import HUB_FOLDER as HUB
@@ -17,7 +17,7 @@ if LICENCE is None:
         LAYOUT.log("publish"),
         1,
         f"The licence of {STUDY.model.name} is unknown, and derived models inherit it: "
-        "give it by its name on the hub, as in make publish LICENCE=apache-2.0",
+        "set LICENCE to its identifier on the hub, as in make publish LICENCE=apache-2.0",
     )
 else:
 

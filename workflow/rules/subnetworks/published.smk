@@ -4,11 +4,11 @@ import json
 
 PUBLISHED_SOURCES = []
 if "published_groups" in config and "published" not in config:
-    raise WorkflowError("published_groups belongs to published: give the folder of the authors' files, too")
+    raise WorkflowError("published_groups needs published=<folder of the authors' files>")
 if "published" in config:
     groups = config.get("published_groups") or {}
     if not isinstance(groups, dict):
-        raise WorkflowError(f"published_groups = {groups!r}: give a group for each name, as '{{name: group}}'")
+        raise WorkflowError(f"published_groups = {groups!r} must map names to groups, such as '{{name: group}}'")
     try:
         PUBLISHED_SOURCES = read_studies(str(config["published"]), groups)
     except InputError as error:

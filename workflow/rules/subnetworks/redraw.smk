@@ -10,7 +10,7 @@ if "crate" in config:
         raise WorkflowError(str(error)) from None
 
     REDRAWN_LAYOUT = Layout(*[f"{STUDY.results}/from-crate/{CRATE.study}"] * 2)
-    REDRAWN_CLAIMS = f"{REDRAWN_LAYOUT.root}/claims.yaml"  # the claims that the study was judged on
+    REDRAWN_CLAIMS = f"{REDRAWN_LAYOUT.root}/claims.yaml"  # claims on which the study was judged
     REDRAWN_STUDIES.append(
         ReportedStudy(
             prefix="redrawn_",

@@ -47,31 +47,31 @@ MAX_STORED_ACTIVATIONS = 2**31  # numbers that a batch with gradients stores at 
 
 
 class Data(Block):
-    """Who and what facts are about."""
+    """Cities and people that facts are about."""
 
     cities: Annotated[int, Field(ge=4), Unit("cities")] = Field(
-        20, description="cities, the first of world.yaml; as many facts of a hop"
+        20, description="number of cities, the first of world.yaml; each hop has one fact per city"
     )
-    names: NameCount = Field(104, description="names that facts of made-up words are about; the first are tested")
-    people: NameCount = Field(300, description="other names, which are in the corpus of pre-training")
+    names: NameCount = Field(104, description="number of names in facts of made-up words; the first are test names")
+    people: NameCount = Field(300, description="number of other people, who are in the pre-training corpus")
 
     @model_validator(mode="after")
     def _check_world(self):
         available = load_world()
         if self.cities > len(available.cities):
             raise ValueError(
-                f"cities = {self.cities}: world.yaml has {len(available.cities)}; lower it, or add cities there"
+                f"cities = {self.cities} exceeds the {len(available.cities)} cities of world.yaml; lower it"
             )
         if self.cities > len(available.given):
             raise ValueError(f"cities = {self.cities} exceeds the {len(available.given)} given names of world.yaml")
         if not self.cities < self.names:
-            raise ValueError(
-                f"names = {self.names}: one for each of {self.cities} cities is tested; give more than these"
-            )
+            raise ValueError(f"names = {self.names} must exceed cities = {self.cities}, the number of test names")
         if (limit := len(available.given) * len(available.family)) < self.names + self.people:
             raise ValueError(f"names + people = {self.names + self.people} exceeds the {limit} names of world.yaml")
         if self.people < self.cities:
-            raise ValueError(f"people = {self.people}: every city has officers of its own; give at least {self.cities}")
+            raise ValueError(
+                f"people = {self.people} must be at least cities = {self.cities}, since every city has its own officers"
+            )
         return self
 
 
@@ -79,9 +79,9 @@ class Model(Block):
     """The embedded decoder, with LayerNorm before attention and MLP, without gains and biases."""
 
     layers: Layers = Field(4, description="number of layers")
-    heads: Heads = Field(4, description="of a layer")
-    width: Width = Field(128, description="of the residual stream; an MLP is four times as wide inside")
-    positions: Tokens = Field(16, description="longest sentence, tokens")
+    heads: Heads = Field(4, description="attention heads per layer")
+    width: Width = Field(128, description="width of the residual stream; MLPs are four times as wide")
+    positions: Tokens = Field(16, description="maximum length of a sentence, tokens")
 
     @model_validator(mode="after")
     def _check_width(self):
@@ -108,12 +108,10 @@ class Pretraining(Learning):
     steps: PositiveSteps = Field(600, description="training steps")
     corpora: Annotated[list[Kind], Field(min_length=1), AfterValidator(check_unique)] = Field(
         ["whole", "no-implications", "shuffled"],
-        description="whole; without implications; with implications that do not follow. All but learning curves are of "
-        "models of the whole corpus",
+        description="whole, without implications, or with implications that do not follow; only learning curves use "
+        "models of other corpora than `whole`",
     )
-    save_every: PositiveSteps = Field(
-        200, description="steps between saved states, from which an interrupted run resumes"
-    )
+    save_every: PositiveSteps = Field(200, description="steps between saved states, from which interrupted runs resume")
 
     @model_validator(mode="after")
     def _check_corpora(self):
@@ -126,12 +124,12 @@ class Finetuning(Learning):
     """Teaching facts in stages, each with a new optimizer."""
 
     epochs: Annotated[PositiveInt, Unit("epochs")] = Field(16, description="passes over the facts")
-    hop_weights: TaughtWeights = Field("layers", description="which weights learn facts of hops: of layers, or all")
-    made_up_weights: TaughtWeights = Field("all", description="which weights learn sentences with made-up words")
+    hop_weights: TaughtWeights = Field("layers", description="weights that learn facts of hops: of layers, or all")
+    made_up_weights: TaughtWeights = Field("all", description="weights that learn sentences with made-up words")
     save_every: Annotated[PositiveInt | None, Unit("epochs")] = Field(
         None,
-        description="epochs between saved states, from which an interrupted job that teaches a hop or an order "
-        "resumes; one that freezes or sweeps begins again; default: all begin again",
+        description="epochs between saved states, from which interrupted jobs that teach hops or orders resume; other "
+        "jobs start again; default: no saved states",
     )
 
 
@@ -143,14 +141,14 @@ class Pretrained(PretrainedModel):
     name: Name = Field(description="name of the model")
     source: Literal["pretrained"] = Field("pretrained", description="chooses this block")
     revision: Checkpoint | None = Field(
-        None, description="commit of that repository, all 40 digits, or the name of one of OLMo's steps of pre-training"
+        None, description="commit of the repository, 40 hex digits, or the name of a pre-training step of OLMo"
     )
     precision: PrecisionSetting = Field(
-        "float32", description="of products of matrices; weights and the optimizer are float32. " + AUTO_PRECISION_TEXT
+        "float32", description="precision of matrix products; weights and optimizer are float32. " + AUTO_PRECISION_TEXT
     )
     known_rank: Annotated[NonNegative, Unit("rank")] = Field(
         1.0,
-        description="highest mean rank on knowledge that implications require and nobody teaches, such as a city's "
+        description="maximum mean rank on knowledge that implications require but that is not taught, such as a city's "
         "language; the study stops if the model's rank is higher",
     )
 
@@ -168,30 +166,28 @@ class Sweep(Block):
 
 
 class Freezing(Block):
-    """Which layers count as early."""
+    """Division into early and late layers."""
 
-    early: Layers = Field(3, description="layers, the first; the others are late")
+    early: Layers = Field(3, description="number of early layers, the first; the others are late")
 
 
 class Scores(Block):
     """Extractive scores of components at tokens."""
 
     counterfactuals: Annotated[PositiveInt, Unit("prompts")] = Field(
-        10, description="prompts of other names that a prompt is compared with"
+        10, description="number of prompts with other names that each prompt is compared with"
     )
-    path_steps: Annotated[PositiveInt, Unit("points")] = Field(
-        5, description="points of a path over which the path-averaged score is a mean"
-    )
+    path_steps: Annotated[PositiveInt, Unit("points")] = Field(5, description="number of points of path averages")
 
 
 class ComponentGates(Gates):
     """Learning of gates, as in the block `prune` of the heuristic core, with defaults for few components."""
 
     rise: NonNegativeSteps = Field(150, description="steps over which the target sparsity rises linearly from 0")
-    hold: NonNegativeSteps = Field(100, description="steps after that, at the full target")
+    hold: NonNegativeSteps = Field(100, description="steps at the full target, after the rise")
     batch_size: Annotated[PositiveInt, Unit("questions")] = Field(8, description="questions per step")
-    gate_draws: GateDraws = Field(4, description="gate samples per step, among which the batch is divided evenly")
-    log_alpha_mean: Number = Field(2.0, description="mean of log_alpha at the start")
+    gate_draws: GateDraws = Field(4, description="gate samples per step; each gets an equal part of the batch")
+    log_alpha_mean: Number = Field(2.0, description="initial mean of log_alpha")
     learning_rate: PositiveNumber = Field(0.2, description="of log_alpha (descent)")
     controller_learning_rate: PositiveNumber = Field(0.1, description="of lambda_1 and lambda_2 (ascent)")
     warmup_steps: NonNegativeSteps = Field(10, description="steps over which the learning rates warm up")
@@ -201,10 +197,10 @@ class Pruning(Block):
     """Search for the heads and MLPs that the answers of a taught model need."""
 
     seeds: Annotated[Seeds, Field(min_length=1)] = Field([1, 2, 3, 4, 5], description="pruning seeds, all in one pass")
-    sparsity: Sparsity = Field(0.5, description="share of components that subnetworks leave out")
+    sparsity: Sparsity = Field(0.5, description="share of components that subnetworks remove")
     gates: ComponentGates = ComponentGates()
     permutations: Annotated[PositiveInt, Unit("draws")] = Field(
-        10000, description="draws of what subnetworks would share by chance"
+        10000, description="number of random draws for the components that subnetworks share by chance"
     )
 
 
@@ -224,21 +220,20 @@ class ExtractiveStudy(Block):
         "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"
     )
     arithmetic: Literal["portable", "native"] = Field(
-        "native", description="with which instructions jobs compute, as in studies of the heuristic core"
+        "native", description="CPU instructions of jobs, as in studies of the heuristic core"
     )
     seeds: Annotated[Seeds, Field(min_length=1)] = Field(
-        description="each of a world's people and facts, of first weights and of the order of sentences"
+        description="seeds of a world's people and facts, of initial weights and of the order of sentences"
     )
     data: Data = Field(default_factory=Data)
-    device: Literal["cpu", "cuda"] = Field("cpu", description="where models run; cuda: an NVIDIA GPU")
+    device: Literal["cpu", "cuda"] = Field("cpu", description="device that runs models; cuda: an NVIDIA GPU")
     pretrained: Pretrained | None = Field(
-        None,
-        description="a model that was pre-trained elsewhere, not `model` and `pretraining`; default: pre-train one",
+        None, description="a pretrained model in place of `model` and `pretraining`; default: pre-train a model"
     )
     model: Model = Model()
     pretraining: Pretraining = Pretraining()
     finetuning: Finetuning = Finetuning()
-    sweep: Sweep | None = Field(None, description="default: finetuning.learning_rate alone")
+    sweep: Sweep | None = Field(None, description="default: only finetuning.learning_rate")
     freezing: Freezing = Freezing()
     scores: Scores = Scores()
     pruning: Pruning = Pruning()
@@ -248,23 +243,23 @@ class ExtractiveStudy(Block):
     def _check_blocks(self):
         if self.pretrained and (both := {"model", "pretraining"} & self.model_fields_set):
             raise ValueError(
-                f"pretrained = {self.pretrained.name!r} excludes the block `{min(both)}`, which is for a model that "
-                "the study pre-trains; remove one of these blocks"
+                f"pretrained = {self.pretrained.name!r} excludes the block `{min(both)}`, which describes a model "
+                "that the study pre-trains; remove one of them"
             )
         if self.arithmetic == "portable" and (self.device, self.precision) != ("cpu", "float32"):
             raise ValueError(
                 f"arithmetic = 'portable' with device = {self.device!r} and pretrained.precision = {self.precision!r}: "
-                "only float32 on processors is the same everywhere; set arithmetic: native"
+                "portable arithmetic needs device = 'cpu' and float32; set arithmetic = 'native'"
             )
         if not self.pretrained and not self.freezing.early < self.model.layers:
             raise ValueError(
-                f"freezing.early = {self.freezing.early} of model.layers = {self.model.layers}: a layer must be late; "
-                f"give at most {self.model.layers - 1}"
+                f"freezing.early = {self.freezing.early} must be less than model.layers = {self.model.layers}, as at "
+                "least one layer is late"
             )
         if not self.pretrained and self.model.positions < (longest := load_world().max_words()):
             raise ValueError(
                 f"model.positions = {self.model.positions}: the longest sentence of world.yaml has {longest} words; "
-                "give at least as many"
+                "choose at least as many"
             )
         components = self.model.layers * (self.model.heads + 1)
         if not self.pretrained and not 0 < (kept := kept_count(components, self.pruning.sparsity)) < components:
@@ -275,7 +270,7 @@ class ExtractiveStudy(Block):
         if not self.scores.counterfactuals < self.data.cities:
             raise ValueError(
                 f"scores.counterfactuals = {self.scores.counterfactuals}: there are {self.data.cities - 1} other "
-                "prompts; give at most as many"
+                "prompts; choose at most as many"
             )
         return self
 
@@ -296,5 +291,9 @@ class ExtractiveStudy(Block):
 
 
 def parse_extractive(values: dict, origin: str = "configuration") -> ExtractiveStudy:
-    """Check a configuration. Raises ConfigError with one line per error."""
+    """Check a configuration.
+
+    Raises:
+        ConfigError: If it is invalid; the message has one line per error.
+    """
     return validate(ExtractiveStudy, values, origin)

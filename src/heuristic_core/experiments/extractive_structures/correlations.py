@@ -26,7 +26,7 @@ def lowest_correlation(groups: Mapping[str, pd.Series], what: str) -> Estimate:
 
     Args:
         groups: The correlations of each group, one for each seed.
-        what: What is correlated; begins the detail of the estimate.
+        what: Name of the correlation, at the beginning of the detail.
 
     Raises:
         NotComputable: If a group has no value.

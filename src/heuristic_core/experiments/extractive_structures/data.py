@@ -154,11 +154,11 @@ def draw_corpus(world: World, data: Data, kind: str, people: Sequence[str], seed
 
     Args:
         world: Cities, relations and sentences.
-        data: How many cities are used.
+        data: Block `data` of the configuration.
         kind: "whole"; "no-implications", without sentences that follow from others; or "shuffled", whose implications
             have the same prompts and answers, paired at random for each relation and office, so that no rule holds.
         people: Names of people.
-        seed: Of all draws.
+        seed: Seed of all draws.
     """
     homes = _draw_integers(len(people), data.cities, "extractive people", seed)
     cities = world.cities[: data.cities]

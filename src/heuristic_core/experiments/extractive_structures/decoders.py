@@ -31,7 +31,11 @@ GEMMA_NORMS = {
 
 
 def load_parameters(folder: str | Path) -> dict[str, Tensor]:
-    """Load the parameters of the decoder in a folder as float32. Raises InputError if its family is not supported."""
+    """Load the parameters of the decoder in a folder as float32.
+
+    Raises:
+        InputError: If its family is not supported.
+    """
     return convert_parameters(load_decoder(folder, dtype=torch.float32))
 
 

@@ -22,7 +22,7 @@ class Evidence(BaseEvidence):
 
         Args:
             table: Schema name.
-            part: Which questions.
+            part: Part of the questions.
             **where: Values of columns that select rows.
 
         Raises:
@@ -41,7 +41,7 @@ class Evidence(BaseEvidence):
         Args:
             hop: "first" or "second".
             corpus: Corpus of pre-training.
-            part: Which questions.
+            part: Part of the questions.
             epoch: Number of epochs of teaching; default: all.
 
         Raises:

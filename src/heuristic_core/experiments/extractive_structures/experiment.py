@@ -22,7 +22,11 @@ class ExtractiveStructures(Experiment):
     figure_script = "extractive_figure"
 
     def parse(self, values: dict, origin: str = "configuration") -> ExtractiveStudy:
-        """Check a configuration. Raises ConfigError with one line per error."""
+        """Check a configuration.
+
+        Raises:
+            ConfigError: If it is invalid; the message has one line per error.
+        """
         return parse_extractive(values, origin)
 
     def plan(self, study: ExtractiveStudy, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:

@@ -32,7 +32,7 @@ def curve_rows(
         taught: Facts.
         parts: Questions by part.
         settings: Settings of teaching.
-        seed: Of the order of sentences.
+        seed: Seed of the order of sentences.
         unfinished: Folder of saved states, from which an interrupted run resumes.
 
     Returns:
@@ -81,7 +81,7 @@ def freezing_rows(
         parts: Questions by part.
         settings: Settings of teaching.
         early: Number of early layers.
-        seed: Of the order of sentences.
+        seed: Seed of the order of sentences.
     """
     count = count_layers(start)
     unlearned = {"none": range(0), "early": range(early), "late": range(early, count), "all": range(count)}

@@ -50,7 +50,7 @@ def graft_rows(
             knows its facts, and the model that learned its implications without its facts.
         settings: Settings of every stage.
         encode: Words to tokens.
-        seed: Of the order of sentences.
+        seed: Seed of the order of sentences.
         unfinished: Folder of saved states, from which an interrupted run resumes.
     """
     tested = len(made.first.facts.options)

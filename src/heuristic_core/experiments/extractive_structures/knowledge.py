@@ -43,7 +43,7 @@ def check_prerequisites(
     Args:
         p: Parameters of the model.
         world: Cities, relations and sentences.
-        data: How many cities are used.
+        data: Block `data` of the configuration.
         encode: Words to tokens.
         max_rank: Highest mean rank that passes.
         model_name: Name of the model, for the message.

@@ -49,7 +49,7 @@ def localisation_rows(
         tested: Number of test names, which are the first names. The same number of the next names is asked, too.
         settings: Settings of teaching.
         encode: Words to tokens.
-        seed: Of the order of sentences.
+        seed: Seed of the order of sentences.
         unfinished: Folder of saved states, from which an interrupted run resumes.
     """
     parts = split_parts(made, tested)

@@ -56,7 +56,7 @@ def order_rows(
         tested: Number of test names, which are the first names.
         settings: Settings of every stage.
         encode: Words to tokens.
-        seed: Of the order of sentences.
+        seed: Seed of the order of sentences.
         unfinished: Folder of saved states, from which an interrupted run resumes.
     """
     questions = split_parts(made, tested)

@@ -78,7 +78,12 @@ def _weight_shifts(contrast: Contrast, layers: list[Layer]) -> Iterable[list[Shi
 
 
 def _output_shifts(outputs: Shifts, layers: int) -> Iterable[list[Shifts]]:
-    """Yield by layer the shifts of each component. outputs: changes of `context` and `mlp`."""
+    """Yield the shifts of each component, layer by layer.
+
+    Args:
+        outputs: Changes of `context` and `mlp`.
+        layers: Number of layers.
+    """
     for number in range(layers):
         context = outputs[number, "context"]
         heads = [{(number, "context"): _select_head(context, head)} for head in range(context.shape[2])]
@@ -97,7 +102,11 @@ def _measure_falls(
 ) -> Tensor:
     """Return the falls of R, [n, T, layers, H + 1], with each component's shifts at one token at a time.
 
-    baseline: the run without shifts. components: shifts of each component by layer.
+    Args:
+        p: Parameters.
+        queries: Questions.
+        baseline: Run without shifts.
+        components: Shifts of each component, layer by layer.
     """
     before = compute_losses(baseline.logits, queries).double()
     layer_falls = []
@@ -109,7 +118,7 @@ def _measure_falls(
 
 
 def _shift_each_token(p: Parameters, queries: Queries, residual: Tensor, layer: int, shifts: Shifts) -> Tensor:
-    """Return R with shifts at one token at a time, [n, T]. residual: before the layer."""
+    """Return R with shifts at one token at a time, [n, T]; `residual` is the residual stream before the layer."""
     n, length = queries.tokens.shape
     positions = torch.arange(length)
     one_hot = positions[:, None] == positions

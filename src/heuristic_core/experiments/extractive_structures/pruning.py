@@ -118,7 +118,7 @@ def learn_gates(full: FullModel, settings: Pruning, purpose: str, seed: int) -> 
     Args:
         full: The full model and its questions.
         settings: Settings of pruning.
-        purpose: Which answers are to be preserved, such as "first facts".
+        purpose: Answers to preserve, such as "first facts".
         seed: Seed of the model.
 
     Returns:
@@ -174,7 +174,7 @@ def measure_rank(full: FullModel, kept: Sequence[int]) -> float:
 
 
 def _mask_rows(full: FullModel, kept: list[int] | None, labels: dict) -> list[dict]:
-    """Return a row for each component. kept: the subnetwork's components; None if pruning failed."""
+    """Return a row for each component; `kept` has the subnetwork's components, or is None if pruning failed."""
     layers, parts = full.shape
     labels |= (
         {"rank": None, "kl": None}

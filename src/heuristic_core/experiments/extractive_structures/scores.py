@@ -84,7 +84,7 @@ def contrast(old: Parameters, new: Parameters, queries: Queries, count: int, see
         new: Parameters after facts were taught.
         queries: The questions.
         count: Number of counterfactual prompts for each prompt.
-        seed: Of the draws.
+        seed: Seed of the draws.
     """
     n, generator = len(queries.last), torch_generator("extractive counterfactuals", seed)
     samples = [torch.randperm(n - 1, generator=generator, device="cpu")[:count] for _ in range(n)]
@@ -143,7 +143,7 @@ def linearise(p: Parameters, residual: Tensor, queries: Queries) -> LinearisedRu
 
 
 def score_informative(old: Parameters, new: Parameters, old_run: LinearisedRun) -> Tensor:
-    """Return informative scores, [n, T, layers, H + 1]. old_run: the run of the old model."""
+    """Return informative scores, [n, T, layers, H + 1]; `old_run` is a run of the old model."""
     layer_scores = []
     for number, layer in enumerate(old_run.layers):
         learned = compute_weight_effects(old, new, number, layer)
@@ -205,7 +205,7 @@ def compute_input_effects(old: Parameters, layers: Sequence[Layer], new: Sequenc
 
 
 def score_upstream(old: LinearisedRun, new: LinearisedRun, differences: Shifts) -> Tensor:
-    """Return upstream scores, [n, T, layers, H + 1]. differences: of :func:`compute_counterfactual_differences`."""
+    """Return upstream scores, [n, T, layers, H + 1], from :func:`compute_counterfactual_differences`."""
     return _dot_by_component(differences, {site: old.gradients[site] - new.gradients[site] for site in differences})
 
 

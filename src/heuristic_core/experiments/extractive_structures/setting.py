@@ -58,7 +58,7 @@ class Setting:
 
     Args:
         data: Who and what facts are about.
-        seed: Of all draws.
+        seed: Seed of all draws.
         tokenizer: Folder of a tokenizer; default: the embedded model's vocabulary.
 
     Attributes:
@@ -119,10 +119,10 @@ def open_setting(
 
     Args:
         data: Who and what facts are about.
-        seed: Of all draws.
+        seed: Seed of all draws.
         tokenizer: Files of a tokenizer, tokenizer.json first; default: the embedded model's vocabulary.
-        device: Where the model runs.
-        precision: Of products of matrices.
+        device: Device of the model.
+        precision: Precision of matrix products.
     """
     usable = resolve_device(device)
     dtype = resolve_dtype(usable, precision)

@@ -24,7 +24,7 @@ def made_up_sweep_rows(
         settings: Settings of every stage, except for those that are swept.
         sweep: Learning rates and numbers of epochs, which are combined.
         encode: Words to tokens.
-        seed: Of the order of sentences.
+        seed: Seed of the order of sentences.
     """
     tested = len(made.first.facts.options)
     for rate, epochs in product(sweep.learning_rates, sweep.epochs):

@@ -81,9 +81,13 @@ class Vocabulary:
         return len(self.words)
 
     def __call__(self, text: str) -> list[int]:
-        """Return the tokens of words. Raises InputError on a word that the world lacks."""
+        """Return the tokens of words.
+
+        Raises:
+            InputError: If the world lacks a word.
+        """
         if unknown := [word for word in text.split() if word not in self._tokens]:
-            raise InputError(f"{unknown[0]!r} of {text!r} is no word of world.yaml; add it there, or use another")
+            raise InputError(f"{unknown[0]!r} of {text!r} is not a word of world.yaml; add it there, or use another")
         return [self._tokens[word] for word in text.split()]
 
     def prompt(self, text: str) -> list[int]:
@@ -149,7 +153,11 @@ def encode_examples(sentences: Sequence[Sentence], encode: Encoder) -> Examples:
 
 
 def encode_queries(questions: Questions, encode: Encoder) -> Queries:
-    """Encode questions. Raises InputError as :func:`first_tokens` does."""
+    """Encode questions.
+
+    Raises:
+        InputError: As in :func:`first_tokens`.
+    """
     prompts = [encode.prompt(sentence.prompt) for sentence in questions.sentences]
     answer = [questions.options.index(sentence.answer) for sentence in questions.sentences]
     last = torch.tensor([len(prompt) - 1 for prompt in prompts])

@@ -144,7 +144,7 @@ def iterate_batches(count: int, size: int, purpose: str, seed: int) -> Iterator[
         count: Number of examples.
         size: Batch size.
         purpose: Part of the name of the draws.
-        seed: Of the draws.
+        seed: Seed of the draws.
     """
     epoch = 0
     while True:
@@ -191,7 +191,11 @@ class Learner:
         return torch.tensor(self._losses)
 
     def advance(self, examples: Examples, order: tuple[str, int]) -> float:
-        """Take a step on a batch and return its loss. Raises DivergenceError instead if the loss is not finite."""
+        """Take a step on a batch and return its loss.
+
+        Raises:
+            DivergenceError: If the loss is not finite; the step is not taken.
+        """
         self._optimizer.zero_grad()
         loss = answer_loss(self.parameters, examples)
         if not loss.isfinite():

@@ -78,7 +78,7 @@ class World(Block):
         for key in ("given", "family"):
             values = getattr(self, key)
             if repeated := sorted({value for value in values if values.count(value) > 1}):
-                raise ValueError(f"{key}: {repeated[0]} comes twice; list every name once")
+                raise ValueError(f"{key}: {repeated[0]} is listed twice; list every name once")
         return self
 
     @model_validator(mode="after")
@@ -91,7 +91,7 @@ class World(Block):
                 raise ValueError(f"cities: {', '.join(absent)} without {key!r}; every city needs one as an option")
             values = [city[key] for city in self.cities]
             if repeated := sorted({value for value in values if values.count(value) > 1}):
-                raise ValueError(f"cities: {key} = {repeated[0]!r} comes twice; give every city another")
+                raise ValueError(f"cities: {key} = {repeated[0]!r} is listed twice; give every city a different one")
         return self
 
     def max_words(self) -> int:
@@ -119,7 +119,11 @@ def list_slots(*sentences: str) -> list[str]:
 
 
 def read_world(path: Path) -> World:
-    """Read a world from a file. Raises ConfigError with one line per error."""
+    """Read a world from a file.
+
+    Raises:
+        ConfigError: If the file is invalid; the message has one line per error.
+    """
     return validate(World, read_config(path), str(path))
 
 

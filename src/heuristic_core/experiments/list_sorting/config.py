@@ -35,20 +35,20 @@ class Data(Block):
     """
 
     numbers: Annotated[int, Field(ge=2, le=10_000), Unit("numbers")] = Field(
-        51, description="numbers that a list can have; the vocabulary has one token more, the separator"
+        51, description="size of the range of numbers; the vocabulary also has a separator"
     )
-    length: Annotated[int, Field(ge=2, le=1000), Unit("numbers")] = Field(10, description="numbers of a list")
+    length: Annotated[int, Field(ge=2, le=1000), Unit("numbers")] = Field(10, description="length of a list")
     mean_gap: Annotated[Positive | None, Unit("")] = Field(
         None,
-        description="mean difference between neighbours of a sorted list: a list is drawn within a random window of "
-        "consecutive numbers, whose width follows; default: all numbers, a mean gap of (numbers + 1) / (length + 1)",
+        description="mean difference between neighbours of a sorted list; it determines the width of the random window "
+        "of consecutive numbers from which a list is drawn; default: all numbers, (numbers + 1) / (length + 1)",
     )
-    train_lists: Lists = Field(150_000, description="lists; one can come twice")
-    held_out_lists: Lists = Field(2000, description="lists to measure on, none of them a training list")
-    seed: Seed = Field(0, description="of the lists, training and held out")
+    train_lists: Lists = Field(150_000, description="training lists, possibly with repetitions")
+    held_out_lists: Lists = Field(2000, description="lists for measurements; none is a training list")
+    seed: Seed = Field(0, description="seed of training and held-out lists")
 
     @model_validator(mode="after")
-    def _lists_exist(self):
+    def _check_possible_lists(self):
         if self.length > self.numbers:
             raise ValueError(
                 f"length = {self.length} exceeds numbers = {self.numbers}, but the numbers of a list are distinct; "
@@ -57,8 +57,8 @@ class Data(Block):
         widest = (self.numbers + 1) / (self.length + 1)
         if self.mean_gap is not None and not 1 <= self.mean_gap <= widest:
             raise ValueError(
-                f"mean_gap = {self.mean_gap} is not possible with numbers = {self.numbers} and length = {self.length}; "
-                f"give a number from 1 to {floor(widest * 1e4) / 1e4}"
+                f"mean_gap = {self.mean_gap} is impossible with numbers = {self.numbers} and length = {self.length}; "
+                f"choose a value from 1 to {floor(widest * 1e4) / 1e4}"
             )
         if 2 * self.held_out_lists > (possible := perm(floor(self.window), self.length)):
             raise ValueError(
@@ -95,33 +95,33 @@ class Model(Block):
 class Training(Block):
     """Training of one model per seed, all in one pass, at a learning rate that changes linearly."""
 
-    seeds: Annotated[Seeds, Field(min_length=1)] = Field(description="of first weights and of the order of lists")
+    seeds: Annotated[Seeds, Field(min_length=1)] = Field(
+        description="seeds of initial weights and of the order of lists"
+    )
     steps: PositiveSteps = Field(7325, description="training steps")
     batch_size: Lists = Field(512, description="lists of a step")
     optimiser: Literal["adam-l2", "adamw", "adam"] = Field(
-        "adam-l2", description="weight decay: added to the gradient (L2), decoupled from it, none"
+        "adam-l2", description="weight decay: added to the gradient (L2), decoupled, or none"
     )
     weight_decay: NonNegativeNumber = Field(0.005, description="strength of the decay; 0 with `adam`")
-    learning_rate: PositiveNumber = Field(1e-3, description="of the first step")
+    learning_rate: PositiveNumber = Field(1e-3, description="learning rate of the first step")
     final_learning_rate: NonNegativeNumber = Field(
-        1e-4, description="that the learning rate reaches after the last step"
+        1e-4, description="learning rate after the last step, approached linearly"
     )
     adam_betas: AdamBetas = Field((0.9, 0.999), description="Adam's decay rates of both moments")
     adam_epsilon: PositiveNumber = Field(1e-8, description="Adam's term against division by zero")
     checkpoints: Annotated[Steps | None, Unit("steps")] = Field(
         None,
-        description="steps whose weights are kept, beside the first weights and the last; default: a logarithmic grid, "
-        "see `per_decade`",
+        description="steps whose weights are kept, besides the first and the last; default: a logarithmic grid, see "
+        "`per_decade`",
     )
     per_decade: Annotated[PositiveInt, Unit("steps per decade")] = Field(
-        8, description="kept steps from step 10 to 100, as many from 100 to 1000 and so on, where none are listed"
+        8, description="kept steps per decade (10 to 100, 100 to 1000, ...) if `checkpoints` is not set"
     )
-    save_every: PositiveSteps = Field(
-        500, description="steps between saved states, from which an interrupted run resumes"
-    )
+    save_every: PositiveSteps = Field(500, description="steps between saved states, from which interrupted runs resume")
 
     @model_validator(mode="after")
-    def _is_possible(self):
+    def _check_optimiser(self):
         if self.optimiser == "adam" and self.weight_decay:
             raise ValueError(
                 f"weight_decay = {self.weight_decay}, but optimiser = 'adam' has none; set weight_decay = 0, or "
@@ -138,8 +138,7 @@ class Training(Block):
             )
         if self.checkpoints and self.checkpoints[-1] > self.steps:
             raise ValueError(
-                f"checkpoints: {self.checkpoints[-1]} is beyond the last step; "
-                f"list steps from 1 to steps = {self.steps}, or raise steps"
+                f"checkpoints: {self.checkpoints[-1]} exceeds steps = {self.steps}; remove it, or raise steps"
             )
         return self
 
@@ -163,7 +162,7 @@ class ListSorting(Block):
     training: Training
 
     @model_validator(mode="after")
-    def _blocks_agree(self):
+    def _check_batch_size(self):
         if self.training.batch_size > self.data.train_lists:
             raise ValueError(
                 f"training.batch_size = {self.training.batch_size} exceeds data.train_lists = {self.data.train_lists}"
@@ -175,6 +174,6 @@ def parse(values: dict, origin: str = "configuration") -> ListSorting:
     """Check `values`.
 
     Raises:
-        ConfigError: The values are invalid, with one line per fault.
+        ConfigError: If they are invalid; the message has one line per error.
     """
     return validate(ListSorting, values, origin)

@@ -139,7 +139,7 @@ def sorting_statistic(function: Callable[..., Estimate]) -> Callable[..., Estima
     """
 
     @wraps(function)
-    def with_left_out(evidence: Evidence, **options) -> Estimate:
+    def list_excluded(evidence: Evidence, **options) -> Estimate:
         left_out = ", ".join(f"{name} {lowest:.3g} %" for name, lowest in evidence.excluded_conditions.items())
         suffix = f"; left out, as a model sorts at most {SORTS_ABOVE} %: {left_out}" if left_out else ""
         try:
@@ -148,4 +148,4 @@ def sorting_statistic(function: Callable[..., Estimate]) -> Callable[..., Estima
             raise type(reason)(f"{reason}{suffix}") from None
         return replace(estimate, detail=estimate.detail + suffix)
 
-    return statistic(with_left_out)
+    return statistic(list_excluded)

@@ -28,7 +28,11 @@ class ListSorting(Experiment):
     setting_keys = SETTING_KEYS
 
     def parse(self, values: dict, origin: str = "configuration") -> SortingStudy:
-        """Check a configuration. Raises ConfigError with one line per error."""
+        """Check a configuration.
+
+        Raises:
+            ConfigError: If it is invalid; the message has one line per error.
+        """
         return parse_sorting(values, origin)
 
     def plan(self, study: SortingStudy, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:

@@ -181,9 +181,10 @@ def make_walk(name: str, langevin: Langevin, start: Start, settings: LocalLearni
 
 
 def describe_start(start: Start, walk: Walk, settings: LocalLearning, m: int) -> dict:
-    """Return the loss at w0, nats, and `slide`: what the linear term takes from an LLC that is not tilted.
+    """Return the loss at w0, nats, and `slide`, the amount that the linear term subtracts from an LLC without tilt.
 
-    slide: n_beta^2 |unit g0|^2 / localisation for directions without curvature; less if the loss curves upwards.
+    `slide` is n_beta^2 |unit g0|^2 / localisation, exact for a loss without curvature. If the loss curves upwards, the
+    linear term subtracts less.
     """
     norm = float(torch.linalg.vector_norm(walk.units[m] * start.gradient[m]))
     return {"start_loss": float(start.loss[m]), "slide": (settings.n_beta * norm) ** 2 / walk.langevin.localisation}

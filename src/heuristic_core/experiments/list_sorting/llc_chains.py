@@ -96,17 +96,17 @@ def summarise_chains(full: Sequence[Chain], half: Sequence[Chain], checks: Check
     half_means = [chain.values.mean() for chain in half if chain.end_step is None]
     columns["step_effect"] = float(np.mean(half_means) - value) if half_means else None
     verdicts = {
-        "local": _not_local(columns, checks),
-        "converged": _not_converged(columns, value, checks),
-        "stable": _not_stable(columns, value, half, checks),
-        "level": _not_level(slide, value, checks),
+        "local": _explain_not_local(columns, checks),
+        "converged": _explain_not_converged(columns, value, checks),
+        "stable": _explain_unstable(columns, value, half, checks),
+        "level": _explain_slope(slide, value, checks),
     }
-    columns |= {name: not why for name, why in verdicts.items()}
+    columns |= {name: not reason for name, reason in verdicts.items()}
     if not half:
         columns["stable"] = None
     if slide is None:
         columns["level"] = None
-    if reasons := [why for why in verdicts.values() if why]:
+    if reasons := [reason for reason in verdicts.values() if reason]:
         return columns | {"reason": "; ".join(reasons)}
     return columns | {"value": value, "standard_error": error}
 
@@ -114,7 +114,7 @@ def summarise_chains(full: Sequence[Chain], half: Sequence[Chain], checks: Check
 def chain_rows(full: Sequence[Chain], half: Sequence[Chain]) -> list[dict]:
     """Return a row of diagnostics for each chain.
 
-    mean: over its draws, whether checks pass or not; None if the chain diverged.
+    Its mean is over all draws, whether or not checks pass, and None if the chain diverged.
     """
     rows = []
     for kind, chains in (("full", full), ("half", half)):
@@ -169,7 +169,7 @@ def _share(difference: float, value: float, checks: Checks) -> float:
     return abs(difference) / max(abs(value), checks.least)
 
 
-def _not_local(columns: dict, checks: Checks) -> str:
+def _explain_not_local(columns: dict, checks: Checks) -> str:
     """Return why chains are not local, or an empty string."""
     if columns["distance"] > checks.largest_distance:
         return (
@@ -184,7 +184,7 @@ def _not_local(columns: dict, checks: Checks) -> str:
     return ""
 
 
-def _not_converged(columns: dict, value: float, checks: Checks) -> str:
+def _explain_not_converged(columns: dict, value: float, checks: Checks) -> str:
     """Return why chains have not converged, or an empty string."""
     if (share := _share(columns["drift"], value, checks)) > checks.largest_drift:
         return f"a chain drifts: its halves differ by {share:.2g} of the LLC, at most {checks.largest_drift:g} may be"
@@ -194,7 +194,7 @@ def _not_converged(columns: dict, value: float, checks: Checks) -> str:
     return ""
 
 
-def _not_stable(columns: dict, value: float, half: Sequence[Chain], checks: Checks) -> str:
+def _explain_unstable(columns: dict, value: float, half: Sequence[Chain], checks: Checks) -> str:
     """Return why the step size changes the LLC, or an empty string."""
     if any(chain.end_step is not None for chain in half):
         return "a chain at half the step size diverged"
@@ -206,7 +206,7 @@ def _not_stable(columns: dict, value: float, half: Sequence[Chain], checks: Chec
     return ""
 
 
-def _not_level(slide: float | None, value: float, checks: Checks) -> str:
+def _explain_slope(slide: float | None, value: float, checks: Checks) -> str:
     """Return why the slope at w0 is too large, or an empty string."""
     if slide is not None and (share := _share(slide, value, checks)) > checks.largest_slide:
         return (

@@ -43,7 +43,7 @@ def parse_sides(text: str) -> tuple[Side, Side]:
     """
     a, b = (_side(word) for word in parse_two_studies(text, USAGE))
     if a == b:
-        raise InputError(f"compare = {text!r}: both studies are the same; give two studies")
+        raise InputError(f"compare = {text!r}: both studies are the same; choose two different ones")
     return a, b
 
 
@@ -52,5 +52,5 @@ def _side(path: str) -> Side:
     if (result := read_study(root / "study.json")["settings"].get("experiment")) != "list-sorting":
         raise InputError(f"compare: {root} is a study of {result or 'heuristic-core'}; give {USAGE}")
     if absent := [name for name in TABLES if not Side(root).table(name).is_file()]:
-        raise InputError(f"compare: {root}/tables has no {absent[0]}; run the study to its end first")
+        raise InputError(f"compare: {root}/tables has no {absent[0]}; finish the run of this study first")
     return Side(root)

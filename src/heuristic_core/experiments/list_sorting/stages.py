@@ -164,7 +164,7 @@ def find_stages(loss: Fit | None, overlap: Fit | None) -> list[Stage]:
         overlap: Fit of the overlap; None if too few values are known.
     """
     loss_fall, overlap_fall = (fit and fit.run(FALL) for fit in (loss, overlap))
-    no_loss_fall, no_overlap_fall = _why_no_fall(loss, "loss"), _why_no_fall(overlap, "overlap")
+    no_loss_fall, no_overlap_fall = _explain_missing_fall(loss, "loss"), _explain_missing_fall(overlap, "overlap")
     first = Stage(LEARNING, loss.steps[0], loss_fall.end) if loss_fall else Stage(LEARNING, None, None, no_loss_fall)
     last = (
         Stage(SPECIALISATION, overlap_fall.start, overlap_fall.end)
@@ -180,7 +180,7 @@ def find_stages(loss: Fit | None, overlap: Fit | None) -> list[Stage]:
     return [first, Stage(OVERLAP, None, None, reason), last]
 
 
-def _why_no_fall(fit: Fit | None, curve: str) -> str | None:
+def _explain_missing_fall(fit: Fit | None, curve: str) -> str | None:
     """Return why a curve does not fall, or None if it falls."""
     if fit is None:
         return f"fewer than {MIN_STEPS} values of the {curve} are known"

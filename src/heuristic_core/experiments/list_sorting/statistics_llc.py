@@ -128,15 +128,15 @@ def _select_extreme(
         estimators: Names of the estimators that must have a group.
     """
     groups = {key: values.dropna() for key, values in groups.items()}
-    why = "; ".join(reasons)
+    reason = "; ".join(reasons)
     if missing := [
         name for name in estimators.split() if all(values.empty for (key, _), values in groups.items() if key == name)
     ]:
         text = f"no condition has a change of the LLC in the stage by estimator {missing[0]}"
-        raise NotComputable("; ".join(filter(None, [text, why])))
+        raise NotComputable("; ".join(filter(None, [text, reason])))
     if few := [f"{name} of {condition}" for (name, condition), values in groups.items() if len(values) < MIN_SEEDS]:
         text = f"fewer than {MIN_SEEDS} seeds have a change of the LLC by estimator {', '.join(few)}"
-        raise TooFewUnits("; ".join(filter(None, [text, why])))
+        raise TooFewUnits("; ".join(filter(None, [text, reason])))
     summary = ", ".join(f"{name} of {condition} {values.mean():+.0f}" for (name, condition), values in groups.items())
     labelled = {f"{name} of {condition}": values for (name, condition), values in groups.items()}
-    return extreme_mean(labelled, which, "; ".join(filter(None, [summary, why])))
+    return extreme_mean(labelled, which, "; ".join(filter(None, [summary, reason])))

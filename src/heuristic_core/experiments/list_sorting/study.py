@@ -15,44 +15,42 @@ VARIED_BLOCKS = ("data", "model", "training")
 # Settings that count lists -> the setting of `data` that limits them.
 POOLS = dict.fromkeys(("lists", "folded_lists"), "held_out_lists")
 POOLS |= dict.fromkeys(("mean_lists", "training_lists"), "train_lists")
-RESERVED_NAMES = (
-    "figures",
-    "logs",
-    "provenance",
-    "report.html",
-    "study.json",
-    "tables",
-)  # beside the conditions' folders
+# Files and folders next to those of the conditions.
+RESERVED_NAMES = ("figures", "logs", "provenance", "report.html", "study.json", "tables")
 
 
 def _require_changes(changes: object) -> object:
     """Return changes of a condition, or raise if YAML left them empty."""
     if changes is None:
-        raise ValueError("it is empty; give changes, or {} for none")
+        raise ValueError("no changes; use {} for a condition without changes")
     return changes
 
 
 class Measure(Block):
-    """What is measured of every kept checkpoint of every model, on held-out lists."""
+    """Measurements of every kept checkpoint of every model, on held-out lists."""
 
-    lists: Lists = Field(500, description="held-out lists, the first")
-    mean_lists: Lists = Field(500, description="training lists behind means and resampled contexts, the first")
-    folded_lists: Lists = Field(100, description="held-out lists on which folded matrices are compared, the first")
-    matrices: Checkpoints = Field(
-        5, description="checkpoints whose QK and OV matrices are kept, evenly over those kept"
+    lists: Lists = Field(500, description="number of held-out lists, the first")
+    mean_lists: Lists = Field(500, description="number of training lists, the first, for means and resampled contexts")
+    folded_lists: Lists = Field(
+        100, description="number of held-out lists, the first, on which folded matrices are compared with the model"
     )
-    seed: Seed = Field(0, description="of the lists whose contexts are resampled")
+    matrices: Checkpoints = Field(
+        5, description="number of checkpoints whose QK and OV matrices are stored, evenly spaced over those kept"
+    )
+    seed: Seed = Field(0, description="seed of the choice of resampled contexts")
 
 
 class LlcRuns(LocalLearning):
-    """Where the local learning coefficient is sampled, and how."""
+    """Sampling of the local learning coefficient."""
 
     conditions: Names | None = Field(None, description="conditions; default: all")
-    checkpoints: Checkpoints = Field(8, description="checkpoints of each model, evenly over those kept after step 0")
+    checkpoints: Checkpoints = Field(
+        8, description="number of checkpoints of each model, evenly spaced over those kept after step 0"
+    )
 
 
 class SortingFigures(Block):
-    """What all figures share."""
+    """Settings of all figures."""
 
     dpi: DotsPerInch = Field(200, description="of PNG files")
     width: Annotated[PositiveInt, Unit("inches")] = Field(7, description="width of the picture")
@@ -67,7 +65,7 @@ class SortingStudy(Block):
         "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"
     )
     arithmetic: Literal["portable", "native"] = Field(
-        "native", description="with which instructions jobs compute, as in studies of the heuristic core"
+        "native", description="CPU instructions of jobs, as in studies of the heuristic core"
     )
     data: Data = Data()
     model: Model = Model()
@@ -75,16 +73,16 @@ class SortingStudy(Block):
     conditions: dict[Name, Annotated[dict[str, Any], BeforeValidator(_require_changes)]] = Field(
         {"base": {}},
         min_length=1,
-        description="name -> changes to the blocks data, model and training above, such as `{data: {numbers: 26}}`",
+        description="name -> changes to the blocks data, model and training, such as `{data: {numbers: 26}}`",
     )
     measure: Measure = Measure()
     llc: LlcRuns | None = Field(None, description="default: not sampled")
-    prune: PruneRuns | None = Field(None, description="default: heads' halves are not pruned")
+    prune: PruneRuns | None = Field(None, description="default: no pruning of halves")
     stages: Stages = Stages()
     figures: SortingFigures = SortingFigures()
 
     @model_validator(mode="after")
-    def _conditions_are_possible(self):
+    def _check_conditions(self):
         for name, changes in self.conditions.items():
             if name in RESERVED_NAMES:
                 raise ValueError(
@@ -97,14 +95,14 @@ class SortingStudy(Block):
             for block, values in changes.items():
                 if not isinstance(values, dict):
                     raise ValueError(
-                        f"conditions.{name}.{block} = {values!r}: give a mapping of its settings, as {block}: {{...}}"
+                        f"conditions.{name}.{block} = {values!r} must be a mapping of settings: {block}: {{...}}"
                     )
             try:
                 self.condition_settings(name)
             except ValidationError as error:
-                fault = error.errors()[0]
-                key = ".".join(map(str, ("conditions", name, *fault["loc"])))
-                raise ValueError(f"{key}: {fault['msg'].removeprefix('Value error, ')}") from None
+                details = error.errors()[0]
+                key = ".".join(map(str, ("conditions", name, *details["loc"])))
+                raise ValueError(f"{key}: {details['msg'].removeprefix('Value error, ')}") from None
         for block in ("llc", "prune"):
             runs = getattr(self, block)
             if runs and (unknown := set(runs.conditions or ()) - self.conditions.keys()):
@@ -171,7 +169,7 @@ def parse_sorting(values: dict, origin: str = "configuration") -> SortingStudy:
     """Check `values`.
 
     Raises:
-        ConfigError: The values are invalid, with one line per fault.
+        ConfigError: If they are invalid; the message has one line per error.
     """
     return validate(SortingStudy, values, origin)
 

@@ -74,7 +74,7 @@ class Subnetworks(Experiment):
             "ft_seed": study.finetune.seeds,
             "step": study.finetune.checkpoints,
             "circuit_step": study.grid.checkpoints,
-            "lesion": context.Context.of(study).lesions,
+            "lesion": context.Context.from_study(study).lesions,
         }
 
     def find_missing(self, name: str, study: Study) -> str | None:
@@ -87,7 +87,7 @@ class Subnetworks(Experiment):
 
     def list_further_members(self, study: Study) -> list[str]:
         """Return the paths of the subnetworks."""
-        layout = Layout.of(study)
+        layout = Layout.from_study(study)
         return [
             pattern.format(ft_seed=ft_seed, step=cell.step, sparsity=f"{cell.sparsity:g}", seed=cell.seed)
             + "/subnetwork.json"

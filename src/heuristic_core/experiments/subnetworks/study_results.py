@@ -1,4 +1,4 @@
-"""A finished study as one object: tables, subnetworks and models, each read on demand.
+"""Results of a study of the heuristic core: tables, subnetworks and models, read on demand.
 
 The first model imports torch.
 """
@@ -52,7 +52,7 @@ class StudyResults(Results):
         wanted = {"ft_seed": ft_seed, "step": step, "sparsity": sparsity, "seed": seed, "repeat": repeat}
         run = self._select_run("subnetworks", self.subnetworks, wanted)
         pattern = self._layout.repeated_cell if run.repeat else self._layout.cell
-        return Subnetwork.load(self.folder / self._path_of(pattern, run) / SUBNETWORK_FILE)
+        return Subnetwork.load(self.folder / self._format_path(pattern, run) / SUBNETWORK_FILE)
 
     def model(
         self,
@@ -86,7 +86,7 @@ class StudyResults(Results):
 
         full = Classifier.load(
             run,
-            self.folder / self._path_of(self._layout.step, run),
+            self.folder / self._format_path(self._layout.step, run),
             max_length=self.settings["task"]["max_length"],
             device=device,
             precision=self.settings["precision"],
@@ -116,7 +116,7 @@ class StudyResults(Results):
         """Path patterns, relative to the folder."""
         return Layout(".", "/".join(self._names))
 
-    def _path_of(self, pattern: str, run: Identity) -> str:
+    def _format_path(self, pattern: str, run: Identity) -> str:
         """Return the path of a run."""
         return pattern.format(ft_seed=run.ft_seed, step=run.step, sparsity=f"{run.sparsity:g}", seed=run.seed)
 

@@ -26,11 +26,11 @@ class Audit:
         root: Folder of the study.
         jobs: Number of jobs of the configuration.
         made: Number of jobs whose results and records all exist.
-        able: Number of jobs that can be computed again.
+        able: Number of jobs that can be recomputed.
         files: Number of results hashed.
         seed: Seed of the sample `again`.
         findings: Findings, causes first.
-        again: Jobs that were computed again.
+        again: Recomputed jobs.
     """
 
     root: Path
@@ -50,14 +50,14 @@ class Audit:
 
 
 def audit_study(root: Path, jobs: Sequence[Job], scripts: Path, count: int | None, share: float, seed: int) -> Audit:
-    """Check a study, and compute a sample of its jobs without findings again.
+    """Check a study, and recompute a sample of its jobs without findings.
 
     Args:
         root: Folder of the study.
         jobs: Jobs of its configuration.
         scripts: Folder of the workflow's scripts.
-        count: Number of jobs to compute again; None to use `share`.
-        share: Fraction of the jobs to compute again.
+        count: Number of jobs to recompute; None to use `share`.
+        share: Fraction of the jobs to recompute.
         seed: Seed of the sample.
     """
     findings = check_study(root, jobs)

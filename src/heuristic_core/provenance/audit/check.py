@@ -1,4 +1,4 @@
-"""Check results and records against each other and against the configuration, without computing anything again."""
+"""Check results and records against each other and against the configuration, without recomputation."""
 
 import contextlib
 import os
@@ -62,7 +62,7 @@ def _check_job(root: Path, job: Job, sha) -> Iterator[Finding]:
         file = record_path(path, root)
         if not file.exists():
             if Path(path).exists():
-                yield Finding("unrecorded", path, f"there is no {file}")
+                yield Finding("unrecorded", path, f"{file} does not exist")
             continue
         try:
             records[path] = read_record(file)
@@ -71,7 +71,7 @@ def _check_job(root: Path, job: Job, sha) -> Iterator[Finding]:
     for path, record in records.items():
         yield from _check_result(root, path, record, sha)
     if len({record["digest"] for record in records.values()}) > 1:
-        yield Finding("tampered", job.outputs[0], f"the results of job {job.name} have different records")
+        yield Finding("tampered", job.outputs[0], f"results of job {job.name} have different records")
     if records:
         yield from _find_stale(job, next(iter(records.values())), sha)
 
@@ -84,12 +84,12 @@ def _check_result(root: Path, path: str, record: dict, sha) -> Iterator[Finding]
     }
     current = {file: sha(file) for file in result_files(path)}
     if not expected:
-        yield Finding("tampered", path, "its record is of other results")
+        yield Finding("tampered", path, "its record lists only other results")
     for file in sorted(expected.keys() | current.keys()):
         if file not in current:
             yield Finding("missing", file, f"made by {record['script']} on {record['started']}")
         elif file not in expected:
-            yield Finding("tampered", file, "was added after the job had ended")
+            yield Finding("tampered", file, "was added after the job ended")
         elif current[file] != expected[file]:
             yield Finding("tampered", file, f"SHA-256 {current[file]}, recorded {expected[file]}")
 
@@ -154,7 +154,7 @@ def _check_table(root: Path) -> Iterator[Finding]:
             if not (row and records[file]["settings"].get(DEPENDS_ON) == DEPENDS_ON_NETWORK):
                 later.append(job)
         elif row is None:
-            yield Finding("tampered", str(table), f"names job {job}, which left no record")
+            yield Finding("tampered", str(table), f"lists job {job}, which has no record")
         elif row != collected[job]:
             columns = ", ".join(key for key in row if row[key] != collected[job][key])
             yield Finding("tampered", str(file), f"differs from its row in {table}: {columns}")

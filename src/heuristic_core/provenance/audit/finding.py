@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 # Kind of finding -> its meaning and remedy. Causes precede kinds that follow from them.
 KINDS = {
-    "tampered": "a result or a record is not what was written: remove both, and run the study again",
-    "missing": "a result that was made is not there: run the study again",
-    "unrecorded": "a result of the configuration has no record: remove it, and run the study again",
-    "irreproducible": "computed again, it came out otherwise: remove it and its record, and run the study again; if it "
-    "differs again, something that no setting names decides it",
-    "stale": "made by another configuration, by other code, or from other files than there are now: run the study "
-    "again; `make changes` says why what would run",
-    "orphaned": "no job of the configuration makes this: remove it, if nothing else needs it",
+    "tampered": "a result or record was modified: remove both and run the study again",
+    "missing": "a result with a record does not exist: run the study again",
+    "unrecorded": "a result of the configuration has no record: remove it and run the study again",
+    "irreproducible": "recomputation gave a different result: remove it with its record and run the study again; if it "
+    "differs again, it depends on something that is not recorded",
+    "stale": "made with a different configuration, code or input files: run the study again; `make changes` explains "
+    "why jobs would run",
+    "orphaned": "no job of the configuration makes this file: remove it if it is not needed",
 }
 
 

@@ -1,4 +1,4 @@
-"""Compute jobs again in a temporary folder and compare their results."""
+"""Recompute jobs in a temporary folder and compare their results."""
 
 import math
 import os
@@ -24,7 +24,7 @@ _DEPTH = 8  # folders between the temporary folder and the working directory, so
 
 @dataclass(frozen=True)
 class Recomputation:
-    """One job that was computed again. Attributes are keys of audit.json.
+    """A recomputed job. Attributes are keys of audit.json.
 
     Attributes:
         job: Name of the job.
@@ -40,7 +40,7 @@ class Recomputation:
 
 
 def select_recomputable(jobs: Iterable[Job], findings: Iterable[Finding]) -> list[Job]:
-    """Return jobs that can be computed again.
+    """Return jobs that can be recomputed.
 
     Args:
         jobs: Jobs whose results exist.
@@ -62,7 +62,7 @@ def select_recomputable(jobs: Iterable[Job], findings: Iterable[Finding]) -> lis
 
 
 def sample_jobs(jobs: Sequence[Job], count: int | None, share: float, seed: int) -> list[Job]:
-    """Draw jobs to compute again.
+    """Draw jobs to recompute.
 
     Args:
         jobs: Jobs to choose from.
@@ -79,7 +79,7 @@ def sample_jobs(jobs: Sequence[Job], count: int | None, share: float, seed: int)
 
 
 def recompute(job: Job, scripts: Path) -> Recomputation:
-    """Compute a job again from links to its inputs and compare its results.
+    """Recompute a job from links to its inputs and compare its results.
 
     Args:
         job: The job.
@@ -107,7 +107,7 @@ def recompute(job: Job, scripts: Path) -> Recomputation:
         ]
         process = subprocess.run(command, cwd=working_dir, capture_output=True, text=True)
         if process.returncode:
-            faults = {job.outputs[0]: f"could not be computed again: {process.stderr.strip()[-500:]}"}
+            faults = {job.outputs[0]: f"recomputation failed: {process.stderr.strip()[-500:]}"}
         else:
             files = [file for path in job.outputs for file in result_files(path)]
             recomputed = {file: working_dir / _relocate(file, job.root) for file in files}

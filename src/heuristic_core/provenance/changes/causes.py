@@ -36,7 +36,7 @@ def find_causes(
         return [listed.reason]
     file = record_path(job.outputs[0], job.root)
     if not file.exists():
-        return ["no record: the job was interrupted, or ran in a version without records"]
+        return ["no record: the job was interrupted, or a version without records ran it"]
     try:
         record = read_record(file)
     except InputError as error:

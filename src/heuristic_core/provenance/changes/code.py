@@ -40,10 +40,10 @@ def find_changed_code(
         changes = [file for file in changes if _differs(checkout, commit, file)]
         changes += _changed_packages(checkout, commit, files)
     except _UnknownCodeError:
-        return [f"{script}, or what it imports, or a locked package"]
+        return [f"{script}, a module that it imports, or a locked package"]
     if record["dirty"]:
-        changes.append(f"or files that differed from commit {commit[:8]} when {job.outputs[0]} was made")
-    return changes or [f"{script}, or what it imports"]
+        changes.append(f"possibly files with uncommitted changes (commit {commit[:8]}) when {job.outputs[0]} was made")
+    return changes or [f"{script}, or a module that it imports"]
 
 
 def _source_files(*roots: Path) -> list[Path]:

@@ -10,12 +10,12 @@ NO_JOBS_TEXT = "Nothing would run: every result is up to date."
 MAX_CAUSES = 5  # causes shown for one rule
 
 
-def explain_jobs(jobs: Sequence[PlannedJob], causes_of: Callable[[PlannedJob, set[str]], list[str]]) -> str:
+def explain_jobs(jobs: Sequence[PlannedJob], find_causes: Callable[[PlannedJob, set[str]], list[str]]) -> str:
     """Explain why jobs would run.
 
     Args:
         jobs: All jobs of a dry run.
-        causes_of: Function of a job and the results of all jobs that returns one line per cause of the job; empty if
+        find_causes: Function of a job and the results of all jobs that returns one line per cause of the job; empty if
             it only follows from other jobs.
 
     Returns:
@@ -27,7 +27,7 @@ def explain_jobs(jobs: Sequence[PlannedJob], causes_of: Callable[[PlannedJob, se
     following: Counter = Counter()
     results = {path for job in jobs for path in job.outputs}
     for job in jobs:
-        job_causes = causes_of(job, results)
+        job_causes = find_causes(job, results)
         causes[base_rule(job.rule)].update(job_causes)
         following[base_rule(job.rule)] += not job_causes
     order = _sort_rules(jobs)
@@ -39,7 +39,7 @@ def explain_jobs(jobs: Sequence[PlannedJob], causes_of: Callable[[PlannedJob, se
     paragraphs = [_format_jobs(len(jobs)) + " would run. In parentheses: number of jobs of a rule."]
     paragraphs += [f"{_wrap(', '.join(rules))}:\n{lines}" for lines, rules in rules_by_causes.items()]
     if downstream := [_format_rule(rule, following[rule]) for rule in order if following[rule]]:
-        paragraphs.append(_wrap(f"Because of these: {', '.join(downstream)}."))
+        paragraphs.append(_wrap(f"Downstream of these: {', '.join(downstream)}."))
     return "\n\n".join(paragraphs)
 
 

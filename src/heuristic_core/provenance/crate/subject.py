@@ -9,8 +9,8 @@ class Subject(NamedTuple):
     """Descriptions for the archive of a study.
 
     Attributes:
-        run: What its run did.
-        results: What came out.
+        run: Description of its run.
+        results: Description of its results.
         paper: Identifier of the paper in CITATION.cff, such as "arXiv:2403.03942".
         describe: Path in the archive -> one line on this result of the experiment; None for others.
     """

@@ -42,7 +42,7 @@
     });
   }
 
-  // On paper every fold is open, and as it was again afterwards.
+  // For printing, open all folds; restore them afterwards.
   let closed = [];
   addEventListener("beforeprint", () => {
     closed = [...document.querySelectorAll("details:not([open])")];

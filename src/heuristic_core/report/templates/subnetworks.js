@@ -1,5 +1,5 @@
 "use strict";
-// Subnetworks: switches choose the rows that are shown; a click on a row's button tells all of its subnetwork.
+// Subnetworks: switches choose the rows that are shown; a click on a row's button shows the details of its subnetwork.
 {
   const section = document.getElementById("subnetworks");
   const details = JSON.parse(document.getElementById("subnetworks-details").textContent);
@@ -17,7 +17,7 @@
     count.value = `${rows.filter((row) => !row.hidden).length} of ${rows.length} subnetworks`;
   }
 
-  function tell(row) {
+  function showDetails(row) {
     const {layers, values} = details.runs[row.dataset.run];
     const full = details.full[`${row.dataset.ft_seed} ${row.dataset.step}`] ?? [];
     dialog.querySelector("h3").textContent = row.dataset.name;
@@ -45,7 +45,7 @@
   }
 
   switches.forEach((one) => one.addEventListener("change", show));
-  rows.forEach((row) => row.querySelector("button").addEventListener("click", () => tell(row)));
+  rows.forEach((row) => row.querySelector("button").addEventListener("click", () => showDetails(row)));
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
   show();
 }

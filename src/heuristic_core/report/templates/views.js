@@ -1,5 +1,5 @@
 "use strict";
-// Figures to play with: each is drawn when it is opened. Expressions are interpreted, so that no text becomes code.
+// Interactive figures: each is drawn when it is opened. Expressions are interpreted, so text never becomes code.
 {
   const {views, look} = JSON.parse(document.getElementById("views").textContent);
 

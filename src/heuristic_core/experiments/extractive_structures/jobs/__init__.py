@@ -1,1 +1,1 @@
-"""The jobs of the experiment as functions from files to files, one module for each script of the workflow."""
+"""Functions behind the scripts of this experiment, from files to files."""

@@ -24,7 +24,7 @@ def freeze_layers(
         first: Weights after the facts of the first hop.
         second: Weights after the facts of the second hop.
         finetuning: Settings of teaching.
-        freezing: Which layers count as early.
+        freezing: Division into early and late layers.
         table: Where to write table extractive_freezing.
     """
     with model.open_setting() as setting:

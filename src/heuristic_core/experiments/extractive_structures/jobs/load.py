@@ -31,7 +31,7 @@ def convert_decoder(
 
     Args:
         data: Who and what facts are about.
-        freezing: Which layers count as early.
+        freezing: Division into early and late layers.
         pretrained: Block of the configuration.
         checkpoint: Where to write weights (safetensors).
         tokenizer: Where to write tokenizer.json and tokenizer_config.json.

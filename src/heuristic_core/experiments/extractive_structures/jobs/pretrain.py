@@ -31,7 +31,7 @@ def pretrain_model(
         model: The embedded decoder.
         pretraining: Settings of pre-training.
         study: Name of the study.
-        seed: Of the world, the first weights and the order.
+        seed: Seed of the world, the initial weights and the order of sentences.
         corpus: Kind of the corpus.
         checkpoint: Where to write weights (safetensors).
         trace: Where to write table extractive_trace.

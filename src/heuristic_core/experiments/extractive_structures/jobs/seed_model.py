@@ -16,10 +16,10 @@ class SeedModel(NamedTuple):
         checkpoint: Weights after pre-training (safetensors).
         data: Who and what facts are about.
         study: Name of the study.
-        seed: Of the world, of first weights and of the order.
+        seed: Seed of the world, the initial weights and the order of sentences.
         tokenizer: Files of the tokenizer of a model that is not made here, tokenizer.json first.
-        device: Where the model runs.
-        precision: Of products of matrices.
+        device: Device of the model.
+        precision: Precision of matrix products.
     """
 
     checkpoint: Input

@@ -46,7 +46,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     """Return two tables of all conditions: how well models sort, and what their heads do."""
     settings = ["condition", "numbers", "length", "mean gap", "heads", "decay", "steps"]
     rows = list(marks.itertuples())
-    sorting = [[*_about(row), *_cells(row, LEVELS, 3)] for row in rows]
+    sorting = [[*_format_settings(row), *_cells(row, LEVELS, 3)] for row in rows]
     modes = [[row.condition, *_cells(row, SCORES, 2), *_counts(row)] for row in rows]
     heads = ["condition", *SCORES.values(), *(f"mode: {mode}" for mode in MODES)]
     return [
@@ -55,7 +55,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     ]
 
 
-def _about(row) -> list[str]:
+def _format_settings(row) -> list[str]:
     """Format the settings of a condition."""
     decay = f"{row.optimiser} {row.weight_decay:g}" if row.weight_decay else row.optimiser
     counts = (str(row.numbers), str(row.length), format_number(row.mean_gap, 2), str(row.heads))

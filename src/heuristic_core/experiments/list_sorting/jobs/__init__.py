@@ -1,1 +1,1 @@
-"""The functions behind the scripts of list sorting, from files to files."""
+"""Functions behind the scripts of this experiment, from files to files."""

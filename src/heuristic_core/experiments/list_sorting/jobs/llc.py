@@ -27,7 +27,7 @@ def sample_llc(
     Args:
         checkpoint: Weights (safetensors).
         sorting: Data, model and training of the condition.
-        llc: How the coefficient is sampled.
+        llc: Settings of the sampling.
         study: Name of the study.
         condition: Name of the condition.
         step: Training step of the checkpoint.

@@ -32,7 +32,7 @@ def measure_models(
     Args:
         checkpoints: Weights (safetensors), a file for each kept step.
         sorting: Data, model and training of the condition.
-        measure: What is measured.
+        measure: Block `measure` of the configuration.
         study: Name of the study.
         condition: Name of the condition.
         models: Where to write table sorting_models.

@@ -162,9 +162,13 @@ def draw_matched_sets(
 def _draw_distinct(
     pools: list[tuple[list[int], int]], draws: int, rng: np.random.Generator, core: tuple[int, ...]
 ) -> list[tuple[int, ...]]:
-    """Draw different sets other than `core` by rejection; at least `draws + 1` sets must exist.
+    """Draw different sets other than the core by rejection.
 
-    pools: Component indices to draw from, and the number to draw, for each layer.
+    Args:
+        pools: Component indices to draw from and the number to draw, for each layer.
+        draws: Number of sets; at least one more must exist.
+        rng: Random generator.
+        core: Component indices of the core.
     """
     sets: dict[tuple[int, ...], None] = {}
     while len(sets) < draws:

@@ -164,10 +164,7 @@ def _with_role(sets: pd.DataFrame, *roles: str) -> pd.DataFrame:
 
 
 def _estimate(cells, kinds, subsets, rule, bootstrap, seed) -> Iterator[tuple[str, AblationMeans | Measure]]:
-    """Yield kind and estimates: of each subset, then of each group, J and AUC.
-
-    kinds: Rows of table "ablation_sets" by kind.
-    """
+    """Yield kind and estimates of each subset, then of each group, J and AUC; `kinds` has rows of the sets by kind."""
     group_subsets = set(select_subsets(pd.DataFrame({"subset": cells.subsets}), subsets)["subset"])
     groups: dict[str, dict[str, list[AblationMeans]]] = {kind: {} for kind in kinds}
     measured: dict[str, list[Subset]] = {kind: [] for kind in kinds}
@@ -206,8 +203,14 @@ def _cells_by_kind(cells, kinds, rule) -> Iterator[tuple[tuple, dict[str, tuple[
 def _values(cell: pd.DataFrame, sets: pd.DataFrame, rule: str, subset: str) -> tuple[np.ndarray, np.ndarray]:
     """Return accuracy and log odds of each pair, [pairs, 2, ablations] in the order of `sets`, and its template.
 
-    cell, sets: Predictions on a subset and rows of table "ablation_sets", both of the same kind.
-    Raises ValueError if the ablations of `sets` differ in their pairs.
+    Args:
+        cell: Predictions on a subset, of one kind of ablation.
+        sets: Rows of table "ablation_sets" of this kind.
+        rule: `analysis.class_rule`.
+        subset: Name of the subset.
+
+    Raises:
+        ValueError: If ablations differ in their pairs.
     """
     if cell.empty:
         raise ValueError(f"no predictions of kind {sets['kind'].iloc[0]} on {subset}")
@@ -250,10 +253,12 @@ def _measure_columns(effects: Effects, measure: Measure) -> dict:
 
 
 def _average_draws(cell: pd.DataFrame, subset: str) -> pd.DataFrame:
-    """Average correctness and clipped log odds over draws, to get a single row per ablation and pair.
+    """Average correctness and clipped log odds over draws, so that each ablation and pair has one row.
 
     Pairs thus remain the units of intervals, whatever the number of draws.
-    Raises ValueError if a pair has fewer draws than others.
+
+    Raises:
+        ValueError: If a pair has fewer draws than others.
     """
     if not cell["draw"].any():
         return cell

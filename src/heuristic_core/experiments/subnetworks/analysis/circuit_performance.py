@@ -117,7 +117,11 @@ def _half_widths(rows: pd.DataFrame, prefix: str) -> pd.Series:
 def _integrate(subnetworks: pd.DataFrame, empty_value: float, span: float, reach: float) -> dict:
     """Compute CPR and CMD of a seed, percent, and the half-width of their interval over pairs.
 
-    subnetworks: Rows by ascending share kept. span: m(full) - m(empty). reach: Half-width of the full model's interval.
+    Args:
+        subnetworks: Rows by ascending share of components kept.
+        empty_value: m(empty).
+        span: m(full) - m(empty).
+        reach: Half-width of the full model's interval.
     """
     kept = np.array([0.0, *(1 - subnetworks["actual_sparsity"]), 1.0])
     f = np.array([0.0, *((subnetworks["accuracy"] - empty_value) / span), 1.0])

@@ -76,15 +76,15 @@ def draw_swapped_masks(masks: np.ndarray, draws: int, rng: np.random.Generator) 
     steps = TRADES_PER_SEED * len(masks)
     hub = masks.swapaxes(0, 1)[np.newaxis].copy()  # [1, layers, seeds, heads]
     for _ in range(steps):
-        _trade(hub, rng)
+        _swap_heads(hub, rng)
     chains = np.repeat(hub, draws, axis=0)
     for _ in range(steps):
-        _trade(chains, rng)
+        _swap_heads(chains, rng)
     return chains.swapaxes(1, 2)
 
 
-def _trade(masks: np.ndarray, rng: np.random.Generator) -> None:
-    """In each layer, randomly redistribute between two random seeds the heads that only one of them keeps.
+def _swap_heads(masks: np.ndarray, rng: np.random.Generator) -> None:
+    """Redistribute the heads that only one of two random seeds keeps at random between them, layer by layer.
 
     Both seeds keep their numbers of heads.
 

@@ -53,7 +53,7 @@ def make_completeness_sets(
 def _with_controls(
     role: str, heads: Sequence[int], all_heads: tuple[int, ...], grid: ComponentGrid, draws: int, seed: int
 ) -> list[AblationSet]:
-    """Make a set and its controls. heads: Heads to ablate, or to keep where `role` ablates all others."""
+    """Make a set and its controls; `heads` are ablated, or kept if `role` ablates all others."""
     heads = tuple(sorted(heads))
     controls = draw_matched_sets(_layers(heads, grid), all_heads, grid.heads, draws, seed, heads)
     sets = []

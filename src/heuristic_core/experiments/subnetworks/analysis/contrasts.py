@@ -110,7 +110,7 @@ class Levels:
 
         Args:
             level: The level.
-            differences: Differences by pair, as :meth:`drawn` returns them.
+            differences: Differences by pair, as :meth:`resample` returns them.
             measure: `ACCURACY` or `LOG_ODDS`.
 
         Returns:
@@ -172,9 +172,13 @@ class Levels:
         return ratio, low, high
 
     def _widen_for_unseen(self, level: Level, estimate: tuple, parts: tuple, total) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ends of an interval, widened by what unseen pairs could add, divided by `total`.
+        """Widen an interval for unseen pairs.
 
-        estimate: Value, low and high. parts: See :meth:`_parts`.
+        Args:
+            level: Level of the value.
+            estimate: Value, low and high.
+            parts: See :meth:`_parts`.
+            total: Divisor of the ends.
         """
         value, low, high = estimate
         sides = self._table["group"].iloc[np.flatnonzero(level.weights)].tolist()

@@ -73,7 +73,8 @@ def compute_head_frequency(components: pd.DataFrame, context: Context) -> pd.Dat
 def _cell_masks(components: pd.DataFrame, step: int, sparsity: float, seeds: tuple[int, ...]) -> pd.DataFrame:
     """Return the masks of a cell of a run, bool [seeds, component indices]; failed runs have no row.
 
-    Raises InputError if the cell has no subnetworks.
+    Raises:
+        InputError: If the cell has no subnetworks.
     """
     first = components["repeat"] == 0
     in_cell = (

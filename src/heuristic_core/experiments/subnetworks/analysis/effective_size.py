@@ -195,11 +195,15 @@ def _sizes(
 ) -> Iterator[dict]:
     """Yield a row for each order, and for each seed in the orders that treat seeds separately.
 
-    curves: Values of the criterion, [sparsities, seeds], sparsities ascending; null where a subnetwork is missing.
-    actual: Sparsity of each subnetwork, in the same form.
-    reach: Half width of each value's interval over pairs, null where unknown, in the same form.
-    collapsed: Whether each run collapsed, in the same form. A mean over seeds is not faithful if most runs collapsed.
-    reason: Why there is no size, or None. interpolate: Whether to interpolate between sparsities.
+    Args:
+        curves: Values of the criterion, [sparsities, seeds], sparsities ascending; null if a subnetwork is missing.
+        actual: Sparsity of each subnetwork, in the same form.
+        reach: Half-width of each value's interval over pairs in the same form; null if unknown.
+        collapsed: Whether each run collapsed, in the same form. A mean over seeds is not faithful if most runs did.
+        full: Value of the full model.
+        criterion: Criterion of faithful subnetworks.
+        reason: Why there is no size; None if there is.
+        interpolate: Whether to interpolate between sparsities.
     """
     values, sparsities = curves.to_numpy(), actual.to_numpy(dtype=float)
     reach = reach.to_numpy() if criterion.column == "accuracy" else np.full(curves.shape, np.nan)

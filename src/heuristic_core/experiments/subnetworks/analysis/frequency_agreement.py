@@ -73,7 +73,8 @@ def correlate(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> di
 def _ranks(counts: np.ndarray) -> np.ndarray:
     """Return ranks of heads within layers, centred by layer and with norm 1 over all heads: [splits, all heads].
 
-    counts: Number of subnetworks that keep a head, [splits, layers, heads]. Ranks are 0 if no layer has any order.
+    Args:
+        counts: Number of subnetworks that keep a head, [splits, layers, heads]. Ranks are 0 if all layers are tied.
     """
     ranks = rankdata(counts, axis=2)
     ranks = (ranks - ranks.mean(axis=2, keepdims=True)).reshape(len(counts), -1)

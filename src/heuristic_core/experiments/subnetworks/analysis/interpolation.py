@@ -120,17 +120,17 @@ class Halves:
 
     def value(self, kept: Kept) -> float:
         """Return the measure on the selecting half, percent, or points of J; rounded so that equal sets have ties."""
-        value = 100 * float((self._correct_of(kept) * self._weights).sum())
+        value = 100 * float((self._find_correct(kept) * self._weights).sum())
         return round(value - 100 if self.measure == J else value, 9)
 
     def rows(self, kept: Kept) -> pd.DataFrame:
         """Return the predictions on the measuring half."""
-        correct = self._correct_of(kept)
+        correct = self._find_correct(kept)
         measuring = ~self._pairs["chooses"]
         return self._pairs[measuring].assign(**{self._rule: correct[measuring]})
 
-    def _correct_of(self, kept: Kept) -> np.ndarray:
-        """Return which pairs a set of components gets right, [pairs]."""
+    def _find_correct(self, kept: Kept) -> np.ndarray:
+        """Return whether a set of components is right on each pair, [pairs]."""
         if kept not in self._correct:
             predictions = self._predict(kept)
             self._correct[kept] = np.asarray(predictions[self._rule])

@@ -161,7 +161,7 @@ def _align(core_targets: list, reached: list, values: np.ndarray) -> np.ndarray:
 def _core_rows(
     sender, core_targets, levels: Levels, reported: list[Level], measure, effects: Effects, random
 ) -> list[dict]:
-    """Return the rows of a core sender. random: effects of each random sender, [pairs, targets]."""
+    """Return the rows of a core sender; `random` has the effects of each random sender, [pairs, targets]."""
     values, rows = effects.values[measure], []
     random_mean = _mean(random, values.shape)
     blocks = [slice(first, first + BLOCK) for first in range(0, len(core_targets), BLOCK)]

@@ -137,7 +137,11 @@ def _missed(subnetwork: Subnetwork, row: dict, judge_gates: bool) -> str | None:
 
 
 def describe_chance(row: Mapping) -> str | None:
-    """Return a reason if a subnetwork is at chance in-domain, else None. row: of table "runs", or with its columns."""
+    """Return how a subnetwork is at chance in-domain; None if it is not.
+
+    Args:
+        row: Row of table "runs", or a mapping with its columns.
+    """
     if row["id_low"] > row["chance"]:
         return None
     return (

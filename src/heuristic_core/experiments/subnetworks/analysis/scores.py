@@ -163,7 +163,11 @@ def finetune_accuracy(
 
 
 def _select_subsets(parts: Sequence[Scores], subsets: Collection[str] | None) -> list[Scores]:
-    """Select the subsets that enter group means. Raises ValueError for an unknown subset."""
+    """Select the subsets that enter group means.
+
+    Raises:
+        ValueError: If a subset is unknown.
+    """
     select_subsets(pd.DataFrame([part.identity for part in parts]), subsets)
     return [part for part in parts if not subsets or part.identity["subset"] in subsets]
 

@@ -40,10 +40,10 @@ def sweep(tables: Sequence[pd.DataFrame], studies: Mapping[str, Mapping[str, flo
 def _costs(table: pd.DataFrame) -> list[dict]:
     """Return the rows of one study."""
     table = table[table["subset"].isna() & table["group"].isin(GROUPS) & (table["kind"] == table["kind"].iloc[0])]
-    return [row for _, run in table.groupby([*RUN], sort=True) for row in _costs_of_run(run)]
+    return [row for _, run in table.groupby([*RUN], sort=True) for row in _compute_run_costs(run)]
 
 
-def _costs_of_run(rows: pd.DataFrame) -> list[dict]:
+def _compute_run_costs(rows: pd.DataFrame) -> list[dict]:
     """Return the rows of one fine-tuning run, one for each group."""
     role = next((role for role in WHOLE_CORE if (rows["role"] == role).any()), None)
     core = rows[rows["role"] == role] if role else rows.head(0)

@@ -15,20 +15,20 @@ from heuristic_core.pruning.subnetwork import Subnetwork
 
 ACCURACY_TEXT = """\
 Percent, with 95 % intervals in brackets (bootstrap over templates or pairs); J in points. In-domain (ID) pairs;
-out-of-domain (OOD) pairs{}; OOD-entailment pairs{}. J is the mean accuracy on the last two, added up, minus 100; AUC
-says how well log odds of entailment tell them apart."""
+out-of-domain (OOD) pairs{}; OOD-entailment pairs{}. J is the sum of the mean accuracies on the last two minus
+100; AUC measures how well log odds of entailment separate them."""
 LIMITS_TEXT = """\
-It is an object of study, not a classifier to rely on. Pruning made it imitate the full model on training pairs; nothing
-keeps what the full model knows of other pairs. Subnetworks of other pruning seeds with the same accuracy in-domain
-answer out-of-domain pairs differently. No claim about a language, a population or another task follows from one
-subnetwork. It has the biases of its base model and of its training data, too."""
+This subnetwork is an object of study, not a classifier to rely on. Pruning made it imitate the full model on training
+pairs only; on other pairs it may differ. Subnetworks of other pruning seeds with the same in-domain accuracy answer
+out-of-domain pairs differently. No claim about a language, a population or another task follows from one subnetwork. It
+also has the biases of its base model and training data."""
 AT_CHANCE_TEXT = """\
-**This subnetwork is at chance in-domain: {}.** Always giving one class is no worse. So
-it claims no accuracy, and what it answers on out-of-domain pairs says nothing of what it knows."""
+**This subnetwork is at chance in-domain: {}.** Predicting one class for all pairs is no
+worse. This card therefore claims no accuracy, and answers on out-of-domain pairs are not meaningful."""
 STORAGE_TEXT = """\
-As an ordinary checkpoint of its architecture, in the full model's shape. Weights that read a removed component are
-zero; the mean output that takes the component's place is a constant, and is in a bias of the same layer. So the
-checkpoint takes the memory and time of the full model. `subnetwork.json` has the components kept and the log alphas.
+This is an ordinary checkpoint in the shape of the full model, with the same memory and run time. Weights that read a
+removed component are zero, and its mean output is stored in a bias of the same layer. `subnetwork.json` lists the
+components kept and the log alphas.
 
 ```python
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -38,11 +38,11 @@ model = AutoModelForSequenceClassification.from_pretrained(folder)
 tokenizer = AutoTokenizer.from_pretrained(folder)
 ```
 """
-GENERATED_TEXT = " It knows only the words of a small generated language, which is not English."
+GENERATED_TEXT = " It knows only the words of a small generated language."
 
 
 class Origin(NamedTuple):
-    """What all cards of a study share.
+    """Origin of the subnetworks of a study, for their cards.
 
     Attributes:
         settings: The checked configuration.
@@ -62,11 +62,11 @@ class Origin(NamedTuple):
         """A description of the model that fine-tuning started from."""
         model = self.settings["model"]
         if model["source"] == "new":
-            return "random weights, as the study's configuration says"
+            return "random weights (see the study's configuration)"
         if self.base_model:
             return f"`{self.base_model}` at commit `{model['revision']}`"
         package = f" of the Python package `{model['package']}`" if model.get("package") else ""
-        return f"the folder `{public(model['folder'])}`{package}, which has no repository on the hub that is known here"
+        return f"the folder `{public(model['folder'])}`{package}, which names no repository on the hub"
 
     @property
     def heuristic_phrases(self) -> tuple[str, str]:
@@ -91,7 +91,7 @@ def render_card(
     """Return README.md of one subnetwork.
 
     Args:
-        origin: What all cards of the study share.
+        origin: Origin of the subnetworks.
         subnetwork: The subnetwork.
         groups: The rows of the subnetwork and of the full model in table "group_accuracy".
         subsets: The same rows of table "accuracy".
@@ -110,18 +110,18 @@ def render_card(
         f"{kept} of {size} attention heads and MLPs of a fine-tuned model, found by structured pruning in the study "
         f"`{run.study}`, as in {paper}, with heuristic-core.",
         *([AT_CHANCE_TEXT.format(chance_reason)] if chance_reason else []),
-        "## What was measured" if chance_reason else "## How accurate it is",
+        "## Measurements" if chance_reason else "## Accuracy",
         ACCURACY_TEXT.format(*origin.heuristic_phrases),
         to_markdown(
             [_accuracy_sheet(groups, "group", [ROLES[group].label for group in SUMMARY_GROUPS], SUMMARY_GROUPS)]
         ),
         to_markdown([_accuracy_sheet(subsets, "subset", names, names)]),
-        "## What it is not for",
+        "## Limitations",
         LIMITS_TEXT + GENERATED_TEXT * origin.is_generated,
-        "## Which it is",
+        "## Identity",
         to_markdown([_identity_sheet(origin, subnetwork, digests)]),
         f"Kept: {components}.",
-        "## How it is stored",
+        "## Use",
         STORAGE_TEXT,
     ]
     results = None if chance_reason else _eval_results(groups[groups["seed"].notna()], run)
@@ -141,7 +141,7 @@ def render_index(
     """Return README.md of all published subnetworks of a study.
 
     Args:
-        origin: What all cards of the study share.
+        origin: Origin of the subnetworks.
         study: The study's name.
         folders: Pairs of a folder and its subnetwork, one line each.
         groups: Table "group_accuracy".
@@ -162,10 +162,10 @@ def render_index(
     lines = [
         f"# Subnetworks of study {study}",
         "",
-        "Each folder is an ordinary checkpoint with a card of its own. Accuracies are percent, J is points.",
+        "Each folder is an ordinary checkpoint with its own card. Accuracies are in percent, J in points.",
         "",
         to_markdown([sheet]),
-        *([f"No subnetwork was found by {', '.join(failed)}.", ""] if failed else []),
+        *([f"Failed pruning runs: {', '.join(failed)}.", ""] if failed else []),
     ]
     return _yaml_header(origin, study, None) + "\n".join(lines)
 

@@ -66,7 +66,7 @@ def open_crate(path: str | Path) -> Crate:
     files = _read_metadata(path)
     required = (SETTINGS_FILE, CLAIMS_FILE, LOCK_FILE, "tables/splits.parquet", "tables/runs.parquet")
     if missing := [name for name in required if name not in files]:
-        raise InputError(f"{path}: an RO-Crate, but not of a study: its metadata lack {missing[0]}; {HINT}")
+        raise InputError(f"{path}: not the RO-Crate of a study, because its metadata lack {missing[0]}; {HINT}")
     text = read_member(path, files, SETTINGS_FILE)
     try:
         values = json.loads(text)
@@ -118,11 +118,11 @@ def _read_metadata(path: Path) -> dict[str, dict]:
     if unsafe := [name for name in names if not _is_safe_path(name)]:
         raise InputError(f"{path}: {unsafe[0]!r} would be outside the archive's folder: do not unpack it; {HINT}")
     if METADATA_FILE not in names:
-        raise InputError(f"{path}: a zip file without {METADATA_FILE}, so no RO-Crate; {HINT}")
+        raise InputError(f"{path}: not an RO-Crate, because the zip file lacks {METADATA_FILE}; {HINT}")
     counts = Counter(names)
     for name in sorted({*metadata, *names}):
         if counts[name] != 1:
-            raise InputError(f"{path}: {name} is there {counts[name]} times, not once; take another copy of it")
+            raise InputError(f"{path}: {name} occurs {counts[name]} times instead of once; take another copy of it")
         if name not in metadata and name != METADATA_FILE:
             raise InputError(f"{path}: {name} is not in the metadata; take another copy of it")
     return metadata

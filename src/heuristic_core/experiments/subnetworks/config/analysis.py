@@ -1,4 +1,4 @@
-"""Configuration of analyses and figures. Of all models, only ablated ones depend on it."""
+"""Configuration of analyses and figures. No model depends on it, except ablated ones."""
 
 from typing import Annotated, Literal
 
@@ -26,13 +26,13 @@ Mixed = Literal["groups", "subsets"]
 Sentence = Annotated[str, Field(min_length=1)]
 Head = Annotated[str, Field(pattern=r"^\d+\.\d+$")]
 
-# Rows of predictions held in memory to score one checkpoint; more only if one subnetwork has more.
+# Maximum number of rows of predictions in memory while a checkpoint is scored, unless one subnetwork has more.
 MAX_ROWS_IN_MEMORY = 3_000_000
-MAX_MODELS_IN_MEMORY = 200  # models held at most, besides the full one
+MAX_MODELS_IN_MEMORY = 200  # maximum number of models in memory, besides the full one
 
 
 class Counterpart(Block):
-    """The experiment of the paper that a study repeats.
+    """Experiment of the paper that a study repeats.
 
     Several figures of the paper repeat another one for a second model or task: figure 11 is figure 5 for QQP. This
     block selects those that belong to the study.
@@ -51,21 +51,21 @@ class Analysis(Block):
         description="where a subset merges classes: take the most probable class, then merge (the paper), or add up "
         "the probabilities of merged classes first",
     )
-    bootstrap: Resamples = Field(1000, description="resamples behind every interval over evaluation pairs")
+    bootstrap: Resamples = Field(1000, description="number of resamples for intervals over evaluation pairs")
     margin: Annotated[Positive, Unit("points")] = Field(
-        3.0, description="faithful: accuracy above the full model's minus this margin"
+        3.0, description="a subnetwork is faithful if its accuracy exceeds the full model's minus this margin"
     )
     margins: Annotated[list[Positive], AfterValidator(check_ascending), Unit("points")] = Field(
-        [1.0, 2.0, 3.0, 4.0, 5.0], description="further margins at which effective size is given"
+        [1.0, 2.0, 3.0, 4.0, 5.0], description="further margins for effective size"
     )
     recovery: Annotated[list[Share], AfterValidator(check_ascending), Unit("share")] = Field(
-        [0.95], description="faithful, too: at least this share of the full model's accuracy"
+        [0.95], description="other criterion of faithful: at least this share of the full model's accuracy"
     )
     agreement: Annotated[list[Share], AfterValidator(check_ascending), Unit("share")] = Field(
-        [0.95], description="faithful, too: the full model's class on at least this share of pairs"
+        [0.95], description="other criterion of faithful: the full model's class on at least this share of pairs"
     )
     kl: Annotated[list[Positive], AfterValidator(check_ascending), Unit("nats")] = Field(
-        [0.1], description="faithful, too: a mean KL(full || subnetwork) of at most this"
+        [0.1], description="other criterion of faithful: mean KL(full || subnetwork) of at most this"
     )
     effective_size: Rule = Field(
         "interpolated",
@@ -74,77 +74,76 @@ class Analysis(Block):
     )
     size_order: Order = Field(
         "per-seed",
-        description="the effective size that figure 6, claims and comparisons take: of every pruning seed, then their "
-        "mean (the paper's script), of the mean accuracy over pruning seeds (the paper's text), or of every seed, "
-        "searched upward from dense; table_effective_size has all of them",
-        exclude_if=lambda order: order == "per-seed",  # settings of studies without it remain what they were
+        description="effective size in figure 6, claims and comparisons: mean over pruning seeds of each seed's size "
+        "(the paper's script), size of the mean accuracy over pruning seeds (the paper's text), or mean of each "
+        "seed's size, searched upward from dense; table_effective_size has all of them",
+        exclude_if=lambda order: order == "per-seed",  # so that study.json of studies without it does not change
     )
     mixed: Mixed = Field(
         "groups",
-        description="what counts the same in the mixed effective size of figure 6: ID and OOD (the paper's text), or "
-        "each of their subsets (the paper's script); table_effective_size has both",
-        exclude_if=lambda mixed: mixed == "groups",  # as of size_order
+        description="equal weights in the mixed effective size of figure 6: of ID and OOD (the paper's text), or of "
+        "all their subsets (the paper's script); table_effective_size has both",
+        exclude_if=lambda mixed: mixed == "groups",  # as for size_order
     )
     permutations: Annotated[PositiveInt, Unit("permutations")] = Field(
-        10_000, description="of the within-layer null of the core's size"
+        10_000, description="number of permutations within layers for tests of the core's size"
     )
     control_draws: Annotated[PositiveInt, Unit("sets")] = Field(
         40,
-        description="random sets of heads, matched in layers and number, for the whole core, its strongest three and "
-        "the stable core, and as many kept alone in place of the core; with fewer than 40 no p can be below 0.05",
+        description="number of random sets of heads, matched in number and layers, for the core, its strongest three "
+        "heads, the stable core and the core alone; with fewer than 40 no p can be below 0.05",
     )
     pair_control_draws: Annotated[PositiveInt, Unit("sets")] = Field(
-        5, description="the same for pairs and for the user's sets, of which are many"
+        5, description="the same for pairs of core heads and for `ablation_sets`, which are numerous"
     )
     ablation_pairs: OptionalPairs = Field(
         None,
-        description="ablations are evaluated on this number of pairs of each subset, drawn by `seed`, label by label; "
-        "default: all",
+        description="number of pairs of each subset for ablations, a sample stratified by label (`seed`); default: all",
     )
     ablation_kinds: Annotated[list[Kind], AfterValidator(check_unique)] = Field(
         ["mean", "zero", "resample", "counterfactual"],
         min_length=1,
-        description="what takes the place of ablated heads: their means, zeros, their activations on training pairs, "
-        "or those on the minimal pair, of the pairs that have one",
+        description="replacements of ablated heads: means, zeros, activations on training pairs, or activations on the "
+        "minimal pair (only for pairs that have one)",
     )
     resample_draws: Annotated[PositiveInt, Unit("draws")] = Field(
         4,
-        description="draws of the training pairs that activations are taken from, over which accuracy and log odds are "
-        "averaged; random controls, of which there are many, have one draw each, in turn",
+        description="number of draws of training pairs for `resample`, over which accuracy and log odds are averaged; "
+        "each random control uses only one of them, in turn",
     )
     ablation_sets: list[Annotated[list[Head], Field(min_length=1)]] = Field(
-        [], description="further sets of heads to ablate together, as [['2.5', '3.7', '4.0']]: text, not numbers"
+        [], description="further sets of heads to ablate together, such as [['2.5', '3.7', '4.0']] (text, not numbers)"
     )
     control_pairs: OptionalPairs = Field(
         None,
-        description="controls (random subnetworks, and those of importance) are evaluated on this number of pairs of "
-        "each subset, drawn by `seed`, label by label, and learned ones are compared with them on the same pairs; "
-        "default: all",
+        description="number of pairs of each subset for controls (random subnetworks, gradient importance) and for the "
+        "comparison of learned subnetworks with them, a sample stratified by label (`seed`); default: all",
     )
     importance_pairs: Pairs = Field(
-        1000, description="training pairs over which gradient importance (Michel et al. 2019) is averaged"
+        1000, description="number of training pairs for gradient importance (Michel et al. 2019)"
     )
     attention_pairs: Pairs = Field(
         500,
-        description="in-domain pairs over which attention shares are averaged, drawn by `seed`, subset by subset and "
-        "label by label",
+        description="number of in-domain pairs for attention shares, a sample stratified by subset and label (`seed`)",
     )
     overlap_times_uniform: Annotated[Positive, Unit("times uniform")] = Field(
         2.0,
-        description="a head is an overlap head if, before fine-tuning, its share of attention to the repeated word is "
-        "at least this multiple of uniform attention's on the same pairs",
+        description="a head is an overlap head if, before fine-tuning, its attention to the repeated word is at least "
+        "this multiple of that of uniform attention on the same pairs",
     )
     despite_chance: bool = Field(
         False,
-        description="prune and ablate a full model, too, that has not learned the task: whose in-domain accuracy is "
-        "no higher than that of the best constant class",
-        exclude_if=lambda despite_chance: not despite_chance,  # settings of studies without it remain what they were
+        description="continue even if the full model has not learned the task, i.e. its in-domain accuracy does not "
+        "exceed that of the best constant class",
+        exclude_if=lambda despite_chance: (
+            not despite_chance
+        ),  # so that study.json of studies without it does not change
     )
     example_pairs: list[Annotated[tuple[Sentence, Sentence], Strict(False)]] | None = Field(
         None,
-        description="pairs whose attention is drawn; default: the first pair of each of the first two ood subsets",
+        description="pairs in figures of attention; default: the first pair of each of the first two OOD subsets",
     )
-    seed: Seed = Field(0, description="of permutations, bootstrap, control draws and samples of evaluation pairs")
+    seed: Seed = Field(0, description="seed of permutations, bootstrap, control draws and samples of evaluation pairs")
 
 
 class Figures(Block):

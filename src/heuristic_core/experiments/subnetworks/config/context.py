@@ -40,7 +40,7 @@ class Context(Block):
         last: Step of the last kept checkpoint.
         seeds: Pruning seeds of the spread.
         curve_seeds: Pruning seeds of accuracy curves and effective size.
-        curve_repeat: Which of their runs; 0 except for published results, whose curves are separate runs.
+        curve_repeat: Number of their runs; 0 except for published results, whose curves are separate runs.
         checkpoints: Steps at which effective size is measured.
         repeats: Pruning seeds that ran twice.
         margin: Margin of faithfulness, in points.
@@ -82,7 +82,7 @@ class Context(Block):
     counterpart: Counterpart = Counterpart()
 
     @classmethod
-    def of(cls, study: Study) -> "Context":
+    def from_study(cls, study: Study) -> "Context":
         """Return the context of a study."""
         grid, analysis, entry = study.grid, study.analysis, study.mechanism.entry
         return cls(

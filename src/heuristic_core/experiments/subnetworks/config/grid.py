@@ -12,20 +12,21 @@ class Early(Block):
 
     checkpoint: PositiveSteps = Field(description="the step of the early checkpoint")
     seeds: Annotated[Seeds, Field(min_length=2)] = Field(
-        description="pruning seeds there; others than `grid.seeds`, as runs of one seed share batches and noise: the "
-        "claim leaves late runs of these seeds out"
+        description="pruning seeds at this checkpoint; use other seeds than `grid.seeds`: runs of one seed share "
+        "batches and noise, so the claim leaves out late runs of the same seeds"
     )
 
 
 class Grid(Block):
     """Grid of subnetworks.
 
-    spread: every seed at `mid` and `high` of the last checkpoint; curve: `curve_seeds` at every sparsity of the last
-    checkpoint; effective size: the same sparsities at every checkpoint of `checkpoints`; `early`; and `repeats`.
+    It consists of the spread (every seed at `mid` and `high` of the last checkpoint), the curve (`curve_seeds` at every
+    sparsity of the last checkpoint), the effective size (the same at every checkpoint of `checkpoints`), `early` and
+    `repeats`.
     """
 
     sparsities: Annotated[list[Sparsity], Field(min_length=1), AfterValidator(check_ascending), Unit("share")] = Field(
-        description="ascending shares of components removed"
+        description="shares of components to remove, ascending"
     )
     mid: Sparsity = Field(description="the lower of the two sparsities of the spread")
     high: Sparsity = Field(description="the higher of the two")
@@ -36,18 +37,19 @@ class Grid(Block):
     checkpoints: Steps = Field(description="steps whose subnetworks give effective size; the last is the last kept one")
     early: Early | None = None
     repeats: Seeds = Field(
-        [], description="of seeds, those that run a second time, by themselves, at mid and high of the last checkpoint"
+        [],
+        description="seeds (of `seeds`) with a second run at mid and high of the last checkpoint, in a pass of its own",
     )
 
     @model_validator(mode="after")
-    def _inside_the_grid(self):
+    def _check_membership(self):
         for key in ("mid", "high"):
             if (value := getattr(self, key)) not in self.sparsities:
                 raise ValueError(
-                    f"{key} = {value} is not in sparsities = {self.sparsities}; add it there or choose one of them"
+                    f"{key} = {value} is not in sparsities = {self.sparsities}; add it, or choose one of them"
                 )
         if self.mid >= self.high:
             raise ValueError(f"mid = {self.mid} must be below high = {self.high}")
         if unknown := [seed for seed in self.repeats if seed not in self.seeds]:
-            raise ValueError(f"repeats: {unknown[0]} is not in seeds = {self.seeds}; only these can run again")
+            raise ValueError(f"repeats: {unknown[0]} is not in seeds = {self.seeds}; repeats must be a subset of seeds")
         return self

@@ -1,4 +1,4 @@
-"""Configuration of lesioned fine-tuning: does generalisation need heads that pre-training made?"""
+"""Configuration of lesioned fine-tuning, which tests whether generalisation needs heads from pre-training."""
 
 from typing import Annotated
 
@@ -12,12 +12,12 @@ OVERLAP = "overlap"
 class Lesion(Block):
     """Fine-tuning without the heads that attend to the repeated word before fine-tuning.
 
-    The paper conjectures (section 5) that fine-tuning builds on them. Controls lack as many random heads. Each run
-    costs as much as fine-tuning.
+    The paper conjectures (section 5) that fine-tuning builds on these heads. Controls are fine-tuned without as many
+    random heads. Each run costs as much as fine-tuning.
     """
 
     control_draws: Annotated[PositiveInt, Unit("sets")] = Field(
-        3, description="random sets of as many other heads of the same layers, each fine-tuned without"
+        3, description="number of controls, each without a random set of as many other heads of the same layers"
     )
 
     @property

@@ -9,7 +9,7 @@ from heuristic_core.config.blocks import Block, OptionalPairs, Resamples, Seeds,
 
 Sets = Annotated[PositiveInt, Unit("sets")]
 
-PAIRS = "of each evaluation subset, this number of pairs, drawn by `analysis.seed`, label by label; default: all"
+PAIRS = "number of pairs of each evaluation subset, a sample stratified by label (`analysis.seed`); default: all"
 
 
 class Mediation(Block):
@@ -21,13 +21,13 @@ class Mediation(Block):
 
     random_sets: Sets = Field(
         20,
-        description="random sets of heads with the layers of the counter-heuristic heads, and random sets in the "
-        "core's place; with fewer than 20 no claim is decided",
+        description="number of random sets, matched in layers, for the counter-heuristic heads and for the core; with "
+        "fewer than 20 no claim is decided",
     )
     pairs: OptionalPairs = Field(
         None,
-        description="of each evaluation subset, this number of pairs, drawn from those that `masks` (its `pairs` and "
-        "`id_pairs`) leaves, as these chose heads; default: all of them",
+        description="number of pairs of each evaluation subset, drawn from the pairs that `masks` (`pairs`, "
+        "`id_pairs`) did not use to choose heads; default: all of them",
     )
 
 
@@ -36,8 +36,8 @@ class Paths(Block):
 
     random_senders: Sets = Field(
         7,
-        description="random heads of each core head's layer, and random sets in the place of all core heads, that send "
-        "instead; an effect is compared with their mean, and with each of them",
+        description="number of random senders: heads of each core head's layer, and sets in place of all core heads; "
+        "an effect is compared with their mean and with each of them",
     )
     pairs: OptionalPairs = Field(40, description=PAIRS.replace("default: all", "null: all"))
 
@@ -46,14 +46,14 @@ class Masks(Block):
     """Contribution of each head to random subnetworks that contain the core, by subset."""
 
     count: Annotated[int, Field(ge=20), Unit("subnetworks")] = Field(300, description="random subnetworks")
-    bootstrap: Resamples = Field(1000, description="resamples of the random subnetworks behind every interval")
+    bootstrap: Resamples = Field(1000, description="number of resamples of the random subnetworks for intervals")
     pairs: OptionalPairs = Field(
         None,
-        description="of each OOD and OOD-entailment subset, this number of pairs, drawn by `analysis.seed`, label by "
-        "label; `mediation` measures on the others; default: all, and `mediation` measures on pairs that chose heads",
+        description="number of pairs of each OOD and OOD-entailment subset, a sample stratified by label "
+        "(`analysis.seed`); `mediation` uses the others; default: all, and `mediation` uses the same pairs",
     )
     id_pairs: OptionalPairs = Field(
-        None, description="of each in-domain subset, this number of pairs, likewise; default: all"
+        None, description="number of pairs of each in-domain subset, likewise; default: all"
     )
 
     @property
@@ -92,14 +92,14 @@ class CoreFree(Block):
     )
     control_sets: Sets = Field(
         48,
-        description="random sets in the core's place, one pruning run each; with fewer than 40 sound runs no p can be "
-        "below 0.05",
+        description="number of random sets in place of the core, one pruning run each; with fewer than 40 sound runs "
+        "no p can be below 0.05",
     )
     packing_controls: Annotated[int, Field(ge=0), Unit("sets")] = Field(
-        3, description="random sets in the place of the heads of found subnetworks, in each round of packing"
+        3, description="number of random sets in place of the closed heads, in each round of packing"
     )
     recovery: Share = Field(
-        0.85, description="packing goes on while a subnetwork has this share of the full model's in-domain accuracy"
+        0.85, description="packing continues while the subnetwork has this share of the full model's in-domain accuracy"
     )
 
     @property
@@ -116,26 +116,26 @@ class Transplant(Block):
 
 
 class Entry(Block):
-    """When heads enter subnetworks: fresh pruning seeds at the mid sparsity of neighbouring checkpoints."""
+    """Steps at which heads enter subnetworks, from fresh pruning seeds at neighbouring checkpoints (mid sparsity)."""
 
     checkpoints: Annotated[Steps, Field(min_length=2)] = Field(
-        description="steps around generalisation, ascending; all kept by fine-tuning"
+        description="steps around generalisation, ascending, all in `finetune.checkpoints`"
     )
     seeds: Annotated[Seeds, Field(min_length=2)] = Field(
-        description="pruning seeds, others than the grid's; a checkpoint with fewer than 3 sound runs says nothing"
+        description="pruning seeds, not in the grid; checkpoints with fewer than 3 sound runs are not used"
     )
 
 
 class Mechanism(Block):
-    """Analyses that depend on the core: those given, `{}` for one with its defaults."""
+    """Analyses that depend on the core. Only listed parts run; `{}` runs a part with its defaults."""
 
-    mediation: Mediation | None = Field(None, description="default: not analysed")
-    paths: Paths | None = Field(None, description="default: not analysed")
-    masks: Masks | None = Field(None, description="default: not analysed")
-    interpolation: Interpolation | None = Field(None, description="default: not analysed")
-    core_free: CoreFree | None = Field(None, description="default: not analysed")
-    transplant: Transplant | None = Field(None, description="default: not analysed")
-    entry: Entry | None = Field(None, description="default: not analysed")
+    mediation: Mediation | None = Field(None, description="default: not run")
+    paths: Paths | None = Field(None, description="default: not run")
+    masks: Masks | None = Field(None, description="default: not run")
+    interpolation: Interpolation | None = Field(None, description="default: not run")
+    core_free: CoreFree | None = Field(None, description="default: not run")
+    transplant: Transplant | None = Field(None, description="default: not run")
+    entry: Entry | None = Field(None, description="default: not run")
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ class Layout(BaseLayout):
     runs: str
 
     @classmethod
-    def of(cls, study: Study) -> "Layout":
+    def from_study(cls, study: Study) -> "Layout":
         """Return the layout of a study."""
         return cls(study.root, f"{study.root}/{study.model.name}/{study.task.name}")
 

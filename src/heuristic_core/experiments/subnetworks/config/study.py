@@ -10,7 +10,7 @@ from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.reading import read_config, validate
 from heuristic_core.config.requirements import DataRequirements
-from heuristic_core.config.tasks import GENERATED_SUBSETS, AnyTask, GeneratedTask, unknown_subsets
+from heuristic_core.config.tasks import GENERATED_SUBSETS, AnyTask, GeneratedTask, describe_unknown_subsets
 from heuristic_core.experiments.subnetworks.config.analysis import COUNTERFACTUAL, Analysis, Counterpart, Figures
 from heuristic_core.experiments.subnetworks.config.grid import Grid
 from heuristic_core.experiments.subnetworks.config.lesion import Lesion
@@ -18,28 +18,28 @@ from heuristic_core.experiments.subnetworks.config.mechanism import Mechanism
 
 
 class Study(Block):
-    """One model, one task, the grid of subnetworks, and how they are analysed and drawn."""
+    """A study: one model, one task, a grid of subnetworks, and settings of analyses and figures."""
 
     study: Name = Field(description="name of the study; its results are in <results>/<study>")
     results: str = Field(
         "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"
     )
-    device: Literal["cpu", "cuda"] = Field("cpu", description="where models run: the processor, or one NVIDIA GPU")
+    device: Literal["cpu", "cuda"] = Field("cpu", description="device that runs models: the CPU or one NVIDIA GPU")
     precision: PrecisionSetting = Field(
         "float32",
-        description="of models that are evaluated; `finetune` and `prune` have their own. " + AUTO_PRECISION_TEXT,
+        description="precision of evaluation; `finetune` and `prune` have their own. " + AUTO_PRECISION_TEXT,
     )
     arithmetic: Literal["portable", "native"] = Field(
         "native",
-        description="with which instructions jobs compute. portable: those that round the same on every x86-64 "
-        "processor with AVX2, on one thread, in float32. native: the fastest that the processor has",
+        description="CPU instructions of jobs. portable: the same rounding on every x86-64 processor with AVX2, on one "
+        "thread, in float32. native: the fastest instructions of the processor",
     )
     model: AnyModel = Field(description="what fine-tuning starts from: `source` chooses one of the two blocks below")
     task: AnyTask = Field(description="where sentence pairs come from: `source` chooses one of the two blocks below")
     finetune: Finetune
     prune: Prune
     grid: Grid
-    lesion: Lesion | None = Field(None, description="default: nothing is fine-tuned without heads")
+    lesion: Lesion | None = Field(None, description="default: no lesioned fine-tuning")
     mechanism: Mechanism = Mechanism()
     counterpart: Counterpart = Counterpart()
     analysis: Analysis = Analysis()
@@ -54,27 +54,26 @@ class Study(Block):
             ("mechanism.entry.checkpoints", self.mechanism.entry.checkpoints if self.mechanism.entry else []),
         ):
             if missing := [step for step in steps if step not in kept]:
-                raise ValueError(
-                    f"{key}: {missing[0]} is not a kept checkpoint; add it to finetune.checkpoints = {kept}"
-                )
+                raise ValueError(f"{key}: {missing[0]} is not in finetune.checkpoints = {kept}; add it there")
         if last not in self.grid.checkpoints:
-            raise ValueError(f"grid.checkpoints: must contain the last kept checkpoint, {last}")
+            raise ValueError(f"grid.checkpoints must contain the last of finetune.checkpoints, {last}")
         if isinstance(self.model, NewModel) and self.task.max_length > self.model.architecture.positions:
             raise ValueError(
                 f"task.max_length = {self.task.max_length} exceeds model.architecture.positions = "
-                f"{self.model.architecture.positions}; lower the one or raise the other"
+                f"{self.model.architecture.positions}; lower the former or raise the latter"
             )
         pairs = self.task.train_pairs
         for setting, need in self.pairs_needed.items():
             if pairs is not None and need > pairs:
                 raise ValueError(
-                    f"{setting} exceeds task.train_pairs = {pairs}: of {need} pairs there are at most {pairs}"
+                    f"{setting} needs {need} training pairs, but task.train_pairs = {pairs}; lower the former or "
+                    "raise the latter"
                 )
         for sparsity in self.grid.sparsities:
             if (steps := self.prune.total_steps(sparsity)) < max(1, self.prune.warmup_steps):
                 raise ValueError(
-                    f"prune: rise and hold leave {steps} steps at sparsity {sparsity}, but there must be at least one, "
-                    f"and warmup_steps = {self.prune.warmup_steps}; raise the former or lower the latter"
+                    f"prune: rise and hold give {steps} steps at sparsity {sparsity}, but at least one is needed, and "
+                    f"at least warmup_steps = {self.prune.warmup_steps}; raise the former or lower the latter"
                 )
         self._check_entry_seeds()
         self._check_engine()
@@ -94,7 +93,7 @@ class Study(Block):
         for key, seeds in (("seeds", self.grid.seeds), ("curve_seeds", self.grid.curve_seeds), ("early.seeds", early)):
             if shared := [seed for seed in self.mechanism.entry.seeds if seed in seeds]:
                 raise ValueError(
-                    f"mechanism.entry.seeds: {shared[0]} is in grid.{key}, too; give seeds that the grid does not have"
+                    f"mechanism.entry.seeds: {shared[0]} is also in grid.{key}; choose seeds that are not in the grid"
                 )
 
     def _check_engine(self) -> None:
@@ -120,8 +119,8 @@ class Study(Block):
         for key, value, right in required:
             if value != right:
                 raise ValueError(
-                    f"{key} = {value!r} does not give the same bytes on every processor, as arithmetic = 'portable' "
-                    f"asks; set {key} = {right!r}, or arithmetic = 'native'"
+                    f"{key} = {value!r} does not give the same bytes on every processor, which arithmetic = 'portable' "
+                    f"requires; set {key} = {right!r}, or arithmetic = 'native'"
                 )
 
     def _check_ablated_heads(self) -> None:
@@ -131,28 +130,28 @@ class Study(Block):
             layer, head = map(int, name.split("."))
             if shape and not (layer < shape.layers and head < shape.heads):
                 last = f"{shape.layers - 1}.{shape.heads - 1}"
-                raise ValueError(f"analysis.ablation_sets: no head {name!r}; the model has heads 0.0 to {last}")
+                raise ValueError(f"analysis.ablation_sets: unknown head {name!r}; the model has heads 0.0 to {last}")
 
     def _check_ablation_kinds(self) -> None:
         """Check that the first kind of ablation, which claims use, also applies to in-domain pairs."""
         if self.analysis.ablation_kinds[0] == COUNTERFACTUAL:
             raise ValueError(
                 f"analysis.ablation_kinds = {self.analysis.ablation_kinds}: in-domain pairs have no minimal pair, and "
-                "claims are judged on the first kind; give 'mean', 'zero' or 'resample' before 'counterfactual'"
+                "claims use the first kind; put 'mean', 'zero' or 'resample' before 'counterfactual'"
             )
 
     def _check_vocabulary(self) -> None:
         """Check that a new model has a vocabulary for the task."""
         if isinstance(self.model, NewModel) and not isinstance(self.task, GeneratedTask):
             raise ValueError(
-                f"model.source = 'new' has no vocabulary for task {self.task.name}; new models learn generated tasks, "
-                "for files give model.source = 'pretrained'"
+                f"model.source = 'new' has no vocabulary for task {self.task.name!r}; set model.source = 'pretrained' "
+                "or task.source = 'generated'"
             )
 
     def _check_subsets(self) -> None:
         """Check that the task has all requested subsets, if they are known."""
         known = GENERATED_SUBSETS if isinstance(self.task, GeneratedTask) else self.task.subsets
-        if known and (unknown := unknown_subsets(self.requested_subsets, known)):
+        if known and (unknown := describe_unknown_subsets(self.requested_subsets, known)):
             raise ValueError(unknown[0])
 
     def _check_groups(self) -> None:
@@ -226,7 +225,7 @@ def parse_study(values: dict, origin: str = "configuration") -> Study:
         The study.
 
     Raises:
-        ConfigError: With one line per fault.
+        ConfigError: If it is invalid; the message has one line per error.
     """
     return validate(Study, values, origin)
 

@@ -19,17 +19,17 @@ Key = Annotated[str, Field(pattern=r"^\w+(\.\w+)+$")]
 class Sweep(Block):
     """Figure of the cost of ablating the core, against settings of the studies."""
 
-    name: Name = Field(description="of the target, figure_<name>, and of the folder of its files, <results>/<name>")
+    name: Name = Field(description="name of the figure's target, figure_<name>, and of its folder, <results>/<name>")
     results: str = Field("results", pattern=r"^[\w./-]+$", description="folder of all results")
     axes: dict[str, Key] = Field(
         min_length=1,
-        description="by label, a number of the studies' configuration, such as task.artefacts.foreign_premises; each "
-        "has a panel with the first study and those that differ from it on this axis alone",
+        description="axis label -> key of a number in the studies' configuration, such as "
+        "task.artefacts.foreign_premises; its panel shows the first study and those that differ from it only there",
     )
     figure: Figure = Figure()
 
 
-class _Swept(Block):
+class _SweepFile(Block):
     """A file of studies with the block `sweep`."""
 
     sweep: Sweep
@@ -80,7 +80,7 @@ def parse_sweep(values: dict, studies: Sequence[Study], origin: str | Path) -> S
         ConfigError: If the block is invalid, or a key is not a number in every study.
     """
     origin = os.path.relpath(origin)
-    sweep = validate(_Swept, {"sweep": values}, origin).sweep
+    sweep = validate(_SweepFile, {"sweep": values}, origin).sweep
     values_by_study = {study.study: _axis_values(study, sweep.axes, origin) for study in studies}
     return SweptStudies(sweep, studies[0].arithmetic, values_by_study)
 

@@ -32,7 +32,7 @@ def add_collapsed_counts(
         rows: Rows of a table; those without a fine-tuning seed count the subnetworks of all fine-tuning seeds.
         tables: Data frames by schema name. Without table "runs" all counts are 0.
         seeds: The pruning seeds that count.
-        repeat: Which run of each pruning seed counts, from 0.
+        repeat: Number of the run of each pruning seed, from 0.
         by: Columns that identify a cell.
     """
     runs = tables.get("runs", pd.DataFrame(columns=[*CELL_KEYS, "collapsed"]))

@@ -78,13 +78,13 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame, groups: list[str]) -> None:
         random = group_rows[group_rows["role"] == RANDOM]["points"]
         ax.scatter(np.full(len(random), k + places[RANDOM]), random, 8, LOOKS[RANDOM].colour, linewidths=0, alpha=0.7)
         for name, set_rows in group_rows[group_rows["role"] != RANDOM].groupby("set", sort=False):
-            look, x = _look(set_rows["role"].iloc[0], name), k + places[name]
+            look, x = _set_look(set_rows["role"].iloc[0], name), k + places[name]
             ax.vlines(x, set_rows["points_low"], set_rows["points_high"], look.colour, linewidth=1)
             size = 4 if look.label else 5.5
             ax.plot(x, set_rows["points"].iloc[0], marker=look.marker, color=look.colour, markersize=size)
 
 
-def _look(role: str, name: str) -> Role:
+def _set_look(role: str, name: str) -> Role:
     """Return the look of a set; the mark of a layer is its number."""
     return LAYER_LOOK._replace(marker=_number_marker(name.split()[-1]), label="") if role == LAYER else LOOKS[role]
 

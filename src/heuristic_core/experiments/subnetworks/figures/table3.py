@@ -81,7 +81,7 @@ def _build_rows(cells: pd.DataFrame, with_others: bool) -> Iterator[pd.DataFrame
             yield _mean_row(controls, f"mean of {{}} controls in layers {layers}")
             yield _largest_drop_row(controls, f"largest drop among {{}} controls in layers {layers}")
     for role, name in SET_NAMES.items():
-        ablated, controls = (cells[cells["role"] == of] for of in (role, control_role(role)))
+        ablated, controls = (cells[cells["role"] == name] for name in (role, control_role(role)))
         if len(ablated):
             yield _single_row(ablated, name)
         if len(controls):

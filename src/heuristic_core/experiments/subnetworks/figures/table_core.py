@@ -77,7 +77,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     sheet_list = []
     for seed in ft_seeds(marks):
         rows, title = marks[marks["ft_seed"] == seed], format_seed(seed).capitalize()
-        sheet_list.append(_sheet_of_sets(title, rows[rows["set"] != STABLE]))
+        sheet_list.append(_make_set_sheet(title, rows[rows["set"] != STABLE]))
         if (rows["set"] == STABLE).any():
             both = rows[rows["set"].isin([CORE, STABLE])]
             sheet_list.append(
@@ -86,7 +86,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     return sheet_list
 
 
-def _sheet_of_sets(title: str, rows: pd.DataFrame) -> Sheet:
+def _make_set_sheet(title: str, rows: pd.DataFrame) -> Sheet:
     """Return the table of the sets, with a column of reasons if a set has no p."""
     cells, headings, reasons = [_set_cells(row) for row in rows.itertuples()], SET_HEADINGS, rows["reason"]
     if reasons.notna().any():

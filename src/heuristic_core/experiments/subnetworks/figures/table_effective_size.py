@@ -35,11 +35,11 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     sheet_list = []
     for ft_seed in ft_seeds(marks):
         seed_marks = marks[marks["ft_seed"] == ft_seed]
-        sheet_list += [_sheet_of_checkpoints(seed_marks[seed_marks["main"]]), _sheet_of_criteria(seed_marks)]
+        sheet_list += [_make_checkpoint_sheet(seed_marks[seed_marks["main"]]), _make_criterion_sheet(seed_marks)]
     return sheet_list
 
 
-def _sheet_of_checkpoints(rows: pd.DataFrame) -> Sheet:
+def _make_checkpoint_sheet(rows: pd.DataFrame) -> Sheet:
     """Return the table of sizes by checkpoint."""
     groups = _present_groups(rows)
     lines = [
@@ -52,7 +52,7 @@ def _sheet_of_checkpoints(rows: pd.DataFrame) -> Sheet:
     return Sheet(title, ["step", *(GROUPS[group] for group in groups)], lines)
 
 
-def _sheet_of_criteria(rows: pd.DataFrame) -> Sheet:
+def _make_criterion_sheet(rows: pd.DataFrame) -> Sheet:
     """Return the table of sizes by criterion at the last checkpoint."""
     step = rows["step"].max()
     rows = rows[rows["step"] == step]

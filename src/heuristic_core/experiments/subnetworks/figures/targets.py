@@ -191,8 +191,8 @@ def missing_requirement(name: str, context, tables: Collection[str] | None = Non
         required, actual = getattr(target, key), getattr(context.counterpart, key)
         if required not in (None, actual):
             alternative = _counterpart_target(name, context)
-            instead = f", or ask for {alternative}" if alternative else ""
-            return f"{name} is of {required}, this study of {actual}; set counterpart.{key}: {required}{instead}"
+            hint = f", or use {alternative}" if alternative else ""
+            return f"{name} is of {required}, this study of {actual}; set counterpart.{key}: {required}{hint}"
     if target.mechanism_part not in (None, *context.parts):
         part = target.mechanism_part
         return f"{name} needs the block mechanism.{part}, which this study does not have (as in config.yaml)"
@@ -213,13 +213,13 @@ def missing_study_requirement(name: str, study) -> str | None:
                 f"{name} needs families of subsets, and {twin} shows the same subsets without them; let family_by of "
                 "an entry of task.evaluation name a column of families"
             )
-    return missing_requirement(name, Context.of(study))
+    return missing_requirement(name, Context.from_study(study))
 
 
 def unavailable_targets(study) -> dict[str, str]:
     """Map each target that a checked study cannot have to the reason, except targets it has under another name."""
     reasons = {name: missing_study_requirement(name, study) for name in TARGETS}
-    counterparts = {name: _counterpart_target(name, Context.of(study)) for name in TARGETS}
+    counterparts = {name: _counterpart_target(name, Context.from_study(study)) for name in TARGETS}
     return {name: reason for name, reason in reasons.items() if reason and counterparts[name] in (None, name)}
 
 

@@ -1,1 +1,1 @@
-"""What scripts of this experiment share."""
+"""Functions behind the scripts of this experiment, from files to files."""

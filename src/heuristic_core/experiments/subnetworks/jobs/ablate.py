@@ -55,12 +55,12 @@ def ablate_heads(
         train: Encoded training pairs, from which activations are resampled (safetensors).
         evaluation: Encoded evaluation pairs (safetensors).
         analysis: Settings of the analysis.
-        run: Which checkpoint.
+        run: Identity of the checkpoint.
         predictions: Where to write predictions (Parquet).
         sets: Where to write the ablated sets (Parquet).
         minimal: Minimal pairs of the evaluation pairs, from which counterfactual ablation takes activations.
-        device: Where the model runs.
-        precision: Of the model.
+        device: Device of the model.
+        precision: Precision of the model.
     """
     model = load_model(checkpoint, device, precision)
     component_means = ComponentMeans.load(means).to(model)

@@ -23,5 +23,5 @@ def measure_ablations(predictions: Input, sets: Input, analysis: Analysis, table
     cells, rows = read_by_model(predictions), read_table(sets)
     scoring = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
     write_table("triples", triple_rows(cells, rows, *scoring), triples)
-    read_once = {model: replace(of_model, drop_after_read=True) for model, of_model in cells.items()}
+    read_once = {model: replace(model_cells, drop_after_read=True) for model, model_cells in cells.items()}
     write_table("ablations", compute_ablations(read_once, rows, *scoring), table)

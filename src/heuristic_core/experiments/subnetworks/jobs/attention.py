@@ -32,11 +32,11 @@ def measure_attention(
         tokenizer: Folder of its tokenizer.
         sentences: Evaluation pairs (Parquet).
         analysis: Settings of the analysis.
-        run: Which checkpoint.
+        run: Identity of the checkpoint.
         max_length: Tokens beyond which a pair is cut.
         shares: Where to write shares (Parquet).
         maps: Where to write attention between tokens (Parquet).
-        device: Where the model runs.
+        device: Device of the model.
     """
     model, rows = load_model(checkpoint, device), read_rows(sentences)
     averaged = in_domain_pairs(rows, analysis.attention_pairs, analysis.seed)
@@ -68,13 +68,13 @@ def measure_initial_attention(
         sentences: Evaluation pairs (Parquet).
         model: Block of the configuration.
         analysis: Settings of the analysis.
-        run: Which fine-tuning run.
+        run: Identity of the fine-tuning run.
         max_length: Tokens beyond which a pair is cut.
         table: Where to write shares (Parquet).
         fetched: List of what was downloaded, for the record.
         model_files: Files of the model, where its block names a folder, for the record.
         pretrained: Folder of the model, where its block has `pretraining`.
-        device: Where the model runs.
+        device: Device of the model.
     """
     start, _ = load_initial_model(model, tokenizer, subsets, run.ft_seed, None, device, pretrained)
     measured = in_domain_pairs(read_rows(sentences), analysis.attention_pairs, analysis.seed)

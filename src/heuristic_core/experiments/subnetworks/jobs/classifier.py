@@ -29,10 +29,14 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Classifier:
-    """A model without the components `removed` (ascending indices), whose means take their place.
+    """A fine-tuned model in which removed components output their means.
 
-    run: of which checkpoint it is. folder: of the checkpoint, with `checkpoint/` and `means.safetensors`. max_length:
-    tokens beyond which a pair loses the end of its longer sentence, as in the study.
+    Attributes:
+        run: Identity of the checkpoint.
+        folder: Folder with `checkpoint/` and `means.safetensors`.
+        max_length: Maximum number of tokens of a pair; longer pairs are truncated, as in the study.
+        full: The full model.
+        removed: Indices of removed components, ascending.
     """
 
     run: Identity
@@ -46,50 +50,70 @@ class Classifier:
         """Load the full model.
 
         Raises:
-            InputError: There is no such device.
+            InputError: If the device is unavailable.
         """
         return cls(run, folder, max_length, load_model(folder / "checkpoint", device, precision))
 
     @property
     def grid(self) -> ComponentGrid:
-        """The model's components by index."""
+        """Grid of the model's components."""
         return self.full.grid
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The class names, in the order of the probabilities."""
+        """Names of the classes, in the order of the probabilities."""
         return self.full.labels
 
     @property
     def kept(self) -> list[str]:
-        """Names of the components that are left, as "1.0" or "mlp 1"."""
+        """Names of the remaining components, such as "1.0" or "mlp 1"."""
         return [component.name for component in self.grid if component.index not in self.removed]
 
     def apply_subnetwork(self, subnetwork: Subnetwork) -> Classifier:
-        """Return the classifier restricted to `subnetwork`. Raises InputError if its grid is another one."""
-        return self._without(subnetwork.removed_from(self.grid))
+        """Return the classifier restricted to a subnetwork.
+
+        Raises:
+            InputError: If the subnetwork has another grid of components.
+        """
+        return self._remove(subnetwork.list_removed(self.grid))
 
     def ablate(self, components: Sequence[str]) -> Classifier:
-        """Return it without further heads ("1.0") or MLPs ("mlp 1"). Raises InputError if a component is unknown."""
+        """Return the classifier without further components.
+
+        Args:
+            components: Names of heads ("1.0") or MLPs ("mlp 1").
+
+        Raises:
+            InputError: If a component is unknown.
+        """
         numbers = {component.name: component.index for component in self.grid}
         if isinstance(components, str):
-            raise InputError(f"components = {components!r}: give a list of names, as [{components!r}]")
+            raise InputError(f"components = {components!r} must be a list of names, such as [{components!r}]")
         if unknown := [name for name in components if name not in numbers]:
             heads = f"heads 0.0 to {self.grid.layers - 1}.{self.grid.heads - 1}"
             raise InputError(
-                f"no component {unknown[0]!r}; there are {heads}, and mlp 0 to mlp {self.grid.layers - 1}, as text"
+                f"unknown component {unknown[0]!r}; choose from {heads}, and mlp 0 to mlp {self.grid.layers - 1} (text)"
             )
-        return self._without(numbers[name] for name in components)
+        return self._remove(numbers[name] for name in components)
 
     def predict(self, pairs: Sequence[Pair]) -> pd.DataFrame:
-        """One row per pair: sentence1, sentence2, prediction (a class name), and the probability of every class, 0-1.
+        """Predict the class of pairs of sentences.
 
-        Warns of words that the model does not know. Raises InputError where `pairs` are no pairs of sentences.
+        Words that the model does not know give a warning.
+
+        Args:
+            pairs: Pairs of sentences.
+
+        Returns:
+            One row per pair: sentence1, sentence2, prediction (name of a class), and the probability of each class.
+
+        Raises:
+            InputError: If `pairs` is empty or an entry is not a pair of sentences.
         """
         import pandas as pd
 
         pairs = list(pairs)
-        encoded = to_encoded(self._encoded(pairs))
+        encoded = to_encoded(self._encode(pairs))
         logits = subnetwork_logits(
             self.full, PairTensors(encoded, self.full.pad, self.full.device), self.removed, self._means()
         )
@@ -100,15 +124,16 @@ class Classifier:
     def attention(self, sentence1: str, sentence2: str) -> pd.DataFrame:
         """Return the attention of every remaining head, in columns of table `attention_maps`.
 
-        One row per head, query token and key token; probabilities, 0-1, sum to 1 over key tokens.
+        There is one row per head, query token and key token. Probabilities sum to 1 over key tokens.
         """
         mask = Mask(gates_without(self.removed, self.grid).to(self.full.device), self._means(), self.grid)
-        table = map_table(self.run, self.full, self._encoded([(sentence1, sentence2)]), mask if self.removed else None)
+        table = map_table(self.run, self.full, self._encode([(sentence1, sentence2)]), mask if self.removed else None)
         frame = as_frame(table.drop_columns([*self.run._fields[:5], "pair"]))
         return frame[~frame["component"].isin(self.removed)].reset_index(drop=True)
 
-    def _without(self, more: Iterable[int]) -> Classifier:
-        return replace(self, removed=tuple(sorted({*self.removed, *more})))
+    def _remove(self, components: Iterable[int]) -> Classifier:
+        """Return the classifier without further component indices."""
+        return replace(self, removed=tuple(sorted({*self.removed, *components})))
 
     def _means(self) -> ComponentMeans:
         """Return the outputs of removed components; zeros for a full model, which has none."""
@@ -116,21 +141,23 @@ class Classifier:
             return zero_means(self.full)
         return ComponentMeans.load(self.folder / "means.safetensors").to(self.full)
 
-    def _encoded(self, pairs: Sequence[Pair]) -> list[WordPair]:
-        wrong = [pair for pair in pairs if not _is_pair(pair)]
-        if wrong or not pairs:
+    def _encode(self, pairs: Sequence[Pair]) -> list[WordPair]:
+        """Encode pairs, and warn of unknown words."""
+        invalid = [pair for pair in pairs if not _is_pair(pair)]
+        if invalid or not pairs:
             raise InputError(
-                f"pairs: {wrong[0] if wrong else pairs!r} is no pair of sentences; give a list of them, as "
+                f"pairs: {invalid[0] if invalid else pairs!r} is not a pair of sentences; pass a list of pairs, as "
                 "[('premise', 'hypothesis')]"
             )
         folder = self.folder / "checkpoint"
         encoded = encode_word_pairs(folder, pairs, self.max_length)
         if unknown := find_unknown_words(folder, encoded):
             warnings.warn(
-                f"the model does not know {', '.join(unknown)}, and takes all of these for the same word", stacklevel=3
+                f"the model does not know {', '.join(unknown)} and cannot tell these words apart", stacklevel=3
             )
         return encoded
 
 
 def _is_pair(pair: object) -> bool:
+    """Return whether a value is a pair of texts."""
     return isinstance(pair, list | tuple) and len(pair) == 2 and all(isinstance(part, str) for part in pair)

@@ -29,7 +29,7 @@ def compare_studies(compare: str, folder: Folder, files: list[Output] = ()) -> N
     claims = [as_table("claims", tables["claims"]).to_pylist() if "claims" in tables else [] for tables in (a, b)]
     both = "core" in a and "core" in b
     shared = shared_core(Evidence(context_a, a), Evidence(context_b, b)) if both else []
-    apart = comparison.find_unshared_subsets(a, b), comparison.find_unshared_subsets(b, a)
+    unshared = comparison.find_unshared_subsets(a, b), comparison.find_unshared_subsets(b, a)
     warnings = collect_side_warnings(a), collect_side_warnings(b)
-    page = render_comparison_page(sides, (context_a, context_b), differences, shared, claims, apart, warnings, out)
+    page = render_comparison_page(sides, (context_a, context_b), differences, shared, claims, unshared, warnings, out)
     write_text(out / "compare.html", page)

@@ -49,10 +49,10 @@ def evaluate_controls(
         evaluation: Encoded evaluation pairs (safetensors).
         subnetworks: The learned subnetworks (JSON).
         analysis: Settings of the analysis.
-        run: Which checkpoint.
+        run: Identity of the checkpoint.
         predictions: Where to write predictions (Parquet).
-        device: Where the model runs.
-        precision: Of the model; importance is always computed in float32.
+        device: Device of the model.
+        precision: Precision of the model; importance is always computed in float32.
     """
     model = load_model(checkpoint, device, precision)
     encoded = Encoded.load(evaluation).subsample(analysis.control_pairs, seed=analysis.seed)

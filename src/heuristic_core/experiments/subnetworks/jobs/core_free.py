@@ -1,4 +1,4 @@
-"""What the core is worth: subnetworks that do without it."""
+"""Subnetworks without the core, compared with subnetworks without random heads."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -51,14 +51,14 @@ def evaluate_core_free_subnetworks(
         checkpoint: Folder of the fine-tuned model.
         means: Component means (safetensors).
         evaluation: Encoded evaluation pairs (safetensors).
-        mechanism: Which analyses depend on the core.
+        mechanism: Settings of analyses that depend on the core.
         analysis: Settings of the analysis.
-        run: Which checkpoint, and the sparsity.
+        run: Identity of the checkpoint, and the sparsity.
         core_free_runs: Where to write the outcome of each run (Parquet).
         core_free: Where to write the differences (Parquet).
-        controller: Of pruning.
-        device: Where the model runs.
-        precision: Of the model.
+        controller: Setting `prune.controller`.
+        device: Device of the model.
+        precision: Precision of the model.
     """
     require_same_length(runs=mechanism.core_free.runs, subnetworks=subnetworks, trace_parts=trace_parts)
     evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision)
@@ -70,7 +70,7 @@ def evaluate_core_free_subnetworks(
     traces = pd.concat([read_table(path).assign(seed=k) for k, path in enumerate(trace_parts)])
     frames = [pd.DataFrame(evaluator.predict_edited(None)).assign(**run._replace(sparsity=0.0)._asdict())]
     frames += [
-        pd.DataFrame(evaluator.predict_without(result.removed_from(grid))).assign(**result.identity._asdict())
+        pd.DataFrame(evaluator.predict_without(result.list_removed(grid))).assign(**result.identity._asdict())
         for result in results
         if isinstance(result, Subnetwork)
     ]
@@ -87,7 +87,7 @@ def evaluate_core_free_subnetworks(
 
 
 def _design(mechanism: Mechanism, sets: Sequence[Sequence[int]]) -> pd.DataFrame:
-    """What each run closes. number: in place of the pruning seed, which runs of several sets share."""
+    """Return the closed heads of each run; column "number" identifies it, as runs of several sets share a seed."""
     closed = {number: heads for number, heads in enumerate(sets) if heads}
     return pd.DataFrame(
         {
@@ -101,7 +101,7 @@ def _design(mechanism: Mechanism, sets: Sequence[Sequence[int]]) -> pd.DataFrame
 
 
 def _mid_accuracy(paths: Sequence[str], components: pd.DataFrame, analysis: Analysis) -> float | None:
-    """Mean ID accuracy of the sound subnetworks with no head closed, percent; None without any."""
+    """Return the mean ID accuracy of sound subnetworks with no head closed, percent; None without any."""
     sound = set(components["seed"])
     predictions = [read_table(path, without=["logits"]) for path in paths]
     values = [

@@ -26,9 +26,9 @@ def measure_head_effects(
     Args:
         masks: Masks and their scores (Parquet).
         components: Components of the sound mid-sparsity subnetworks (Parquet).
-        mechanism: Which analyses depend on the core.
+        mechanism: Settings of analyses that depend on the core.
         analysis: Settings of the analysis.
-        run: Which checkpoint.
+        run: Identity of the checkpoint.
         counter_heads: Where to write effects of heads (Parquet).
         mask_fit: Where to write how well they predict (Parquet).
         mask_tests: Where to write tests against chance (Parquet).

@@ -28,10 +28,10 @@ def evaluate_empty_circuit(
         means: Component means (safetensors).
         evaluation: Encoded evaluation pairs (safetensors).
         analysis: Settings of the analysis.
-        run: Which checkpoint.
+        run: Identity of the checkpoint.
         empty_circuit: Where to write accuracies (Parquet).
-        device: Where the model runs.
-        precision: Of the model.
+        device: Device of the model.
+        precision: Precision of the model.
     """
     evaluator = Evaluator(checkpoint, means, evaluation, analysis, device, precision)
     scores = evaluator.scores(evaluator.predict_without(range(len(evaluator.model.grid))))

@@ -39,10 +39,10 @@ def evaluate_subnetwork(
         evaluation: Encoded evaluation pairs (safetensors).
         predictions: Where to write predictions (Parquet).
         train: Encoded training pairs, from which resample ablation takes activations.
-        ablation: What replaces removed components.
-        ablation_seed: Of the training pairs that resample ablation draws.
-        device: Where the model runs.
-        precision: Of the model.
+        ablation: Replacement of removed components.
+        ablation_seed: Seed of the draw of training pairs for resample ablation.
+        device: Device of the model.
+        precision: Precision of the model.
 
     Raises:
         InputError: Resample ablation without training pairs.
@@ -54,10 +54,10 @@ def evaluate_subnetwork(
     model, encoded, donors = load_model(checkpoint, device, precision), Encoded.load(evaluation), None
     if ablation == "resample":
         if not train:
-            raise InputError("--ablation resample takes activations from training pairs; give them by --train")
+            raise InputError("--ablation resample takes activations from training pairs; pass them as --train")
         drawn = draw_donors(Encoded.load(train), len(encoded), ablation_seed, 0)
         donors = PairTensors(drawn, model.pad, model.device)
-    pairs, removed = PairTensors(encoded, model.pad, model.device), run.removed_from(model.grid)
+    pairs, removed = PairTensors(encoded, model.pad, model.device), run.list_removed(model.grid)
     logits = subnetwork_logits(model, pairs, removed, ComponentMeans.load(means), ablation, donors)
     columns = make_predictions(logits.numpy(), encoded)
     write_table("predictions", run.identity.as_columns(len(encoded)) | columns, predictions)

@@ -1,4 +1,4 @@
-"""What jobs that evaluate many changes of one model share."""
+"""Shared parameters of jobs that evaluate many changes of one model."""
 
 from typing import NamedTuple
 
@@ -17,8 +17,8 @@ class EvaluatedModel(NamedTuple):
         means: Component means (safetensors).
         evaluation: Encoded evaluation pairs (safetensors).
         analysis: Settings of the analysis.
-        device: Where the model runs.
-        precision: Of the model.
+        device: Device of the model.
+        precision: Precision of the model.
     """
 
     checkpoint: Input

@@ -1,4 +1,4 @@
-"""A checkpoint and its evaluation pairs as one object, for jobs that evaluate many changes of one model."""
+"""Evaluation of many changes of one model on the same pairs."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ from heuristic_core.models.implementation import load_model
 
 
 class Evaluator:
-    """The model of a checkpoint, its component means, and the pairs on which it is evaluated."""
+    """A model, its component means and its evaluation pairs."""
 
     def __init__(
         self,
@@ -39,10 +39,10 @@ class Evaluator:
             means: File of component means.
             evaluation: File of encoded evaluation pairs.
             analysis: Settings of the analysis.
-            device: Where the model runs.
-            precision: Of the model.
-            pairs: How many pairs of each subset to evaluate, see :meth:`.Encoded.subsample`.
-            skip: How many pairs of each subset to leave out first.
+            device: Device of the model.
+            precision: Precision of the model.
+            pairs: Number of pairs of each subset to evaluate, see :meth:`.Encoded.subsample`.
+            skip: Number of pairs of each subset to leave out first.
         """
         self.model = load_model(checkpoint, device, precision)
         self.means = ComponentMeans.load(means).to(self.model)
@@ -56,16 +56,16 @@ class Evaluator:
         return encoded.subsample(*self._subsample_args)
 
     def predict_without(self, removed: Iterable[int]) -> dict[str, np.ndarray]:
-        """Predictions without the components `removed`, which are replaced by their means."""
+        """Predict without components, which are replaced by their means."""
         logits = subnetwork_logits(self.model, self.pairs, sorted(removed), self.means)
         return predictions(logits.numpy(), self.evaluation)
 
     def predict_edited(self, edit: Mask | None) -> dict[str, np.ndarray]:
-        """Predictions with an edit of every batch, such as a `Mask`; of the full model where it is None."""
+        """Predict with an edit of every batch, such as a `Mask`; None for the full model."""
         return predictions(all_logits(self.model, self.pairs, edit).numpy(), self.evaluation)
 
     def scores(self, columns: dict[str, np.ndarray]) -> pd.DataFrame:
-        """Accuracy and mean log odds by subset, of predictions: see :func:`average_by_subset`."""
+        """Compute accuracy and mean log odds of predictions by subset, see :func:`average_by_subset`."""
         return average_by_subset(columns, self._rule)
 
 
@@ -80,7 +80,7 @@ def values_by_pair(logits: Tensor, evaluation: Encoded, rule: str) -> dict[str, 
     Returns:
         Both by name, [n, models]. Log odds are clipped to +-30.
     """
-    judgements = [score_predictions(logits_of_model, evaluation) for logits_of_model in logits.numpy()]
+    judgements = [score_predictions(model_logits, evaluation) for model_logits in logits.numpy()]
     columns = {name: np.empty((len(evaluation), len(judgements)), np.float32) for name in VALUES}
     for k, judgement in enumerate(judgements):
         columns["accuracy"][:, k] = 100 * judgement[RULES[rule]]

@@ -22,7 +22,7 @@ def draw_figure(
     """Draw one figure or table of the paper from the study's tables.
 
     Args:
-        name: Which one.
+        name: Name of the figure or table.
         tables: The tables it is drawn from (Parquet).
         figures: Settings of figures.
         context: A study's configuration file, or the context drawn from it as JSON.

@@ -24,7 +24,7 @@ def score_lesioned_finetuning(predictions: Input, heads: Input, analysis: Analys
 
     Args:
         predictions: Predictions of every evaluation (Parquet).
-        heads: Which heads were taken out (Parquet).
+        heads: Heads that were removed before fine-tuning (Parquet).
         analysis: Settings of the analysis.
         table: Where to write accuracies (Parquet).
     """

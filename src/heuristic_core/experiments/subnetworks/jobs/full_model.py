@@ -37,14 +37,14 @@ def evaluate_full_model(
         checkpoint: Folder of the fine-tuned model.
         train: Encoded training pairs (safetensors).
         evaluation: Encoded evaluation pairs (safetensors).
-        run: Which checkpoint.
+        run: Identity of the checkpoint.
         means: Where to write component means (safetensors).
         logits: Where to write logits on the training pairs that pruning uses (safetensors).
         predictions: Where to write predictions on the evaluation pairs (Parquet).
         examples: Training pairs that pruning draws from; default: all.
         mean_examples: Training pairs that means are taken over; default: all.
-        device: Where the model runs.
-        precision: Of the model.
+        device: Device of the model.
+        precision: Precision of the model.
     """
     model = load_model(checkpoint, device, precision)
     training_pairs, generate_evaluation_pairs = Encoded.load(train), Encoded.load(evaluation)

@@ -48,7 +48,7 @@ def gather_checkpoint(
         subnetworks: The subnetworks (JSON).
         pruned: Predictions of each subnetwork (Parquet).
         trace_parts: The trace of each subnetwork's pruning (Parquet).
-        controller: Which sparsity pruning steered.
+        controller: Setting `prune.controller`.
     """
     write_joined("predictions", [full, *pruned], predictions)
     results = list(map(load_run, subnetworks))

@@ -23,8 +23,8 @@ def interpolate_subnetworks(
     Args:
         components: Components of the sound mid-sparsity subnetworks (Parquet).
         model: The fine-tuned model and its evaluation pairs.
-        mechanism: Which analyses depend on the core.
-        run: Which checkpoint.
+        mechanism: Settings of analyses that depend on the core.
+        run: Identity of the checkpoint.
         table: Where to write the scores of subnetworks (Parquet).
     """
     analysis = model.analysis

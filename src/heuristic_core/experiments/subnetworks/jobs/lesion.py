@@ -48,11 +48,11 @@ def finetune_lesioned_model(
         evaluation: Encoded evaluation pairs (safetensors).
         subsets: Subsets and labels (JSON).
         tokenizer: Folder of the tokenizer.
-        overlap_heads: Which heads attend to the repeated word before fine-tuning (Parquet).
+        overlap_heads: Attention of heads to the repeated word before fine-tuning (Parquet).
         model: Block of the configuration.
         finetune: Settings of fine-tuning.
         analysis: Settings of the analysis.
-        run: Which run.
+        run: Identity of the run.
         lesion: overlap, or random1, random2 and so on.
         trace: Where to write losses (Parquet).
         predictions: Where to write predictions of every evaluation (Parquet).
@@ -62,8 +62,8 @@ def finetune_lesioned_model(
         model_files: Files of the model, where its block names a folder, for the record.
         pretrained: Folder of the model, where its block has `pretraining`.
         threads: CPU threads.
-        device: Where the model runs.
-        precision: Of evaluation.
+        device: Device of the model.
+        precision: Precision of evaluation.
     """
     rows, reason = read_rows(overlap_heads), None
     try:

@@ -31,13 +31,13 @@ def evaluate_random_masks(
         core: The run's core (Parquet).
         components: Components of the sound mid-sparsity subnetworks (Parquet).
         model: The fine-tuned model and its evaluation pairs.
-        mechanism: Which analyses depend on the core.
-        run: Which checkpoint.
+        mechanism: Settings of analyses that depend on the core.
+        run: Identity of the checkpoint.
         masks: Where to write masks and their scores (Parquet).
     """
     analysis = model.analysis
-    settings, rows_of_components = mechanism.masks, read_table(components)
-    kept, pool = list_learned_masks(rows_of_components), build_pool(rows_of_components, read_table(core))
+    settings, component_rows = mechanism.masks, read_table(components)
+    kept, pool = list_learned_masks(component_rows), build_pool(component_rows, read_table(core))
     rng = numpy_generator(analysis.seed, "random masks", run.ft_seed)
     inside = draw_masks(pool, settings.count if pool.heads else 0, rng)
     subnetworks = [
@@ -55,12 +55,12 @@ def evaluate_random_masks(
         columns = {"kind": kind, "mask": number, "heads": [heads] * len(scores), "mlps": [mlps] * len(scores)}
         rows.append(scores.assign(**columns))
         progress.update(len(rows))
-    table = _with_means(pd.concat(rows), analysis.subsets).assign(**run._asdict()) if rows else []
+    table = _append_means(pd.concat(rows), analysis.subsets).assign(**run._asdict()) if rows else []
     write_table("random_masks", make_frame("random_masks", table), masks)
 
 
-def _with_means(rows: pd.DataFrame, subsets: list[str] | None) -> pd.DataFrame:
-    """`rows` and the means of every mask over groups and families, and its J."""
+def _append_means(rows: pd.DataFrame, subsets: list[str] | None) -> pd.DataFrame:
+    """Append means over groups and families, and J, of every mask."""
     identity = rows.drop_duplicates(["kind", "mask"])[["kind", "mask", "heads", "mlps"]]
     values = append_means(rows.drop(columns=["heads", "mlps"]), ["kind", "mask"], subsets)
     return values.merge(identity, on=["kind", "mask"])

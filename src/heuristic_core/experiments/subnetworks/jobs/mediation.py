@@ -29,8 +29,8 @@ def mediate(
     Args:
         core: The run's core (Parquet).
         model: The fine-tuned model and its evaluation pairs.
-        mechanism: Which analyses depend on the core.
-        run: Which checkpoint.
+        mechanism: Settings of analyses that depend on the core.
+        run: Identity of the checkpoint.
         mediation: Where to write the table (Parquet).
         counter_heads: Counter-heuristic heads (Parquet).
     """
@@ -49,5 +49,5 @@ def mediate(
 
     pairs = predictions(full.numpy(), evaluator.evaluation)
     levels = Levels(pairs, analysis.subsets, analysis.bootstrap, analysis.seed)
-    interventions = (tuple(values(logits) for logits in of_core) for of_core in mediated)
+    interventions = (tuple(values(logits) for logits in core_logits) for core_logits in mediated)
     write_table("mediation", mediation_table(run, cores, levels, values(full), interventions), mediation)

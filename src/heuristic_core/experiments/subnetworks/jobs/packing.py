@@ -45,8 +45,8 @@ def pack_subnetworks(
 ) -> None:
     """Count the subnetworks that fit into a model side by side.
 
-    Find one, close its heads, and repeat as long as one is faithful. Each round has controls, which close random heads,
-    as many in each layer.
+    Each round closes the heads of all earlier subnetworks and prunes again, until a subnetwork is not faithful.
+    Controls close as many random heads in each layer.
 
     Args:
         checkpoint: Folder of the fine-tuned model.
@@ -56,13 +56,13 @@ def pack_subnetworks(
         evaluation: Encoded evaluation pairs (safetensors).
         first: Subnetwork of the first round (JSON).
         prune: Settings of pruning.
-        mechanism: Which analyses depend on the core.
+        mechanism: Settings of analyses that depend on the core.
         analysis: Settings of the analysis.
-        run: Which checkpoint, and the sparsity.
+        run: Identity of the checkpoint, and the sparsity.
         packing: Where to write the rounds (Parquet).
         unfinished: Folder of the state from which the job resumes.
-        device: Where the model runs.
-        precision: Of the model that is evaluated.
+        device: Device of the model.
+        precision: Precision of evaluation.
     """
     settings, first_run = mechanism.core_free, load_run(first)
     pruner = Pruner(checkpoint, means, logits, train, prune, device)
@@ -86,7 +86,7 @@ def pack_subnetworks(
 
 
 class _RoundEvaluator:
-    """Rounds of pruning, judged by in-domain accuracy."""
+    """Evaluator of rounds by their in-domain accuracy."""
 
     def __init__(self, evaluator: Evaluator, analysis: Analysis, controller: str):
         self._evaluator, self._analysis, self._controller = evaluator, analysis, controller
@@ -108,21 +108,28 @@ class _RoundEvaluator:
         """Evaluate the pruning run of round `number` with the components `closed`.
 
         Args:
-            number: Of the round, from 1.
-            control: 0, or which random set is closed.
-            closed: Component indices.
-            result: What the run has given.
-            trace: Of the run; None where it is not known.
+            number: Number of the round, from 1.
+            control: Number of the random set that is closed; 0 for the heads of earlier subnetworks.
+            closed: Component indices of closed heads.
+            result: The subnetwork, or the failed run.
+            trace: Trace of the run; None if unknown.
         """
         if isinstance(result, FailedRun):
             return Round(number, control, tuple(closed), None, None, result.reason)
         gates, missed = (None, None) if trace is None else check_end(result, trace, self._controller)
-        value = self.accuracy(result.removed_from(self._evaluator.model.grid))
+        value = self.accuracy(result.list_removed(self._evaluator.model.grid))
         return Round(number, control, tuple(closed), result.kept, value, missed, gates)
 
 
 def _prune(pruner: Pruner, runs: Sequence[PruningRun], together: int, state: Path) -> list[PruningResult]:
-    """Prune, `together` runs in a pass. state: path with which the names of the files of states begin."""
+    """Prune several runs.
+
+    Args:
+        pruner: The pruner.
+        runs: The runs.
+        together: Number of runs in a pass.
+        state: Path of the saved states, without number and suffix.
+    """
     learned = []
     for k in range(0, len(runs), together):
         learned += pruner.prune(runs[k : k + together], state.with_suffix(f".{k}.safetensors"))

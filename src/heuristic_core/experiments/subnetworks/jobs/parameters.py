@@ -18,9 +18,11 @@ def read_context(text: str) -> Context:
         text: Path of the study's configuration, or the context as JSON.
     """
     try:
-        return Context.model_validate_json(text) if text.lstrip().startswith("{") else Context.of(load_study(text))
+        return (
+            Context.model_validate_json(text) if text.lstrip().startswith("{") else Context.from_study(load_study(text))
+        )
     except (ConfigError, ValidationError) as error:
-        raise argparse.ArgumentTypeError(f"not a context: {error}") from None
+        raise argparse.ArgumentTypeError(f"invalid context: {error}") from None
 
 
 StudyContext = Annotated[Context, Read(read_context)]

@@ -36,8 +36,8 @@ def patch_paths(
     Args:
         core: The run's core (Parquet).
         model: The fine-tuned model and its evaluation pairs.
-        mechanism: Which analyses depend on the core.
-        run: Which checkpoint.
+        mechanism: Settings of analyses that depend on the core.
+        run: Identity of the checkpoint.
         paths: Where to write the table (Parquet).
         minimal: Minimal pairs of the evaluation pairs, where the language gives them.
     """
@@ -53,8 +53,8 @@ def patch_paths(
     def values(logits, encoded):
         return values_by_pair(logits.reshape(-1, *logits.shape[-2:]), encoded, analysis.class_rule)
 
-    def effects_of(patched, clean, encoded):
-        """Changes of the total, of the logits alone, and by receiver and part; attention does not depend on values."""
+    def compute_effects(patched, clean, encoded):
+        """Compute changes in total, of the logits alone, and by receiver and part; values do not affect attention."""
         changed = [values(logits, encoded) for logits in patched[:3]]
         by_pair = {name: np.concatenate([part[name] for part in changed], axis=1) - clean[name] for name in clean}
         attention = np.full(by_pair["accuracy"].shape, np.nan)
@@ -63,12 +63,12 @@ def patch_paths(
             attention[:, 2 + part :: 3] = moved[:, part].T
         return Effects(by_pair, attention)
 
-    def table(donor, encoded, instead, subsets, by_subset):
-        sent = [(sender.heads, sender.receivers) for family in families for sender in family]
-        full, patched = path_logits(network, tensors(encoded), instead, sent)
+    def table(donor, encoded, donor_source, subsets, by_subset):
+        interventions = [(sender.heads, sender.receivers) for family in families for sender in family]
+        full, patched = path_logits(network, tensors(encoded), donor_source, interventions)
         pairs, clean = predictions(full.numpy(), encoded), values(full, encoded)
         levels = Levels(pairs, subsets, analysis.bootstrap, analysis.seed)
-        effects = (effects_of(of_sender, clean, encoded) for of_sender in patched)
+        effects = (compute_effects(sender_runs, clean, encoded) for sender_runs in patched)
         return [
             path_rows(run, family, network.grid, donor, [next(effects) for _ in family], levels, by_subset)
             for family in families

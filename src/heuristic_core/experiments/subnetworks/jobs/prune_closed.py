@@ -45,15 +45,15 @@ def find_core_free_subnetworks(
         train: Encoded training pairs (safetensors).
         core: The run's core (Parquet).
         prune: Settings of pruning.
-        run: Which checkpoint, and the sparsity.
+        run: Identity of the checkpoint, and the sparsity.
         sets: What each run closes: 0 for the core, k for random set k.
         seeds: Pruning seed of each run.
-        control_sets: How many random sets to draw.
+        control_sets: Number of random sets to draw.
         draw_seed: Seed of the random sets.
         subnetworks: Where to write each run's subnetwork (JSON).
         traces: Where to write the trace of each run's pruning (Parquet).
         unfinished: Folder of the state from which the job resumes.
-        device: Where the model runs.
+        device: Device of the model.
     """
     require_same_length(seeds=seeds, sets=sets, subnetworks=subnetworks, traces=traces)
     pruner = Pruner(checkpoint, means, logits, train, prune, device)

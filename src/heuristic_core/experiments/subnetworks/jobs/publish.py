@@ -128,13 +128,14 @@ def _make_card(origin, source, step, groups, accuracy, runs, subnetwork) -> str:
 
 @contextlib.contextmanager
 def _replace_on_success(folder: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
-    """An empty folder that takes the name `folder` once it is whole, and a function that lets the older one stay.
+    """Replace a folder if the block succeeds.
 
-    A job that is killed leaves the older folder or the new one, or in between neither.
+    Yields an empty folder, which replaces `folder` at the end, and a function that keeps the old folder instead. A
+    killed job leaves the old folder, the new one or, between two renames, neither.
     """
     partial, old = (folder.with_name(f".{folder.name}.{name}") for name in ("partial", "old"))
-    for left in (partial, old):
-        shutil.rmtree(left, ignore_errors=True)
+    for leftover in (partial, old):
+        shutil.rmtree(leftover, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
         yield partial, lambda: shutil.rmtree(partial)
@@ -143,10 +144,10 @@ def _replace_on_success(folder: Path) -> Iterator[tuple[Path, Callable[[], None]
                 folder.rename(old)
             partial.rename(folder)
     finally:
-        for left in (partial, old):
-            shutil.rmtree(left, ignore_errors=True)
+        for leftover in (partial, old):
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 def _contents(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file by its path in `folder`; nothing where there is no such folder."""
+    """Return the SHA-256 of every file by its path in `folder`; empty if the folder is missing."""
     return {str(path.relative_to(folder)): file_digest(path) for path in folder.rglob("*") if path.is_file()}

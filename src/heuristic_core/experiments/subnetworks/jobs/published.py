@@ -29,7 +29,7 @@ def import_results(
     ablations: Output | None = None,
     core_null: Output | None = None,
 ) -> None:
-    """Bring the authors' published results of one task into the tables of a study.
+    """Import the authors' published results of one task as tables of a study.
 
     Args:
         task: mnli or qqp.

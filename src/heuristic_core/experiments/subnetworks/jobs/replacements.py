@@ -1,4 +1,4 @@
-"""What a model predicts with heads replaced, by kind of replacement."""
+"""Predictions with heads replaced, by kind of replacement."""
 
 import logging
 from collections.abc import Sequence
@@ -19,10 +19,12 @@ LOGGER = logging.getLogger(__name__)
 
 
 class Replacements:
-    """The kinds of `analysis.ablation_kinds` for one model and its evaluation pairs.
+    """Replacements of heads for one model and its evaluation pairs.
 
-    kinds: those that these pairs allow. Counterfactual ablation is of the pairs that have a minimal pair; where there
-    are none it is left out. Raises InputError where no kind is left.
+    Counterfactual ablation uses only pairs with a minimal pair, and is left out if no pair has one.
+
+    Attributes:
+        kinds: Kinds of `analysis.ablation_kinds` that the pairs allow.
     """
 
     def __init__(
@@ -43,6 +45,9 @@ class Replacements:
             train: File of encoded training pairs.
             minimal: File of the evaluation pairs' minimal pairs, for counterfactual ablation.
             analysis: Settings of the analysis.
+
+        Raises:
+            InputError: If the pairs allow no kind.
         """
         self._model, self._means, self._analysis = model, means, analysis
         self._train, self._draws = train, {}
@@ -52,9 +57,16 @@ class Replacements:
             self._paired = self._with_minimal_pairs(minimal)
 
     def predictions(self, kind: str, heads: Sequence[int], draw: int) -> dict[str, np.ndarray]:
-        """Columns of table "ablation_predictions", from `subset` on, with `heads` (component indices) replaced.
+        """Predict with heads replaced.
 
-        example: position of a pair in the subsampled evaluation set. draw: number of the donors' draw ("resample").
+        Args:
+            kind: Kind of replacement.
+            heads: Component indices of the heads.
+            draw: Number of the draw of donors, for "resample".
+
+        Returns:
+            Columns of table "ablation_predictions" from `subset` on. Column `example` is the position of a pair in the
+            subsampled evaluation set.
         """
         if kind != COUNTERFACTUAL:
             donors = self._donors(draw) if kind == "resample" else None
@@ -77,21 +89,21 @@ class Replacements:
 
     @cached_property
     def _tensors(self) -> tuple[PairTensors, PairTensors]:
-        """The pairs that have a minimal pair, and their minimal pairs."""
+        """Pairs with a minimal pair, and these minimal pairs."""
         pairs, minimal = (PairTensors(encoded, self._model.pad, self._model.device) for encoded in self._paired[1:])
         return pairs, minimal
 
     def _with_minimal_pairs(self, path: str | None) -> PairedSets | None:
         if path is None:
-            raise InputError("counterfactual ablation takes activations on minimal pairs; give them by --minimal")
+            raise InputError("counterfactual ablation needs minimal pairs; add --minimal")
         if result := select_paired(self._evaluation, self._subsample(path)):
             return result
         self.kinds.remove(COUNTERFACTUAL)
-        reason = "no evaluation pair has a minimal pair: a pair of the same family, of the other label and as long"
+        reason = "no evaluation pair has a minimal pair (same family and length, other label)"
         if not self.kinds:
             raise InputError(
-                f"analysis.ablation_kinds: [counterfactual]: {reason}; add mean, zero or resample, or name families of "
-                "subsets by family_by of task.evaluation"
+                f"analysis.ablation_kinds: [counterfactual]: {reason}; add mean, zero or resample, or set family_by "
+                "in task.evaluation"
             )
         LOGGER.warning("counterfactual ablation is left out: %s", reason)
         return None

@@ -32,7 +32,7 @@ def make_sentences(
         evaluation: Where to write evaluation pairs (Parquet).
         subsets: Where to write their subsets (JSON).
         counts: Where to write the outcome of all rows (JSON).
-        demands: Of the study, which its pairs must meet (JSON).
+        demands: Requirements of the study on its pairs (JSON).
         fetched: List of what was downloaded, for the record.
         files: Files that the task names, for the record.
 

@@ -36,7 +36,7 @@ def select_sound_subnetworks(
         trace_parts: The trace of each subnetwork's pruning (Parquet).
         analysis: Settings of the analysis.
         components: Where to write the components of sound subnetworks (Parquet).
-        controller: Which sparsity pruning steered.
+        controller: Setting `prune.controller`.
     """
     predictions = concatenate("predictions", [full, *pruned])
     rows, logits = as_frame(predictions.select(COLUMNS)), to_matrix(predictions["logits"])

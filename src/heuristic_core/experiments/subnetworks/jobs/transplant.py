@@ -37,12 +37,12 @@ def transplant_subnetworks(
         means: Component means of each (safetensors).
         subnetworks: Subnetworks of all checkpoints (JSON).
         evaluation: Encoded evaluation pairs (safetensors).
-        mechanism: Which analyses depend on the core.
+        mechanism: Settings of analyses that depend on the core.
         analysis: Settings of the analysis.
-        run: Which fine-tuning run and sparsity.
+        run: Identity of the fine-tuning run, and the sparsity.
         transplant: Where to write accuracies (Parquet).
-        device: Where the model runs.
-        precision: Of the model.
+        device: Device of the model.
+        precision: Precision of the model.
     """
     require_same_length(steps=steps, checkpoints=checkpoints, means=means)
     results = [load_run(path) for path in subnetworks]
@@ -57,8 +57,8 @@ def transplant_subnetworks(
 
 
 def _scores(evaluator: Evaluator, subnetworks: list[Subnetwork]) -> Iterator[pd.DataFrame]:
-    """Accuracy by subset of the full model and of every subnetwork."""
+    """Yield accuracies by subset of the full model and of every subnetwork."""
     yield evaluator.scores(evaluator.predict_edited(None)).assign(mask_step=0, seed=-1)
     for subnetwork in subnetworks:
-        rows = evaluator.scores(evaluator.predict_without(subnetwork.removed_from(evaluator.model.grid)))
+        rows = evaluator.scores(evaluator.predict_without(subnetwork.list_removed(evaluator.model.grid)))
         yield rows.assign(mask_step=subnetwork.identity.step, seed=subnetwork.identity.seed)

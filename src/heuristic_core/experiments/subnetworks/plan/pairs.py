@@ -86,7 +86,7 @@ def count_pairs(study: Study, read: bool = True) -> StudyPairs:
     Raises:
         InputError: If a file is missing and unknown, or cannot be read.
     """
-    folder = Path(Layout.of(study).data) / "encoded"
+    folder = Path(Layout.from_study(study).data) / "encoded"
     files = [folder / f"{name}.safetensors" for name in ("train", "evaluation")]
     if all(file.is_file() for file in files) and (counts := _encoded_counts(files)):
         (train, *_), (evaluation, sizes, in_domain) = counts

@@ -81,14 +81,14 @@ def _notes(data: StudyPairs, target: Device) -> str:
     known = "counted" if data.counted else "lengths estimated"
     if data.assumed_files:
         known += f", counts assumed (plan/pairs.yaml) for {', '.join(data.assumed_files)}"
-    of = [f"{part.pairs:,} of {part.mean:.1f} tokens" for part in (data.train, data.evaluation)]
+    sizes = [f"{part.pairs:,} of {part.mean:.1f} tokens" for part in (data.train, data.evaluation)]
     lines = [
-        f"Pairs, {known}: {of[0]} to train on, {of[1]} to evaluate.",
-        "~ marks what was not measured with this code, or rests on lengths or counts that are not known; published",
-        "times are of other code. Hours to do: of all hours, the share of the jobs to do. Ablations: for a core of a",
+        f"Pairs, {known}: {sizes[0]} to train on, {sizes[1]} to evaluate.",
+        "~ marks estimates: of speeds not measured with this code, and of unknown lengths or counts. Published speeds",
+        "come from other code. Hours to do: the part of all hours that the jobs to do take. Ablations: for a core of a",
         "sixteenth of all heads, as in the paper, and the heads that few pruning seeds share by chance; a larger core",
-        "has more pairs of heads to ablate. Disk and memory: from sizes.",
+        "has more pairs of heads to ablate. Disk and memory are computed from sizes.",
     ]
     if all(known.kind != "measured" for known in target.throughputs):
-        lines.append("Nothing was measured on this device: benchmarks/prune_step.py --device cuda says what it does.")
+        lines.append("No speed was measured on this device: benchmarks/prune_step.py --device cuda measures it.")
     return "\n".join(lines)

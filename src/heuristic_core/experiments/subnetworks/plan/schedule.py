@@ -26,7 +26,7 @@ RECOMMENDED = {
 }
 STEP_SPACING = 50  # between rises and holds of shorter trial schedules
 ADVICE = (
-    "Runs that miss their target are reported, and verdicts leave them out. Measured to suit targets of "
+    "Runs that miss their target are reported and excluded from verdicts. Settings that suit targets of "
     f"20 to 80 %: {', '.join(f'{name} {value}' for name, value in RECOMMENDED.items())} (config.yaml: 15 of 160 runs "
     "missed). With 300 to 450 steps, a controller_learning_rate of 0.5 misses less often, at the cost of the "
     "subnetwork; 200 steps or fewer do not suffice. The paper's 9,300 steps at a log_alpha_mean of 10 are in "
@@ -43,7 +43,7 @@ def warn_of_schedule(study: Study, shape: Shape) -> str | None:
     if not misses:
         return None
     text = (
-        "Warning: the block prune has too few steps, or rates that do not fit them. In a trial of gates without a "
+        "Warning: the block prune has too few steps, or rates unsuited to their number. In a trial of gates without a "
         f"model, {'; '.join(misses)}. {ADVICE}"
     )
     return fill(text, 118, break_on_hyphens=False)

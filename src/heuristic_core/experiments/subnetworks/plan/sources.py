@@ -17,7 +17,7 @@ def check_sources(study: Study, origin: str) -> None:
         origin: The configuration file, as messages name it.
 
     Raises:
-        ConfigError: With one line per fault.
+        ConfigError: If it is invalid; the message has one line per error.
     """
     has_files = isinstance(study.task, FilesTask)
     problems = [find_problem(study.model, study.task.labels if has_files else None, study.task.max_length)]

@@ -103,7 +103,7 @@ def find_tasks(folder: str | Path) -> list[TaskFiles]:
     if not tasks:
         patterns = ", ".join(f"{task}-sp<NN>.json" for task in LAST_STEPS)
         raise InputError(
-            f"published = {str(folder)!r}: no files such as {patterns}; give the folder of the authors' "
+            f"published = {str(folder)!r}: no files such as {patterns}; set the folder of the authors' "
             "result files (data/eval of their repository)"
         )
     return [_find_task(folder, task) for task in tasks]
@@ -163,7 +163,9 @@ def _read_spread(path: Path, sparsity: float, step: int) -> tuple[list[Published
         if not isinstance(column, list):
             raise InputError(f"{path}: {key} = {_shorten(column)} must be a list")
         if len(column) != len(columns["seed"]):
-            raise InputError(f"{path}: {key} has {len(column)} values, seed has {len(columns['seed'])}; give as many")
+            raise InputError(
+                f"{path}: {key} has {len(column)} values, seed has {len(columns['seed'])}; both need as many"
+            )
     seeds = [
         None if s == FULL_MODEL_SEED else _parse_integer(path, f"seed[{i}]", s) for i, s in enumerate(columns["seed"])
     ]
@@ -209,7 +211,7 @@ def _iterate_leaves(path: Path, location: str, node, levels: tuple[str, ...]) ->
     read_key = _parse_percent if levels[0] == "sparsity" else _parse_integer
     numbers = {read_key(path, f"{levels[0]} in {location or 'the file'}", key): key for key in node}
     if len(numbers) < len(node):
-        raise InputError(f"{path}: {location or 'the file'} has a {levels[0]} twice; give each once")
+        raise InputError(f"{path}: {location or 'the file'} repeats a {levels[0]}; list each once")
     for number, key in sorted(numbers.items()):
         for keys, leaf_location, leaf in _iterate_leaves(path, f"{location}[{key!r}]", node[key], levels[1:]):
             yield (number, *keys), leaf_location, leaf

@@ -139,7 +139,7 @@ def _build_context(results: Results, analysis: Analysis) -> Context:
 
     mid, high = sorted({sparsity for sparsity, _ in results.actual})
     last, spread = LAST_STEPS[results.task], seeds(results.spread)
-    again = seeds([value for value in results.curve if value.sparsity in (mid, high)])
+    spread_seeds = seeds([value for value in results.curve if value.sparsity in (mid, high)])
     return Context(
         mid=mid,
         high=high,
@@ -148,7 +148,7 @@ def _build_context(results: Results, analysis: Analysis) -> Context:
         curve_seeds=seeds([*results.curve, *results.grid]),
         curve_repeat=CURVE_RUN,
         checkpoints=tuple(sorted({last, *(value.step for value in results.grid)})),
-        repeats=tuple(seed for seed in again if seed in spread),
+        repeats=tuple(seed for seed in spread_seeds if seed in spread),
         margin=analysis.margin,
         size_rule=analysis.effective_size,
         size_order=analysis.size_order,

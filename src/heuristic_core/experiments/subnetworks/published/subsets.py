@@ -51,7 +51,7 @@ def map_subsets(names: Iterable[str], task: str, groups: Mapping[str, str]) -> d
     """
     for name, group in groups.items():
         if group not in GROUPS:
-            raise InputError(f"published_groups: {name} = {group!r} is no group; choose from {', '.join(GROUPS)}")
+            raise InputError(f"published_groups: {name} = {group!r} is not a group; choose from {', '.join(GROUPS)}")
     subsets = {name: _name_subset(name, task) for name in names}
     new_groups = {subsets[name].subset if name in subsets else name: group for name, group in groups.items()}
     return {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.analysis.chance import list_warnings as unlearned
+from heuristic_core.experiments.subnetworks.analysis.chance import list_warnings
 from heuristic_core.experiments.subnetworks.analysis.outcomes import format_warning
 from heuristic_core.experiments.subnetworks.analysis.shared_core import SharedCore
 from heuristic_core.experiments.subnetworks.figures import build_sheets
@@ -55,9 +55,8 @@ def render_comparison_page(
 
 def collect_side_warnings(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return a sentence for each full model that may not have learned, and one on pruning runs that went wrong."""
-    warnings = (
-        [f"{sentence}." for sentence in unlearned(tables["chance"].to_dict("records"))] if "chance" in tables else []
-    )
+    chance = tables["chance"].to_dict("records") if "chance" in tables else []
+    warnings = [f"{sentence}." for sentence in list_warnings(chance)]
     sentence = format_warning(tables["runs"]) if "runs" in tables else None
     return [*warnings, sentence] if sentence else warnings
 
@@ -77,9 +76,9 @@ def pair_exhibits(sides: tuple[Side, Side], folder: Path) -> list[Pair]:
         if name.startswith("figure"):
             names_by_module.setdefault(drawing_module(name), []).append(name)
 
-    def exhibit_of(root: Path, name: str) -> Exhibit:
+    def load(root: Path, name: str) -> Exhibit:
         return load_exhibit(
             root, name, TARGETS[name].title, "", partial(build_sheets, name), relative_link(root, folder) + "/"
         )
 
-    return pair_figures([side.root for side in sides], list(names_by_module.values()), exhibit_of)
+    return pair_figures([side.root for side in sides], list(names_by_module.values()), load)

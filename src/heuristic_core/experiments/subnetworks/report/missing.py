@@ -75,8 +75,8 @@ def _describe_model(sparsity: float, seed, repeat) -> str:
     """Describe a model, as in "sparsity 0.4, seed 42, run 2"."""
     if sparsity == 0:
         return "full model"
-    again = f", run {repeat + 1}" if repeat > 0 else ""
-    return f"sparsity {sparsity:g}, seed {seed}{again}"
+    run = f", run {repeat + 1}" if repeat > 0 else ""
+    return f"sparsity {sparsity:g}, seed {seed}{run}"
 
 
 def _shorten_names(names: pd.Series) -> str:

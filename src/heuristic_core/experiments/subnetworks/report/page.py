@@ -1,11 +1,11 @@
 """The HTML report of one study."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from heuristic_core.data.pairs import name_sets
-from heuristic_core.experiments.subnetworks.analysis.chance import list_warnings as unlearned
+from heuristic_core.experiments.subnetworks.analysis.chance import list_warnings
 from heuristic_core.experiments.subnetworks.analysis.outcomes import find_faulty_cells, format_warning, list_outcomes
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures import build_sheets
@@ -15,56 +15,39 @@ from heuristic_core.experiments.subnetworks.report.subnetworks import Subnetwork
 from heuristic_core.experiments.subnetworks.report.views import build_view
 from heuristic_core.report.exhibits import load_exhibit, render_caption
 from heuristic_core.report.render import render
-from heuristic_core.report.study import study_values
+from heuristic_core.report.study import ReportData, study_values
 from heuristic_core.tables.parquet import read_rows, read_table
 
 
-def render_study_page(
-    root: Path,
-    context: Context,
-    settings: dict | None,
-    claims: Sequence[dict],
-    captions: Mapping[str, str],
-    targets: Sequence[str],
-    records: Sequence[Mapping],
-    made_with: Mapping[str, str],
-    absent: Sequence[str] = (),
-) -> str:
-    """Return the HTML report of the study whose results are under `root`.
+def render_study_page(data: ReportData, context: Context) -> str:
+    """Render the report of a study.
 
     Args:
-        root: The study's folder.
-        context: The study's context.
-        settings: The checked configuration; None for imported results.
-        claims: The rows of the table of claims.
-        captions: Captions by target.
-        targets: The figures and tables to show, in order.
-        records: The records of the study's jobs, one for each job.
-        made_with: Versions of the software that made the results, by name.
-        absent: As in :func:`study_values`.
+        data: Data of the report.
+        context: Context of the study.
     """
     exhibits = [
         load_exhibit(
-            root,
+            data.root,
             name,
             TARGETS[name].title,
-            render_caption((name, drawing_module(name)), captions, settings),
+            render_caption((name, drawing_module(name)), data.captions, data.settings),
             partial(build_sheets, name),
             view=partial(build_view, name),
         )
-        for name in targets
+        for name in data.targets
     ]
     return render(
         "page.html.j2",
-        **study_values(root, settings, claims, exhibits, records, made_with, absent),
-        subject=", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in claims)),
+        **study_values(data, exhibits),
+        subject=", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in data.claims)),
         context=context,
-        heuristic=(settings or {}).get("task", {}).get("heuristic"),
-        **load_run_outcomes(root),
-        unlearned=describe_unlearned(root),
-        gaps=load_gaps(root),
-        subnetworks=load_subnetworks(root),
-        splits=load_splits(root),
+        heuristic=(data.settings or {}).get("task", {}).get("heuristic"),
+        **load_run_outcomes(data.root),
+        learning_warnings=list_learning_warnings(data.root),
+        gaps=load_gaps(data.root),
+        subnetworks=load_subnetworks(data.root),
+        splits=load_splits(data.root),
     )
 
 
@@ -72,22 +55,22 @@ def load_run_outcomes(root: Path) -> dict:
     """Return the template's values on the study's pruning runs; `outcomes` is None for a study without pruning runs."""
     path = root / "tables" / "runs.parquet"
     if not path.is_file():
-        return {"outcomes": None, "warning": None, "troubled": []}
+        return {"outcomes": None, "warning": None, "faulty_cells": []}
     runs = read_table(path)
-    return {"outcomes": list_outcomes(runs), "warning": format_warning(runs), "troubled": find_faulty_cells(runs)}
+    return {"outcomes": list_outcomes(runs), "warning": format_warning(runs), "faulty_cells": find_faulty_cells(runs)}
 
 
-def describe_unlearned(root: Path) -> list[str]:
-    """Return a sentence for each full model that may not have learned the task; empty if it is unknown."""
+def list_learning_warnings(root: Path) -> list[str]:
+    """Return a warning for each full model that may not have learned the task; empty if this is unknown."""
     path = root / "tables" / "chance.parquet"
-    return unlearned(read_rows(path)) if path.is_file() else []
+    return list_warnings(read_rows(path)) if path.is_file() else []
 
 
 def collect_warnings(roots: Sequence[str | Path]) -> list[str]:
     """Return lines for the terminal: full models that may not have learned, and pruning runs that went wrong."""
     messages = []
     for root in map(Path, roots):
-        messages += [f"{root.name}: {sentence}." for sentence in describe_unlearned(root)]
+        messages += [f"{root.name}: {sentence}." for sentence in list_learning_warnings(root)]
         if sentence := load_run_outcomes(root)["warning"]:
             messages.append(f"{root.name}: {sentence} See {root / 'report.html'}")
     return messages

@@ -60,7 +60,7 @@ def parse_sides(text: str) -> tuple[Side, Side]:
     a, b = (_side(word) for word in words)
     if a == b:
         raise InputError(
-            f"compare = {text!r}: both sides are the same; give two studies, or two runs such as {words[0]}:1"
+            f"compare = {text!r}: both sides are the same; choose two studies, or two runs such as {words[0]}:1"
         )
     return a, b
 
@@ -71,7 +71,7 @@ def _side(word: str) -> Side:
     root = check_study_folder(path, USAGE)
     side = Side(root, None if ft_seed is None else int(ft_seed))
     if len(side.files) == 1:
-        raise InputError(f"compare: {root}/tables has none of {', '.join(TABLES)}; run the study to its end first")
+        raise InputError(f"compare: {root}/tables has none of {', '.join(TABLES)}; finish the run of this study first")
     return side
 
 
