@@ -48,6 +48,7 @@ def predicted(rng, templates):
     return pd.concat(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("templates", first_fast(1, 15))
 def test_intervals_of_what_remains_without_the_core_hold_the_truth(templates):
@@ -80,6 +81,7 @@ JOINT_SETS = compute_ablation_sets(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("templates", first_fast(15, 1, 4))
 def test_intervals_of_an_interaction_hold_the_truth(templates):
@@ -139,6 +141,7 @@ def test_the_cores_difference_of_shares_is_ranked_among_random_sets():
         heads.share_lost_against_controls(costs((45, 2), []))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("kind", first_fast("skewed", "normal"))
 def test_a_core_of_chance_is_rarely_more_special_than_its_layers(kind):

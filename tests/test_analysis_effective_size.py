@@ -166,6 +166,7 @@ def test_the_floor_is_that_of_the_run_and_of_the_seeds_of_the_curve():
     assert set(result["ft_seed"]) == {1, 2}
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.dictionaries(st.integers(1, 19).map(lambda n: n / 20), st.integers(80, 95), min_size=1))
 def test_the_orders_against_their_definitions(curve):

@@ -221,6 +221,7 @@ def test_a_group_mean_over_a_missing_value_is_missing():
         compute_group_means(rows, ["c"])
 
 
+@pytest.mark.slow
 def test_subnetworks_a_few_at_a_time_give_the_same_tables(tmp_path):
     """Also failed runs come last in every block, and the full model once."""
     rng, paths = np.random.default_rng(0), []

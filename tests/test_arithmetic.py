@@ -103,6 +103,7 @@ def differences(recorded: dict, result: dict) -> str:
     return f"not as recorded: {', '.join(sorted(names))}{why}"
 
 
+@pytest.mark.slow
 @portable
 def test_every_operation_gives_the_recorded_bytes():
     program = [sys.executable, ROOT / "tests" / "operations.py"]
@@ -124,6 +125,7 @@ def test_an_operation_that_differs_is_named_and_so_are_other_versions():
 # ---- ties
 
 
+@pytest.mark.slow
 def test_sorting_by_one_column_keeps_the_order_of_ties():
     """Otherwise numpy sorts them as the processor's instructions do. Several columns are always sorted stably."""
     result = []

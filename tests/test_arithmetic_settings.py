@@ -44,6 +44,7 @@ def checked(**settings) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @portable
 def test_libraries_that_compute_otherwise_are_named():
     other = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "AUTO", "OPENBLAS_CORETYPE": "Nehalem"}
@@ -60,6 +61,7 @@ def test_libraries_that_compute_otherwise_are_named():
     assert mentions(error, "arithmetic", "native")
 
 
+@pytest.mark.slow
 @portable
 def test_what_was_prepared_is_no_departure():
     result, chosen = checked(**PORTABLE_VARIABLES).splitlines()
@@ -76,6 +78,7 @@ def test_builds_that_do_not_tell_what_they_compute_with_are_named(monkeypatch):
     assert not any("MKL" in mismatch or "OpenBLAS" in mismatch for mismatch in arithmetic.mismatches())
 
 
+@pytest.mark.slow
 @portable
 def test_what_computes_otherwise_later_leaves_no_record():
     program = """
@@ -94,6 +97,7 @@ except InputError as error:
     assert mentions(done.stdout, "arithmetic", "portable", "torch", 2)
 
 
+@pytest.mark.slow
 @portable
 def test_a_script_started_by_hand_starts_itself_again_and_records_what_it_computes_in(checkpoint, encoded, tmp_path):
     pairs, study = tmp_path / "pairs", tmp_path / "s"

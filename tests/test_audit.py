@@ -164,6 +164,7 @@ def test_code_of_another_version_makes_results_stale(study, jobs):
     assert ("stale", path) in audit(jobs)
 
 
+@pytest.mark.slow
 def test_a_forged_result_with_a_forged_record_does_not_come_out_again(study, jobs):
     """Result, record and the collected table agree: only computing again can tell."""
     path = f"{STUDY}/tables/effective_size.parquet"
@@ -271,6 +272,7 @@ def test_the_sample_is_drawn_by_its_seed(jobs):
     assert len(sample_jobs(jobs, 10_000, 0.0, 0)) == len(jobs)
 
 
+@pytest.mark.slow
 def test_a_configuration_that_cannot_be_run_is_refused_in_its_own_words(changed):
     with raises(InputError, "prune.learning_rat", "learning_rate"):
         list_jobs(changed(prune__learning_rat=1))

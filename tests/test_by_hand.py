@@ -62,6 +62,7 @@ def warm_command() -> list[str]:
     return [sys.executable, "-IS", str(ROOT / "workflow/fork_server/run.py"), "test"]
 
 
+@pytest.mark.slow
 def test_a_script_by_hand_gives_what_its_fork_in_the_workflow_gave(finished, tmp_path):
     subprocess.run([sys.executable, *prune_arguments(finished, tmp_path, REDUCED)], check=True, capture_output=True)
     made = finished / RUNS / "ft1/step60/s0.4/seed42"

@@ -130,6 +130,7 @@ def test_any_other_model_goes_on(tmp_path, right, expected):
     assert (tmp_path / "learned").exists()
 
 
+@pytest.mark.slow
 def test_the_report_begins_with_it_and_the_terminal_ends_with_it(tmp_path):
     root = make_study(tmp_path / "tiny")
     rows = [

@@ -245,6 +245,7 @@ def changes(folder, *configs, checkout=ROOT):
     ).stdout.strip()
 
 
+@pytest.mark.slow
 def test_a_changed_setting_is_named_where_it_matters(finished, changed):
     config = changed(prune__learning_rate=0.3, analysis__margin=2.0, figures__figure10__width=5.0)
     first, *causes, following = changes(finished, config).split("\n\n")

@@ -111,6 +111,7 @@ def test_equal_seeds_have_no_interval():
     assert select_row(equal)["cmd"] is not None and select_row(equal)["cmd_low"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("n", [2, 3, 10])
 def test_coverage(n):

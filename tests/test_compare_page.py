@@ -62,6 +62,7 @@ def test_the_same_studies_give_the_same_bytes(folder, monkeypatch):
         assert (first / name).read_bytes() == (second / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_settings_that_differ_are_shown(folder, monkeypatch):
     link_reports(folder, "one", "other")
     out = write_comparison(folder, monkeypatch, "results/one results/other", "alike")
@@ -86,6 +87,7 @@ def test_figures_of_one_study_are_shown_once(folder, monkeypatch):
     assert mentions(page.text, "pair, fine-tuning seed 1", "pair, fine-tuning seed 2")
 
 
+@pytest.mark.slow
 def test_a_model_at_chance_and_collapsed_runs_are_said_first_and_have_no_p(folder, monkeypatch):
     root = make_study(folder / "results" / "learned-nothing", (1,))
     runs = {"ft_seed": 1, "step": CONTEXT.last, "repeat": 0, "actual_sparsity": 0.5, "chance": 95.0, "missed": False}

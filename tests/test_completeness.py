@@ -179,6 +179,7 @@ def test_an_archive_of_before_has_no_verdict_on_the_stable_core():
     assert set(result["verdict"]) == {"not run"}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 def test_a_core_of_random_heads_rarely_suffices():
     """Heads whose worth adds up: which of them the core has is chance, so that few tests decide."""

@@ -100,6 +100,7 @@ def test_a_repeated_key_of_a_claim_is_named(tmp_path):
         load_claims(tmp_path / "claims.yaml")
 
 
+@pytest.mark.slow
 def test_a_dry_run_of_the_default_study_names_a_repeated_key(tmp_path):
     text = (ROOT / "config.yaml").read_text()
     (tmp_path / "config.yaml").write_text(f"{text}\nprune: {{}}\n")

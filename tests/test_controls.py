@@ -142,6 +142,7 @@ def test_faulty_runs_are_left_out_and_counted():
     assert of_importance[["n", "left_out", "accuracy", "difference"]].tolist() == [1, 0, 20, 65]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 def test_coverage_of_a_difference_on_pairs_that_all_seeds_share():
     """Pairs differ in how hard they are for learned subnetworks, while random ones guess."""

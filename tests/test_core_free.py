@@ -135,6 +135,7 @@ EFFECTS = {  # of closing each of 32 heads, points
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("kind", first_fast(*EFFECTS, fast=2))
 @pytest.mark.parametrize("sizes", first_fast({0: 1, 1: 1}, {0: 2, 1: 1}, {0: 1, 1: 1, 2: 1}))

@@ -69,6 +69,13 @@ def test_a_change_that_no_pair_shows_is_uncertain_all_the_same():
     assert low == pytest.approx([-reach, 0, 2]) and high == pytest.approx([reach, 0, 4])
 
 
+def test_no_interval_of_a_change_reaches_beyond_what_is_possible():
+    low, high = widen_change_interval(
+        np.array([-100.0, 150, 98]), np.array([-100.0, 230, 103]), 30, np.array([1, 2, 0])
+    )
+    assert low[0] == -100 and high[1] == 200 and high[2] == 100
+
+
 # ---- over pruning seeds
 
 
@@ -87,6 +94,7 @@ def covers(held, least=0.9):
     return np.mean(held) >= least and np.sum(held) >= stats.binom.ppf(0.005, len(held), 0.95)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("shared", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("own", [0.0, 1.0])
@@ -139,6 +147,7 @@ def test_the_mean_over_fine_tuning_seeds_that_share_their_pairs(seeds, shared):
         assert np.mean(divided) < 0.65
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("shared", [0.0, 1.0])
 @pytest.mark.parametrize(("share", "far"), [(0.5, 60.0), (0.8, 50.0), (0.85, 70.0), (0.9, 100.0)])
@@ -190,6 +199,7 @@ def test_the_median_difference_of_two_pruning_seeds(seeds, kind):
     assert max(above, below) <= by_chance(count)  # supported, or contradicted, though the truth is the threshold
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("kind", SPREADS)
 def test_errors_of_evaluation_do_not_pass_for_differences(kind):

@@ -91,6 +91,7 @@ def test_the_nearest_threshold_by_hand():
     assert nearest_threshold(log_alpha, grid, 0.99) == 0.95  # 0.1 components are nearer to none than to one
 
 
+@pytest.mark.slow
 @given(st.lists(FINITE, min_size=8, max_size=8), st.floats(0.05, 0.95))
 def test_no_threshold_is_nearer_than_the_nearest(values, sparsity):
     grid, log_alpha = ComponentGrid(2, 3), torch.tensor(values)
@@ -99,6 +100,7 @@ def test_no_threshold_is_nearer_than_the_nearest(values, sparsity):
     assert miss[nearest_threshold(log_alpha, grid, sparsity)] == pytest.approx(min(miss.values()), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_faithful_rule_keeps_more_than_the_nearest(monkeypatch):
     """Simulated on BERT's grid: every component lost adds to the divergence, those of large log_alpha more."""
     from heuristic_core.pruning import discretise as module

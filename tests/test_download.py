@@ -26,6 +26,7 @@ def pairs_at(hub):
     return made
 
 
+@pytest.mark.slow
 def test_a_file_of_an_address_is_downloaded_once_and_again_where_it_is_damaged(hub, fetch, pairs_at, tmp_path):
     hub.files["/raw/pairs.txt"] = WEIGHTS
     commit, split = hub.add("model", NAME, MODEL), pairs_at()

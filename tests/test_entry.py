@@ -229,6 +229,7 @@ def test_entry_is_not_compared_with_a_half_that_no_checkpoint_surrounds(half):
     assert statistics.early_core_heads(make_evidence(many(EARLY, 40.0))).value < 1.1
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 def test_a_core_drawn_by_chance_is_rarely_early():
     """Type I error: cores of two heads of each of three layers, drawn without regard to entry."""

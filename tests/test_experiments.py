@@ -55,6 +55,7 @@ def test_every_experiment_gives_what_shared_parts_ask_for(experiment):
     assert experiment.list_drawing_modules("prune", {}) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [REDUCED, SORTING, EXTRACTIVE], ids=lambda path: path.stem)
 def test_members_of_an_archive_are_results_of_the_study(path, tmp_path):
     ((_, one),) = read_studies(read_config(path), path).items()
@@ -73,11 +74,13 @@ def two_studies(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_one_run_makes_studies_of_several_experiments(two_studies, tmp_path):
     jobs = planned(tmp_path, two_studies)
     assert {"reduced_finetune", "reduced_report", "sorting_measure", "sorting_report"} <= jobs.keys()
 
 
+@pytest.mark.slow
 def test_the_reports_of_several_studies_are_one_target(two_studies, tmp_path):
     told = snakemake(tmp_path, "--dry-run", "report", "provenance", config=two_studies).stdout
     assert all(

@@ -34,6 +34,7 @@ def marked(config, folder, monkeypatch):
     return marked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", [pytest.param(EXTRACTIVE, id=EXTRACTIVE.stem), *SLOWLY])
 def test_the_report_of_every_experiment_depends_on_its_run_and_nothing_else_does(config, tmp_path, monkeypatch):
     assert marked(config, tmp_path, monkeypatch) == {"report": "run"}

@@ -181,6 +181,7 @@ def test_exporting_again_gives_the_same_bytes(study, archive, tmp_path):
     assert (tmp_path / "again.zip").read_bytes() == archive.read_bytes()
 
 
+@pytest.mark.slow
 def test_no_path_user_or_secret_enters_it(study, tmp_path):
     private = ("/home/ada", "lovelace", "s3cret", SECRET, str(Path.home()), str(tmp_path), str(study), str(ROOT))
     split = {"sentences": ["a", "b"], "url": "https://ada:s3cret@example.org/x.csv?key=s3cret", "sha256": "0" * 64}

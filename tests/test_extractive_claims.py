@@ -64,6 +64,7 @@ OF_MADE_UP = {claim.claim for claim in STATED if {"extractive_ordering", "extrac
 OF_LOCALISATION = {claim.claim for claim in STATED if "extractive_localisation" in claim.tables}
 
 
+@pytest.mark.slow
 def test_made_up_words_are_judged_by_what_was_taught_of_them_and_hops_by_facts_of_hops():
     assert len(OF_MADE_UP) == 5 and len(OF_LOCALISATION) == 2
     rows = tables()
@@ -168,6 +169,7 @@ def test_without_a_corpus_its_claims_are_not_run():
 HOP = {"extractive_removal": "r", "extractive_agreement": "r", "extractive_sharing": "observed"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOP)
 @pytest.mark.parametrize("absent", [True, False])
 def test_both_hops_are_judged_by_both(name, absent):

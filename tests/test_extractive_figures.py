@@ -46,6 +46,7 @@ def test_marks_are_of_every_seed_and_of_their_mean_and_nothing_is_cut_off(drawn,
     assert min(inside.x0, inside.y0) >= -0.01 and inside.x1 <= page.width + 0.01 and inside.y1 <= page.height + 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_fast("figure_freezing", *sorted({*TARGETS} - {"figure_freezing"})))
 def test_the_same_tables_give_the_same_bytes(name, tmp_path):
     for run in ("one", "two"):

@@ -129,6 +129,7 @@ def test_the_papers_models_learn_with_the_weights_of_the_authors_code(family, we
     assert (settings.hop_weights, settings.made_up_weights) == (weights, weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["olmo", "llama", "gemma", "qwen"])
 def test_the_papers_studies_are_planned_without_a_network(tmp_path, family, monkeypatch):
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))

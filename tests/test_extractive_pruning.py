@@ -60,6 +60,7 @@ def test_greedy_leaves_out_what_costs_least_each_time():
     assert prune_greedily(WHOLE, 3) == kept
 
 
+@pytest.mark.slow
 def test_learned_subnetworks_are_better_than_others_of_their_size():
     """Their mean rank among all subsets is below what 95 % of as many random subsets have."""
     every = np.array([measure_divergence(WHOLE, some) for some in combinations(ALL, 3)])
@@ -82,6 +83,7 @@ def test_models_and_hops_have_draws_of_their_own():
     assert all(torch.equal(a.log_alpha, b.log_alpha) for a, b in zip(result[0], again, strict=True))
 
 
+@pytest.mark.slow
 def test_rows_say_what_is_kept_and_what_it_answers():
     rows = pd.DataFrame(subnetwork_rows(WHOLE, SETTINGS, "first facts", 1))
     assert rows.groupby(["how", "prune_seed"], dropna=False)["kept"].sum().tolist() == [3, 3, 3]

@@ -215,6 +215,7 @@ def test_scores_of_longer_prompts_are_aligned_by_their_ends():
     assert average_aligned(scores, of, [5, 2, 9]).flatten().tolist() == [(0 + 4) / 2, (2 + 5) / 2, (3 + 6) / 2]
 
 
+@pytest.mark.slow
 def test_a_sweep_has_a_run_of_orders_and_grafts_for_every_setting(orders):
     made, sweep = (
         SETTING.draw_made_up_facts(),

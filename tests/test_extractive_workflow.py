@@ -84,6 +84,7 @@ def test_from_nothing_to_report(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_corpus_less_needs_no_job(tmp_path):
     (tmp_path / "one.yaml").write_text(
         yaml.safe_dump(

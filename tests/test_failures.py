@@ -104,6 +104,7 @@ def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):
     assert "one: " in ended.format_summary(0, 1) and NO_MESSAGE in ended.format_summary(0, 1)
 
 
+@pytest.mark.slow
 def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tmp_path):
     done = snakemake(tmp_path, "--", "figure15", config=REDUCED, check=False)
     said = (done.stdout + done.stderr).split("WorkflowError")[-1]
@@ -112,6 +113,7 @@ def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tm
     assert mentions(reason.splitlines()[0], "figure15", "roberta")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "quiet",
     [

@@ -60,6 +60,7 @@ def test_a_saved_state_comes_back_as_it_was(state):
     assert load_state(path.with_name("none")) is None
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_of_a_saved_state_changes_it(state, caplog):
     """Every byte of the file, with one bit of it flipped: the state is the same (white space), or it is not used."""
     path, tensors, records = state

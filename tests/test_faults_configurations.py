@@ -251,6 +251,7 @@ def test_files_on_the_command_line_are_looked_at_before_snakemake(tmp_path, monk
         assert mentions(capsys.readouterr().err, tmp_path / "mine.yaml", kind)
 
 
+@pytest.mark.slow
 def test_snakemake_names_a_missing_configuration_in_one_line():
     command = [sys.executable, "-m", "snakemake", "-n", "--configfile", "nothere.yaml"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

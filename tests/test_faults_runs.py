@@ -158,6 +158,7 @@ def test_results_without_records_are_told(copy):
     assert "Nothing to be done" in text
 
 
+@pytest.mark.slow
 def test_results_of_an_older_version_are_made_again(copy):
     """Their records name other code. Of one rule: what follows from it is planned, too, and nothing before it."""
     changed = 0
@@ -174,6 +175,7 @@ def test_results_of_an_older_version_are_made_again(copy):
     assert {"core", "ablate", "table_core"} <= planned and not {"prune_42", "finetune", "gather"} & planned
 
 
+@pytest.mark.slow
 def test_damaged_records_are_told(copy):
     records = [path for path in (copy / ".snakemake" / "metadata").rglob("*") if path.is_file()]
     whole = {path: path.read_bytes() for path in records}

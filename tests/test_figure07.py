@@ -61,6 +61,7 @@ def test_without_a_core_the_heads_kept_most_often_are_shown_as_such(tables):
     assert any(mentions(text, "seed 2", "pair 1", 6) for text in texts(figure))
 
 
+@pytest.mark.slow
 def test_a_large_core_is_cut_and_the_heading_says_so(tables):
     core = tables["core"].assign(in_core=tables["core"]["component"] < 9)
     figure, marks = draw("figure07", tables | {"core": core}, Figure(), CONTEXT)

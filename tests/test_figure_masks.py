@@ -1,5 +1,6 @@
 """Figures of random masks, and of subnetworks between two learned subnetworks."""
 
+import pytest
 from drawn import TABLES, settings
 from figure_mask_tables import HEADS
 from figure_tables import CONTEXT, FT_SEEDS
@@ -46,6 +47,7 @@ def test_chosen_subsets_are_in_their_order():
         draw("figure_counter_heads", TABLES, Figure(subsets=["nowhere"]), CONTEXT)
 
 
+@pytest.mark.slow
 def test_a_run_without_heads_outside_its_core_says_so():
     reason = "no sound mid-sparsity subnetwork keeps a head outside the core"
     told = TABLES["mask_tests"].assign(p=None, reason=reason)

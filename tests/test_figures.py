@@ -29,6 +29,7 @@ def texts(figure):
     return [text.get_text() for text in figure.findobj(Text)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWN)
 def test_every_fine_tuning_seed_is_shown_by_itself(drawn, name):
     figure, marks = drawn[name]
@@ -37,6 +38,7 @@ def test_every_fine_tuning_seed_is_shown_by_itself(drawn, name):
         assert all(any(f"fine-tuning seed {seed}" in text for text in texts(figure)) for seed in FT_SEEDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_fast("figure06", "table3", *sorted({*DRAWN} - {"figure06", "table3"}), fast=2))
 def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(tables, drawn, name, tmp_path, recwarn):
     write(tmp_path / "one", name, *drawn[name], settings(name))
@@ -81,6 +83,7 @@ def labels(figure):
     return [label.get_text() for label in figure.axes[-1].get_xticklabels()]
 
 
+@pytest.mark.slow
 def test_figure02_has_the_panels_of_its_task_and_its_subsets_by_group(tables, drawn):
     figure, _ = drawn["figure02"]
     *subsets, j, auc = labels(figure)
@@ -279,6 +282,7 @@ def test_labels_are_spread_out_in_their_order():
     assert spread_labels([50, 50, 99, 100], 4, high=102).tolist() == [50, 54, 98, 102]
 
 
+@pytest.mark.slow
 def test_only_the_drawn_figure_is_loaded():
     code = (
         "import sys; from heuristic_core.experiments.subnetworks.figures import draw\n"

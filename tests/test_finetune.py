@@ -84,6 +84,7 @@ def test_an_interrupted_run_resumes_to_the_same_weights_and_records(tmp_path):
     assert all(torch.equal(logits[step], resumed_logits[step]) for step in resumed_logits)
 
 
+@pytest.mark.slow
 def test_loss_falls(tmp_path):
     longer = SETTINGS.model_copy(update={"steps": 150, "dropout": 0.0, "checkpoints": [150]})
     _, _, result, _ = run(tmp_path / "state.safetensors", longer)
@@ -97,6 +98,7 @@ def test_evaluations_cover_step_0_and_every_interval(tmp_path):
     assert not torch.equal(logits[0], logits[6])
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @given(st.lists(st.integers(1, 24), min_size=1, max_size=4))
 @settings(max_examples=amount(15), deadline=None)

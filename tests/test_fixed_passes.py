@@ -99,6 +99,7 @@ def test_graphs_give_what_eager_passes_give_on_a_gpu(checkpoint, encoded, engine
         torch.testing.assert_close(one.log_alpha, other.log_alpha, atol=1e-3, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_attention_of_cudnn_is_for_fixed_shapes_alone(inputs):
     for engine, allowed in (("compile", True), ("eager", False)):
         make_objective(inputs, RUNS, BETWEEN.model_copy(update={"engine": engine}))

@@ -34,6 +34,7 @@ def test_the_plan_counts_further_runs():
     assert after["transplants"].repeats == tuned * 2 * (2 * 2 + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.workflow
 def test_parts_are_further_jobs_alone(finished, tmp_path):
     """They run no job of the study again but gathering and what reads gathered tables."""

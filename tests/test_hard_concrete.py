@@ -98,6 +98,7 @@ def test_target_rises_linearly_then_holds():
     assert targets == pytest.approx([0.2, 0.3, 0.4, 0.4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "expected"),
     first_fast(

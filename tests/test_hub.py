@@ -32,6 +32,7 @@ def snapshot(tmp_path):
     return lambda commit: tmp_path / "home/hub" / f"models--{NAME.replace('/', '--')}" / "snapshots" / commit
 
 
+@pytest.mark.slow
 def test_a_model_is_fetched_with_what_is_loaded_and_nothing_else(hub, fetch, snapshot):
     commit = hub.add("model", NAME, MODEL)
     rows = fetch(commit)
@@ -73,6 +74,7 @@ def test_a_download_that_breaks_off_is_resumed_where_it_stopped(hub, fetch):
     assert ranges == [None, f"bytes={chunk}-"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", first_fast("model.safetensors", "config.json"), ids=["large", "small"])
 def test_wrong_bytes_are_downloaded_again_and_kept_never(hub, fetch, snapshot, path):
     commit = hub.add("model", NAME, MODEL)
@@ -88,6 +90,7 @@ def test_wrong_bytes_are_downloaded_again_and_kept_never(hub, fetch, snapshot, p
     assert fetch(commit)[path]["bytes"] == len(MODEL[path])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("links", first_fast(True, False), ids=["links", "no links"])
 def test_a_file_damaged_in_the_cache_is_found_and_downloaded_again(hub, fetch, snapshot, links):
     variables = {} if links else {"HF_HUB_DISABLE_SYMLINKS": "1"}
@@ -139,6 +142,7 @@ def test_one_fetch_waits_for_another(hub, command, environment, tmp_path):
     assert started.wait() == 0 and hub.requests
 
 
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_locked_is_checked_all_the_same(hub, fetch, tmp_path):
     commit = hub.add("model", NAME, MODEL)
     rows = fetch(commit)
@@ -168,6 +172,7 @@ def test_what_a_repository_lacks_is_named(hub, fetch):
     assert not any("pytorch_model" in path for path, _ in hub.downloads())
 
 
+@pytest.mark.slow
 def test_without_a_network_what_is_there_is_checked_and_what_is_not_is_named(hub, fetch):
     commit, missing = hub.add("model", NAME, MODEL), "1" * 40
     rows = fetch(commit)
@@ -253,6 +258,7 @@ def test_a_star_stands_for_any_part_of_a_name_and_other_characters_for_themselve
     assert match_names(names, pattern) == sorted(name for name in names if fits(name, pattern))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -267,6 +273,7 @@ def test_a_proxy_or_certificate_that_cannot_be_used_is_named_and_not_its_passwor
     assert said.startswith(f"error: {name}=") and f"unset {name}" in said and "me:secret" not in said
 
 
+@pytest.mark.slow
 def test_what_the_cache_has_needs_no_connection(hub, fetch):
     commit = hub.add("model", NAME, MODEL)
     assert fetch(commit) == fetch(commit, ALL_PROXY="socks5://127.0.0.1:1080")

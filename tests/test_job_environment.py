@@ -73,6 +73,7 @@ def test_caches_stay_where_they_can_be_written(tmp_path, monkeypatch):
     assert environment == {"HF_HOME": "/none"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "variables", [{"HOME": "/dev/null/home"}, pytest.param({"XDG_CACHE_HOME": "/proc/x"}, marks=pytest.mark.slow)]
 )

@@ -56,6 +56,7 @@ def whole(figure):
     return inside and min(drawn_on.x0, drawn_on.y0) >= -0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_fast("figure_modes", *sorted({*TARGETS} - {"figure_modes"}), fast=1))
 def test_the_same_tables_give_the_same_bytes_and_nothing_is_cut_off(name, tmp_path, recwarn):
     saved(tmp_path / "one", name, *DRAWN[name])
@@ -98,6 +99,7 @@ def with_heads(count):
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", first_fast(*(own := ("figure_ablation", "figure_development")), *sorted({*TARGETS} - {*own}), fast=2)
 )
@@ -239,6 +241,7 @@ def test_suppression_of_a_head_beside_what_its_ablation_changes():
     assert len(marks) == len(CONDITIONS) * len(SEEDS) * 2 * 3  # heads, kinds; not both heads together
 
 
+@pytest.mark.slow
 def test_attention_is_of_the_last_step_and_broken_where_no_pair_has_a_distance():
     figure, marks = DRAWN["figure_attention"]
     table = filter_rows(TABLES["sorting_distance"], condition="l2", step=LAST, keys="list", distance=1)

@@ -105,6 +105,7 @@ def test_the_outputs_are_the_tables_that_the_workflow_names(function, tables):
     assert [p.name for p in inspect_parameters(function) if p.role is Role.OUTPUT] == list(tables)
 
 
+@pytest.mark.slow
 def test_a_study_can_be_made_by_functions(tmp_path):
     def table(name):
         return str(tmp_path / f"{name}.parquet")

@@ -72,6 +72,7 @@ def test_what_is_drawn_is_named():
     assert select(5, seed=1).chains[0]["mean"] != alone.chains[0]["mean"]
 
 
+@pytest.mark.slow
 def test_scaled_coordinates_count_in_root_mean_squares_of_each_tensor():
     """Two tensors: one of weights 1/2, one of zeros, whose unit is the floor."""
     curves = {"a": torch.full((1, 4, 10), 3.0), "b": torch.full((1, 20), 40.0)}
@@ -88,6 +89,7 @@ def test_scaled_coordinates_count_in_root_mean_squares_of_each_tensor():
     assert result["displacement"] < 0.2 and result["start_loss"] == 0
 
 
+@pytest.mark.slow
 def test_tilted_takes_the_slope_at_w0_from_the_loss():
     """scaled finds a chain that slides down: nonzero mean -n_beta g / a in each direction. tilted does not see it."""
     langevin = Langevin(step_size=SIZE, localisation=PRIOR)
@@ -133,6 +135,7 @@ def test_batches_are_fresh_shared_by_models_and_paired():
         assert a["mean"] == pytest.approx(b["mean"], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_singular_loss_has_less_than_half_its_dimension():
     """Pairs with loss w1^2 w2^2, of LLC 1/2 and not 1, against quadrature of their Gibbs measure.
 

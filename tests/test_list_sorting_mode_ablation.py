@@ -93,6 +93,7 @@ def test_there_is_a_row_for_every_mode_set_of_heads_and_kind(models, monkeypatch
     assert measure_ablations(parameters, tokens, training, 0)[0]["loss"] not in [row["loss"] for row in rows]
 
 
+@pytest.mark.slow
 def test_modes_are_ablated_in_all_heads():
     _, marks = draw("figure_ablation", TABLES, SortingFigures())
     tables = [TABLES[f"sorting_{name}"] for name in ("mode_ablations", "ablations")]

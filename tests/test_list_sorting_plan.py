@@ -95,6 +95,7 @@ SMALL = TINY | {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heads", first_fast(7, 1, 4))
 def test_lists_are_those_that_jobs_put_through_models(heads, monkeypatch):
     """7 heads have too many halves for all their subsets to be evaluated."""

@@ -33,6 +33,7 @@ def test_modes_need_two_conditions():
     assert mentions(reason, "figure_modes", 2, 1, "`conditions`")
 
 
+@pytest.mark.slow
 def test_only_the_drawn_figure_is_loaded():
     code = (
         "import sys; from heuristic_core.experiments.list_sorting.figures import draw\n"

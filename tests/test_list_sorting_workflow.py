@@ -85,6 +85,7 @@ def test_from_nothing_to_figures(tmp_path):
     assert failed.returncode and "step40.safetensors" in failed.stdout + failed.stderr
 
 
+@pytest.mark.slow
 def test_one_condition_without_llc_has_all_but_the_figure_of_modes(tmp_path):
     values = {key: value for key, value in read_config(CONFIG).items() if key not in ("conditions", "llc")}
     config = tmp_path / "one.yaml"

@@ -183,6 +183,7 @@ def drawn(rng, sides, shift, templates):
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sides", "shift", "templates", "j", "auc"),
     first_fast(

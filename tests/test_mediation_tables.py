@@ -63,6 +63,7 @@ def test_p_is_that_of_students_test_and_one_where_nothing_differs(levels):
     assert same == 1
 
 
+@pytest.mark.slow
 def test_a_share_holds_the_truth_in_about_95_of_100_samples():
     """Ratio of mean differences whose truth is 0.5, of 40 pairs."""
     inside = 0

@@ -26,6 +26,7 @@ from heuristic_core.tables.parquet import write_table
 LACKING = ["漢字", "한국어", "ไทย"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "name"),
     [
@@ -77,6 +78,7 @@ def test_the_end_of_a_run_names_characters_of_subsets(tmp_path, monkeypatch):
         assert len(_find_missing_glyphs(path)) == said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["nonsense", "module://matplotlib_inline.backend_inline"])
 def test_the_end_of_a_run_needs_no_backend_of_the_environment(tmp_path, backend):
     path = tmp_path / "splits.parquet"

@@ -78,6 +78,7 @@ def test_the_door_imports_nothing_until_it_is_used():
     assert loaded("import heuristic_core", "heuristic_core.experiments", "numpy", "pyarrow", "pydantic") == set()
 
 
+@pytest.mark.slow
 def test_opening_a_study_imports_no_library_of_models_or_frames(made):
     code = f"import heuristic_core\nstudy = heuristic_core.open_study({str(made)!r})\nstudy.tables, study.subnetworks"
     heavy = ("torch", "transformers", "tokenizers", "snakemake", "pandas", "scipy", "matplotlib", "datasets")

@@ -219,6 +219,7 @@ def test_a_fault_is_named(folder, monkeypatch, keys, value, named):
     assert mentions(str(caught.value), *named), str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["no such file", "no such column", "another label", "no merge"])
 def test_a_dry_run_says_it_before_anything_runs(folder, tmp_path, fault):
     shutil.copytree(folder / "reviews", tmp_path / "reviews")

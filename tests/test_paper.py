@@ -266,6 +266,7 @@ def test_faulty_studies_are_named(two_studies, values, named):
         parse_studies(values, path)
 
 
+@pytest.mark.slow
 def test_a_job_that_runs_models_takes_a_gpu_and_no_other_does(tmp_path):
     folder = "results/paper-mnli-bert/bert-base-cased/mnli/ft1"
     text = snakemake(tmp_path, "--dry-run", "--", f"{folder}/accuracy.parquet", config=file("mnli-bert")).stdout

@@ -84,6 +84,7 @@ def test_a_file_without_a_pair_is_named(elsewhere):
         count_pairs(replace_task(**own_task(elsewhere, only_label="neutral")))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"{SHARED} is absent")
 @pytest.mark.parametrize(("name", "train", "evaluation"), [("mnli", 35_092, 49_647), ("qqp", 21_724, 20_263)])
 def test_minilms_files_are_counted(elsewhere, name, train, evaluation):
@@ -104,6 +105,7 @@ def test_jobs_are_read_from_a_dry_runs_table():
     assert parse_job_counts(text) == {"prune": 5, "prune_again": 1}
 
 
+@pytest.mark.slow
 def test_a_refused_configuration_is_told_with_its_reason(changed):
     with raises(InputError, "mid", 1.2):
         count_jobs(ROOT / "Snakefile", [str(changed(grid__mid=1.2))], everything=True)

@@ -29,6 +29,7 @@ def missed(sparsity, size=36, **schedule):
     return sum(is_off_target(sparsity - end, size) for end in ends)
 
 
+@pytest.mark.slow
 def test_the_schedule_that_reached_its_targets_does_so_alone_and_the_shorter_does_not():
     """docs/decisions/pruning-schedule.md: 10 of 12 missed with 210 + 90 steps, 4 with 300 + 300."""
     assert max(missed(sparsity, rise=300, hold=300) for sparsity in (0.4, 0.7)) <= 3

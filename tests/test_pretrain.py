@@ -163,6 +163,7 @@ def test_it_learns_words_from_their_sentences(tmp_path):
     assert trace[-1]["loss"] < min(trace[1]["loss"], 0.9 * math.log(len(TOKENIZER)))
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_resumes_to_the_same_weights_and_records(tmp_path):
     weights, trace = run(tmp_path / "whole.safetensors")
     with pytest.raises(Cut):

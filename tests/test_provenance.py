@@ -214,6 +214,7 @@ def digests():
     return {path.stem: code_digest(path) for path in (ROOT / "workflow" / "scripts").glob("*.py")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "users"),
     first_fast(
@@ -235,6 +236,7 @@ def test_a_change_reaches_the_scripts_that_use_it_and_no_others(copy, module, us
     assert {name for name in before if after[name] != before[name]} - PRINTING == users
 
 
+@pytest.mark.slow
 def test_no_module_imports_in_a_way_that_digests_overlook():
     for path in [*code_digests.PACKAGE.rglob("*.py"), *(ROOT / "workflow" / "scripts").glob("*.py")]:
         nodes = ast.walk(ast.parse(path.read_text()))

@@ -114,6 +114,7 @@ def test_runs_with_dropout_cannot_share_a_pass(inputs):
         prune(inputs, [PruningRun(0.4, 1), PruningRun(0.4, 2)], SHORT.model_copy(update={"dropout": True}))
 
 
+@pytest.mark.slow
 def test_each_choice_of_the_released_code_changes_the_run(inputs):
     """Every setting where paper and code differ does something, alone."""
     plain = SETTINGS.model_copy(update={"rise": 30, "hold": 10, "weight_decay": 0.0, "controller_weight_decay": 0.0})

@@ -51,6 +51,7 @@ def qqp(tmp_path):
     return folder
 
 
+@pytest.mark.slow
 def test_files_with_other_names_sparsities_and_steps(qqp, tmp_path):
     result = import_study(qqp, tmp_path, "qqp")
     about = context(result)

@@ -72,6 +72,7 @@ SIZES = {
 }
 
 
+@pytest.mark.slow
 @of_mnli
 def test_the_published_effective_sizes(mnli):
     result = sizes(mnli)
@@ -147,6 +148,7 @@ def test_the_paper_s_expectation_of_the_core(mnli):
     assert sheet.rows[0] == ["high", "12", "12", "", "", "7.7e-05", ""] and sheet.rows[2][3] == "9"
 
 
+@pytest.mark.slow
 @of_mnli
 def test_the_known_oddities_of_the_published_results_surface(mnli):
     """What a careful reader finds in the authors' numbers, found by the claims alone."""

@@ -164,6 +164,7 @@ def test_an_impossible_archive_is_told_before_anything_runs(tmp_path):
     assert done.returncode == 1 and mentions(done.stderr, "x.zip") and "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_without_an_archive_the_command_is_told(tmp_path):
     done = snakemake(tmp_path, "redraw", check=False, fork=True)
     assert done.returncode == 1 and "redraw --config crate=" in done.stdout + done.stderr

@@ -113,6 +113,7 @@ def test_what_went_wrong_with_pruning_runs_comes_first(tmp_path):
     assert mentions(warning, "tiny", 4, "2 collapsed", 1, root / "report.html")
 
 
+@pytest.mark.slow
 def test_where_all_went_well_nothing_is_said(tmp_path):
     root = with_runs(tmp_path / "tiny", "", "", "", "")
     assert not [note for note in check_source(write_report(root)).all("div") if note.get("class") == "warning"]
@@ -162,6 +163,7 @@ def test_tables_are_those_of_their_marks(study, report):
     assert "ln_swap cn_if none 12.5 −3.0 all core heads 100.0" in text
 
 
+@pytest.mark.slow
 def test_the_same_results_give_the_same_page(study, tmp_path):
     again = make_study(tmp_path / "tiny")
     assert write_report(again).read_text() == write_report(study).read_text()

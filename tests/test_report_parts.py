@@ -60,6 +60,7 @@ def test_intervals_and_durations():
     assert spelled == ["0.4 s", "1 min 0 s", "1 min 15 s", "2 h 4 min"]
 
 
+@pytest.mark.slow
 def test_a_page_needs_nothing_that_draws():
     assert (
         loaded(

@@ -13,6 +13,7 @@ from heuristic_core.experiments.subnetworks.config.cells import list_cells
 from heuristic_core.experiments.subnetworks.figures.targets import TARGETS
 
 
+@pytest.mark.slow
 def test_an_unchanged_study_plans_no_job(finished):
     assert planned(finished, REDUCED) == {}
 
@@ -26,6 +27,7 @@ CONTROLS = {"evaluate_controls", "controls"}
 CORE = {"core", "ablate", "ablations"} | {"mediation", "paths"}
 
 
+@pytest.mark.slow
 def test_a_new_sparsity_runs_its_jobs_and_what_is_drawn_from_them(finished, changed):
     jobs = planned(finished, changed(grid__sparsities=[0.2, 0.4, 0.6]))
     assert jobs["prune"] == jobs["evaluate"] == 2 * 2 * 2  # fine-tuning seeds x checkpoints x curve seeds
@@ -33,6 +35,7 @@ def test_a_new_sparsity_runs_its_jobs_and_what_is_drawn_from_them(finished, chan
     assert set(jobs) <= {"prune", "evaluate", "gather", "controls"} | ANALYSED
 
 
+@pytest.mark.slow
 def test_a_new_pruning_seed_runs_its_jobs_and_what_is_drawn_from_them(finished, changed):
     jobs = planned(finished, changed(grid__seeds=[42, 43, 44, 45]))
     assert "figure10" not in jobs and "figure04" in jobs  # the full model, and its subnetworks
@@ -42,6 +45,7 @@ def test_a_new_pruning_seed_runs_its_jobs_and_what_is_drawn_from_them(finished, 
     assert set(jobs) <= {"prune", "evaluate", "gather"} | CONTROLS | CORE | ANALYSED
 
 
+@pytest.mark.slow
 def test_a_new_fine_tuning_seed_leaves_the_others_alone(finished, changed):
     jobs = planned(finished, changed(finetune__seeds=[1, 2, 3]))
     assert jobs["finetune"] == jobs["attention"] == jobs["core"] == jobs["ablate"] == 1
@@ -50,12 +54,14 @@ def test_a_new_fine_tuning_seed_leaves_the_others_alone(finished, changed):
     assert "encode" not in jobs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["figure06", "figure03", "table3"])
 def test_a_figures_settings_redraw_that_figure_alone(finished, changed, name):
     jobs = planned(finished, changed(**{f"figures__{name}__width": 5.0}))
     assert jobs == {name: 1, "report": 1, "describe": 1}
 
 
+@pytest.mark.slow
 def test_a_fine_tuning_setting_invalidates_what_descends_from_it(finished, changed):
     jobs = planned(finished, changed(finetune__learning_rate=1e-3))
     assert jobs["finetune"] == 2
@@ -65,6 +71,7 @@ def test_a_fine_tuning_setting_invalidates_what_descends_from_it(finished, chang
     assert "encode" not in jobs
 
 
+@pytest.mark.slow
 def test_another_arithmetic_runs_everything(finished, changed, tmp_path):
     assert planned(finished, changed(arithmetic="native")) == planned(tmp_path / "empty")
 
@@ -75,6 +82,7 @@ def test_a_pruning_setting_leaves_the_full_model_alone(finished, changed):
     assert not {"finetune", "full_model", "attention", "figure10"} & set(jobs)
 
 
+@pytest.mark.slow
 def test_settings_that_must_not_exceed_the_pairs_make_no_pairs_again(finished, changed):
     """The job that makes the pairs checks them, but nothing that it makes depends on them."""
     fewer = changed(prune__mean_examples=STUDY.prune.mean_examples - 1)
@@ -83,6 +91,7 @@ def test_settings_that_must_not_exceed_the_pairs_make_no_pairs_again(finished, c
     assert not {"sentences", "encode", "finetune"} & set(planned(finished, chosen))
 
 
+@pytest.mark.slow
 def test_an_analysis_setting_computes_no_model(finished, changed):
     jobs = planned(finished, changed(analysis__margin=2.0))
     assert {"effective_size", "circuit_performance", "figure06"} <= set(jobs)
@@ -108,18 +117,21 @@ def test_a_repeated_seed_runs_by_itself(finished, changed):
     assert not {"prune", "evaluate", "core", "ablate"} & set(jobs)
 
 
+@pytest.mark.slow
 def test_other_subsets_score_and_choose_again_what_to_ablate(finished, changed):
     jobs = planned(finished, changed(analysis__subsets=["in_domain", "ln_so_swap", "cn_if"]))
     assert {"gather", "finetune_accuracy", "ablate", "controls", "effective_size", "figure02"} <= set(jobs)
     assert not {"finetune", "full_model", "prune", "evaluate", "evaluate_controls", "attention", "core"} & set(jobs)
 
 
+@pytest.mark.slow
 def test_one_more_random_lesion_is_fine_tuned_by_itself(finished, changed):
     jobs = planned(finished, changed(lesion__control_draws=2))
     assert jobs["lesion"] == jobs["lesion_accuracy"] == 2
     assert set(jobs) == {"lesion", "lesion_accuracy", "concatenate", "figure_lesion", "claims", "report", "describe"}
 
 
+@pytest.mark.slow
 def test_another_bound_of_overlap_heads_fine_tunes_without_others(finished, changed):
     jobs = planned(finished, changed(analysis__overlap_times_uniform=1.7))
     assert jobs["initial_attention"] == 2
@@ -127,6 +139,7 @@ def test_another_bound_of_overlap_heads_fine_tunes_without_others(finished, chan
     assert not {"sentences", "finetune", "full_model", "prune", "core", "attention"} & set(jobs)
 
 
+@pytest.mark.slow
 def test_a_model_that_has_learned_is_not_judged_again_before_it_is_pruned(finished, changed, tmp_path):
     """What waits for the judgement reads nothing of it, and is not made again where it is newer."""
     assert planned(finished, changed(analysis__despite_chance=True)) == {"describe": 1, "report": 1}
@@ -137,6 +150,7 @@ def test_a_model_that_has_learned_is_not_judged_again_before_it_is_pruned(finish
     assert planned(folder) == before and "prune" not in before
 
 
+@pytest.mark.slow
 def test_a_result_that_is_missing_is_made_again(finished, tmp_path):
     """Also where all that was made from it is there, so that Snakemake by itself would make nothing."""
     folder = shutil.copytree(finished, tmp_path / "copy", symlinks=True)
@@ -162,6 +176,7 @@ def append(path, text):
     path.write_text(path.read_text() + text)
 
 
+@pytest.mark.slow
 def test_a_moved_checkout_runs_nothing(checkout):
     assert planned(checkout, checkout=checkout) == {}
 
@@ -195,6 +210,7 @@ def test_results_apart_from_the_checkout_judge_and_report_again_when_it_moves(se
     assert planned(settled, checkout=checkout) == {"claims": 1, "report": 1}
 
 
+@pytest.mark.slow
 def test_a_script_runs_its_steps_and_what_follows(checkout):
     append(checkout / "workflow/scripts/evaluate.py", "\nADDED = 1\n")
     jobs = planned(checkout, checkout=checkout)
@@ -203,6 +219,7 @@ def test_a_script_runs_its_steps_and_what_follows(checkout):
     assert not {"finetune", "full_model", "prune", "core", "ablate", "attention", "describe"} & set(jobs)
 
 
+@pytest.mark.slow
 def test_a_library_module_runs_the_steps_that_import_it(checkout):
     append(checkout / "src/heuristic_core/pruning/discretise.py", "\nADDED = 1\n")
     jobs = planned(checkout, checkout=checkout)
@@ -220,6 +237,7 @@ def test_a_figures_module_redraws_that_figure(checkout):
     assert planned(checkout, checkout=checkout) == {"figure06": 1, "report": 1}
 
 
+@pytest.mark.slow
 def test_comments_and_docstrings_run_nothing(checkout):
     append(checkout / "src/heuristic_core/common/atomic.py", "# files are small tools\n")
     edit(checkout / "src/heuristic_core/pruning/prune.py", '"""', '"""In other words: ')

@@ -185,6 +185,7 @@ def terminal(folder, *arguments, size=(24, 80)):
             return said.decode(), process.wait()
 
 
+@pytest.mark.slow
 def test_the_terminal_keeps_failures_and_ends_with_their_block(tmp_path):
     (tmp_path / "Snakefile").write_text(SNAKEFILE.format(root=ROOT))
     said, status = terminal(tmp_path, "bad")

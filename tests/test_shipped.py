@@ -114,6 +114,7 @@ def test_the_weights_are_those_that_were_made_from_this_beginning():
     assert file_digest(FOLDER / "model.safetensors") == WEIGHTS
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not supports_portable(), reason="portable arithmetic needs an x86-64 processor with AVX2")
 @pytest.mark.parametrize("isa", [None, pytest.param("SSE41", marks=pytest.mark.slow)])
 def test_pre_training_begins_with_the_recorded_bytes(isa, tmp_path):

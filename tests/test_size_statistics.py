@@ -176,6 +176,7 @@ def curve(values, reach=0.0):
     return sizes.Curve(np.arange(len(values)), least, most, np.full_like(least, reach), "")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("n", [2, 3, 10])
 @pytest.mark.parametrize("levels", [(50, 50, 50, 50), (57, 57, 54, 48), (40, 60, 72, 75), (28, 60, 92, 95)])
@@ -243,6 +244,7 @@ def test_both_measures_are_needed_over_fine_tuning_seeds(seeds, other):
     assert verdicts.count("supported") + verdicts.count("contradicted") <= by_chance(count)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("levels", [(45, 55, 65), (75, 85, 95)])
 @pytest.mark.parametrize("seeds", first_fast(2, 3, 5, 10, fast=2))

@@ -118,6 +118,7 @@ def test_a_model_of_which_nothing_is_known_is_taken_for_a_large_one():
     assert guessed["prune"].runtime > needs_of.estimate_needs(PAPER)["prune"].runtime
 
 
+@pytest.mark.slow
 def test_reading_the_snakefile_imports_no_torch_and_no_transformers():
     code = (
         "import sys; from heuristic_core.experiments.subnetworks.config import load_study;"
@@ -176,6 +177,7 @@ def test_the_profile_plans_the_same_jobs(tmp_path):
     assert here == there and here.total() > 100
 
 
+@pytest.mark.slow
 def test_a_study_finished_here_has_nothing_to_do_there(finished):
     done = snakemake(finished, *PROFILE, "--dry-run", "--quiet", "rules")
     assert parse_job_counts(done.stdout + done.stderr).total() == 0

@@ -58,6 +58,7 @@ def test_masks_that_avoid_each_other_contradict_that_heads_are_shared():
     assert mentions(estimate.detail, 1, f"{row['overlap']:.1f}", 4.5)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("kept", first_fast(3, 6))  # of eight heads of a layer
 def test_masks_of_chance_seldom_share_more_or_fewer_heads(kept):
@@ -168,6 +169,7 @@ def test_swaps_reach_every_arrangement_as_often():
     assert len(counts) == 6 and np.abs(counts - 500).max() < 5 * np.sqrt(500)
 
 
+@pytest.mark.slow
 def test_shared_rankings_of_heads_are_no_clusters():
     """Any of these rankings rejects the core's null."""
     rng = np.random.default_rng(0)
@@ -221,6 +223,7 @@ def test_density_by_layer_alone_is_no_agreement(few_draws):
         assert np.mean([row[tail] <= 0.05 for row in result]) < 0.05 + 0.04
 
 
+@pytest.mark.slow
 def test_density_by_layer_correlates_over_all_heads_but_supports_no_claim():
     rng, context = np.random.default_rng(1), CONTEXT.model_copy(update={"seeds": SEEDS})
     rows = components(drawn(rng, BY_LAYER), drawn(rng, 0.7 * BY_LAYER))

@@ -52,6 +52,7 @@ def test_masks_are_nested_in_those_of_their_own_seed():
         masks.nested(make_mask_evidence(mid={1: mid[1], 2: mid[2]}, high={1: inside[1]}))
 
 
+@pytest.mark.slow
 def test_a_ranking_that_all_seeds_follow_is_no_nesting(monkeypatch):
     monkeypatch.setattr(masks, "PERMUTATIONS", 400)
     rng, result = np.random.default_rng(0), []

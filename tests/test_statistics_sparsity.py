@@ -31,6 +31,7 @@ def few_permutations(monkeypatch):
     monkeypatch.setattr(sparsity, "PERMUTATIONS", 400)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correlation", [0.0, 0.8, 0.95])
 @pytest.mark.parametrize(("seeds", "sparsities"), [(3, 14), (3, 4), (2, 4), (2, 14), (5, 14)])
 def test_no_trend_is_rarely_taken_for_one(seeds, sparsities, correlation):

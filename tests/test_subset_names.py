@@ -32,6 +32,7 @@ def chosen(names):
     return Figure(subsets=names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMED)
 def test_numbers_are_the_same_whatever_subsets_are_called(tables, name):
     plain = list(SUBSETS) if name == "table_controls" else None
@@ -60,6 +61,7 @@ def test_labels_of_subsets_differ_from_each_other_and_from_ours():
     assert subset_label("in_domain") == "in_domain"
 
 
+@pytest.mark.slow
 def test_families_that_differ_by_a_line_and_a_space_keep_their_scores(tables):
     def family(frame):
         names = {"lexical_overlap": "a b", "subsequence": "a_b"}
@@ -72,6 +74,7 @@ def test_families_that_differ_by_a_line_and_a_space_keep_their_scores(tables):
     assert len(result) == len(marks) and not of_j.duplicated(["subset", "ft_seed", "sparsity", "seed"]).any()
 
 
+@pytest.mark.slow
 def test_numbers_of_groups_are_compared_where_one_study_alone_has_a_subset_called_so(tmp_path):
     first, second = tmp_path / "results" / "one", tmp_path / "results" / "other"
     make_study(first, (1,)), make_study(second, (1,), 7.0)

@@ -77,6 +77,7 @@ def test_a_study_without_a_core_has_a_reason():
     assert rows["change"].isna().all() and rows["reason"].notna().all()
 
 
+@pytest.mark.slow
 def test_the_figure_draws_every_known_cost():
     tables = [ablations(-60.0), ablations(None), ablations(-10.0), ablations(-30.0)]
     with style.use_style():

@@ -36,6 +36,7 @@ def only(rows, **values):
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["table3", "table4", "table6", "table8", "table_controls"])
 def test_the_same_tables_give_the_same_files(tables, name, tmp_path):
     for run in ("one", "two"):

@@ -122,6 +122,7 @@ def test_rows_with_an_empty_sentence_are_left_out_and_counted(task):
 # ---- the real files
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="needs the real data files in ../shared/data")
 def test_the_real_files_have_their_known_sizes_subsets_and_labels():
     values = yaml.safe_load((ROOT / "config" / "minilm-mnli.yaml").read_text())["task"] | {

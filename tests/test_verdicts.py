@@ -103,6 +103,7 @@ def test_none_where_hardly_any_is_expected_decides_nothing():
     assert decide_verdict(make_test_estimate(result.p, result.p_fewer), LEVEL) == "not clear"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [1, 3, 10])
 def test_tests_of_nothing_decide_in_one_of_twenty(seeds):
     """Of heads drawn at random, both tails together."""
@@ -125,6 +126,7 @@ def supported(seeds, effect, between=0.0, studies=1000):
     return judged.count("supported") / studies
 
 
+@pytest.mark.slow
 def test_more_fine_tuning_seeds_make_a_study_stronger():
     """Where one seed supports a claim with probability 0.85, all of 2, 5 and 10 do with 0.72, 0.44 and 0.20."""
     effect = stats.norm.ppf(0.975) + stats.norm.ppf(0.85)

@@ -63,6 +63,7 @@ def start(tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("server", "named"),
     [

@@ -111,6 +111,7 @@ def test_results_where_they_were_made_or_without_a_sound_record_keep_their_times
     equalise_copied_times(study.parent / "none")
 
 
+@pytest.mark.slow
 def test_copied_results_count_as_finished_in_whatever_order_they_were_copied(finished, tmp_path):
     shutil.copytree(finished / "results", tmp_path / "results", copy_function=shutil.copyfile)
     disorder(tmp_path / "results", int(time.time()) + 1000)

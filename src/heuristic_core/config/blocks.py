@@ -5,9 +5,21 @@ fields are validators of the block, and constraints between blocks are validator
 messages name the invalid value and the remedy.
 """
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, Strict, model_validator
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit of a numeric field, in its annotation: outside of a list, a mapping or a union with None.
+
+    Attributes:
+        name: The unit as the configuration reference names it; "" for a pure number.
+    """
+
+    name: str
 
 
 def _yaml_exponent(value):
@@ -46,13 +58,30 @@ def _check_decimals(value: float) -> float:
 Real = Annotated[float, BeforeValidator(_yaml_exponent), Field(allow_inf_nan=False)]
 Positive = Annotated[Real, Field(gt=0)]
 NonNegative = Annotated[Real, Field(ge=0)]
-Share = Annotated[Real, Field(ge=0, le=1)]
-Sparsity = Annotated[Real, Field(gt=0, lt=1), AfterValidator(_check_decimals)]
-Seed = Annotated[int, Field(ge=0, lt=2**31)]
-Seeds = Annotated[list[Seed], AfterValidator(check_unique)]
-Steps = Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(check_ascending)]
+Share = Annotated[Real, Field(ge=0, le=1), Unit("share")]
+Sparsity = Annotated[Real, Field(gt=0, lt=1), AfterValidator(_check_decimals), Unit("share")]
+# Pure numbers.
+Number = Annotated[Real, Unit("")]
+PositiveNumber = Annotated[Positive, Unit("")]
+NonNegativeNumber = Annotated[NonNegative, Unit("")]
+Seed = Annotated[int, Field(ge=0, lt=2**31), Unit("")]
+Seeds = Annotated[list[Seed], AfterValidator(check_unique), Unit("")]
+Width = Annotated[PositiveInt, Unit("")]  # of the vectors in a model
+AdamBetas = Annotated[tuple[Share, Share], Strict(False), Unit("")]
+# Numbers of steps, pairs and so on; `Steps` is a list of steps.
+Steps = Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(check_ascending), Unit("steps")]
+PositiveSteps = Annotated[PositiveInt, Unit("steps")]
+NonNegativeSteps = Annotated[int, Field(ge=0), Unit("steps")]
+Pairs = Annotated[PositiveInt, Unit("pairs")]
+OptionalPairs = Annotated[PositiveInt | None, Unit("pairs")]
+Tokens = Annotated[PositiveInt, Unit("tokens")]
+Layers = Annotated[PositiveInt, Unit("layers")]
+Heads = Annotated[PositiveInt, Unit("heads")]
+Resamples = Annotated[PositiveInt, Unit("resamples")]
+DotsPerInch = Annotated[PositiveInt, Unit("dots per inch")]
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=60)]
+PathName = Annotated[Name, Field(description="name, part of the paths of results")]
 Names = Annotated[list[Name], Field(min_length=1), AfterValidator(check_unique)]
 Device = Literal["cpu", "cuda"]
 Precision = Literal["float32", "bfloat16", "float16"]
@@ -73,16 +102,16 @@ class Block(BaseModel):
 class Training(Block):
     """Settings of pre-training and fine-tuning: AdamW with linear warm-up, then linear decay to zero."""
 
-    steps: PositiveInt
-    batch_size: PositiveInt = Field(description="pairs")
-    learning_rate: Positive
-    warmup_steps: Annotated[int, Field(ge=0)] = 0
-    weight_decay: NonNegative = 0.0
-    adam_betas: tuple[Share, Share] = Field((0.9, 0.999), strict=False)
-    adam_epsilon: Positive = 1e-8
-    clip_norm: Positive | None = Field(None, description="maximum norm of the gradient")
-    save_every: PositiveInt = Field(500, description="steps between saved states, from which interrupted runs resume")
-    threads: PositiveInt = Field(1, description="CPU threads per job")
+    steps: PositiveSteps = Field(description="training steps")
+    batch_size: Pairs = Field(description="pairs in a step")
+    learning_rate: PositiveNumber = Field(description="of AdamW at the end of warm-up")
+    warmup_steps: NonNegativeSteps = Field(0, description="steps over which the learning rate rises from 0")
+    weight_decay: NonNegativeNumber = Field(0.0, description="AdamW's")
+    adam_betas: AdamBetas = Field((0.9, 0.999), description="AdamW's decay rates of both moments")
+    adam_epsilon: PositiveNumber = Field(1e-8, description="AdamW's term against division by zero")
+    clip_norm: Annotated[Positive | None, Unit("")] = Field(None, description="maximum norm of the gradient")
+    save_every: PositiveSteps = Field(500, description="steps between saved states, from which interrupted runs resume")
+    threads: Annotated[PositiveInt, Unit("threads")] = Field(1, description="CPU threads per job")
 
     @model_validator(mode="after")
     def _check_warmup(self):
@@ -94,12 +123,14 @@ class Training(Block):
 class Finetune(Training):
     """Fine-tuning of the whole model (paper, section 2)."""
 
-    seeds: Annotated[Seeds, Field(min_length=1)]
-    dropout: Annotated[Share, Field(lt=1)] | None = Field(
-        None, description="default: the rate of the model's config.json"
+    seeds: Annotated[Seeds, Field(min_length=1)] = Field(description="fine-tuning seeds: each is a model of its own")
+    dropout: Annotated[Annotated[Share, Field(lt=1)] | None, Unit("share")] = Field(
+        None, description="dropout rate; default: the rate of the model's config.json"
     )
-    label_smoothing: Annotated[Share, Field(lt=1)] = 0.0
-    pass_tokens: PositiveInt | None = Field(
+    label_smoothing: Annotated[Share, Field(lt=1)] = Field(
+        0.0, description="share of each label's weight that is spread over all labels"
+    )
+    pass_tokens: Annotated[PositiveInt | None, Unit("tokens")] = Field(
         None,
         description="maximum number of padded tokens in a pass: a batch is split into passes of pairs of similar "
         "length, whose gradients are accumulated, which saves padding; default: one pass per batch",
@@ -110,7 +141,7 @@ class Finetune(Training):
         + AUTO_PRECISION_TEXT,
     )
     checkpoints: Steps = Field(description="steps whose weights are kept: at least those of the grid")
-    evaluate_every: PositiveInt = Field(description="steps between evaluations, which need no checkpoint")
+    evaluate_every: PositiveSteps = Field(description="steps between evaluations, which need no checkpoint")
 
     @model_validator(mode="after")
     def _check_checkpoints(self):

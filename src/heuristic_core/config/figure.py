@@ -1,14 +1,18 @@
 """The settings of a figure. See :mod:`heuristic_core.config.blocks`."""
 
-from pydantic import Field, PositiveInt
+from typing import Annotated
 
-from heuristic_core.config.blocks import Block, Positive
+from pydantic import Field
+
+from heuristic_core.config.blocks import Block, DotsPerInch, Positive, Unit
 
 
 class Figure(Block):
     """Settings of one figure or table."""
 
-    width: Positive = Field(7.0, description="inches")
-    height: Positive | None = Field(None, description="inches; default: chosen by the figure")
+    width: Annotated[Positive, Unit("inches")] = Field(7.0, description="width of the picture")
+    height: Annotated[Positive | None, Unit("inches")] = Field(
+        None, description="height of the picture; default: chosen by the figure"
+    )
     subsets: list[str] | None = Field(None, description="subsets shown, in this order; default: those of the analysis")
-    dpi: PositiveInt = Field(200, description="of the PNG")
+    dpi: DotsPerInch = Field(200, description="of the PNG")

@@ -2,19 +2,33 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, model_validator
 
-from heuristic_core.config.blocks import Block, Commit, Name, Positive, Repository, Seed, Share, Training
+from heuristic_core.config.blocks import (
+    Block,
+    Commit,
+    Heads,
+    Layers,
+    PathName,
+    PositiveNumber,
+    PositiveSteps,
+    Repository,
+    Seed,
+    Share,
+    Tokens,
+    Training,
+    Width,
+)
 
 
 class Architecture(Block):
     """A BERT encoder of any size, as Hugging Face's ``BertConfig`` describes it."""
 
-    layers: PositiveInt
-    heads: PositiveInt = Field(description="attention heads per layer")
-    hidden: PositiveInt = Field(description="width of the residual stream")
-    feed_forward: PositiveInt = Field(description="width inside the MLP")
-    positions: PositiveInt = Field(description="longest input, in tokens")
+    layers: Layers = Field(description="number of layers")
+    heads: Heads = Field(description="attention heads per layer")
+    hidden: Width = Field(description="width of the residual stream")
+    feed_forward: Width = Field(description="width inside the MLP")
+    positions: Tokens = Field(description="longest input, in tokens")
 
     @model_validator(mode="after")
     def _check_heads(self):
@@ -26,9 +40,9 @@ class Architecture(Block):
 class Initialisation(Block):
     """Initial weights of a new model: normal with standard deviation `std`, then scaled."""
 
-    std: Positive = 0.02
-    embedding_scale: Positive = Field(1.0, description="factor on position and type embeddings")
-    query_key_scale: Positive = Field(1.0, description="factor on query and key weights")
+    std: PositiveNumber = Field(0.02, description="standard deviation of weights")
+    embedding_scale: PositiveNumber = Field(1.0, description="factor on position and type embeddings")
+    query_key_scale: PositiveNumber = Field(1.0, description="factor on query and key weights")
     tie_query_key: bool = Field(False, description="key weights start equal to query weights: soft same-word attention")
 
 
@@ -43,7 +57,7 @@ class Pretraining(Training):
     chosen: Annotated[Share, Field(gt=0)] = Field(0.15, description="share of words to restore")
     replaced: Share = Field(0.1, description="share of these words that are replaced by a random word")
     kept: Share = Field(0.1, description="share of these words that are left unchanged; the others are masked")
-    measure_every: PositiveInt = Field(250, description="steps between measurements of attention and accuracy")
+    measure_every: PositiveSteps = Field(250, description="steps between measurements of attention and accuracy")
 
     @model_validator(mode="after")
     def _check_shares(self):
@@ -63,8 +77,8 @@ class Pretraining(Training):
 class NewModel(Block):
     """A model built from a configuration: no weights are loaded."""
 
-    name: Name
-    source: Literal["new"]
+    name: PathName
+    source: Literal["new"] = Field(description="chooses this block")
     architecture: Architecture
     initialisation: Initialisation = Initialisation()
     pretraining: Pretraining | None = Field(None, description="default: no pre-training")
@@ -75,8 +89,8 @@ class PretrainedModel(Block):
 
     BLOCK: ClassVar[str] = "model"  # of the configuration
 
-    name: Name
-    source: Literal["pretrained"]
+    name: PathName
+    source: Literal["pretrained"] = Field(description="chooses this block")
     hub: Repository | None = Field(None, description="repository on the Hugging Face hub, as openai-community/gpt2")
     revision: Commit | None = Field(None, description="commit of the repository, 40 hex digits")
     folder: str | None = Field(

@@ -8,12 +8,21 @@ from heuristic_core.config.blocks import (
     AUTO_PRECISION_TEXT,
     Block,
     NonNegative,
-    Positive,
+    NonNegativeNumber,
+    NonNegativeSteps,
+    Number,
+    OptionalPairs,
+    Pairs,
+    PositiveNumber,
+    PositiveSteps,
     PrecisionSetting,
-    Real,
     Share,
     Sparsity,
+    Unit,
 )
+
+StepsPerPercent = Annotated[NonNegative, Unit("steps per percent")]
+GateDraws = Annotated[PositiveInt, Unit("samples")]
 
 THRESHOLD_TOLERANCE = 0.05  # maximum deviation of a chosen threshold from the target sparsity
 
@@ -21,25 +30,27 @@ THRESHOLD_TOLERANCE = 0.05  # maximum deviation of a chosen threshold from the t
 class Gates(Block):
     """Learning of hard-concrete gates with a controller of their sparsity, for any model."""
 
-    rise: Annotated[int, Field(ge=0)] = Field(description="steps over which the target sparsity rises linearly from 0")
-    rise_per_percent: NonNegative = Field(0.0, description="additional steps for each percent of sparsity")
-    hold: Annotated[int, Field(ge=0)] = Field(description="steps at the full target, after the rise")
-    hold_per_percent: NonNegative = Field(0.0, description="additional steps for each percent of sparsity")
-    batch_size: PositiveInt = Field(description="training examples per step")
-    gate_draws: PositiveInt = Field(
+    rise: NonNegativeSteps = Field(description="steps over which the target sparsity rises linearly from 0")
+    rise_per_percent: StepsPerPercent = Field(0.0, description="additional steps for each percent of sparsity")
+    hold: NonNegativeSteps = Field(description="steps at the full target, after the rise")
+    hold_per_percent: StepsPerPercent = Field(0.0, description="additional steps for each percent of sparsity")
+    batch_size: Annotated[PositiveInt, Unit("examples")] = Field(description="training examples per step")
+    gate_draws: GateDraws = Field(
         1,
         description="gate samples per step; each gets an equal part of the batch; the released code: 4 (32 examples "
         "each)",
     )
-    log_alpha_mean: Real = Field(10.0, description="initial mean of log_alpha")
-    log_alpha_std: NonNegative = 0.01
-    learning_rate: Positive = Field(0.1, description="of log_alpha (descent)")
-    controller_learning_rate: Positive = Field(1.0, description="of lambda_1 and lambda_2 (ascent)")
-    weight_decay: NonNegative = Field(0.0, description="weight decay of log_alpha (AdamW); the released code: 0.01")
-    controller_weight_decay: NonNegative = Field(
+    log_alpha_mean: Number = Field(10.0, description="initial mean of log_alpha")
+    log_alpha_std: NonNegativeNumber = Field(0.01, description="standard deviation of log_alpha at the start")
+    learning_rate: PositiveNumber = Field(0.1, description="of log_alpha (descent)")
+    controller_learning_rate: PositiveNumber = Field(1.0, description="of lambda_1 and lambda_2 (ascent)")
+    weight_decay: NonNegativeNumber = Field(
+        0.0, description="weight decay of log_alpha (AdamW); the released code: 0.01"
+    )
+    controller_weight_decay: NonNegativeNumber = Field(
         0.0, description="weight decay of the multipliers (AdamW); the released code: 0.01"
     )
-    warmup_steps: Annotated[int, Field(ge=0)] = Field(200, description="steps over which the learning rates warm up")
+    warmup_steps: NonNegativeSteps = Field(200, description="steps over which the learning rates warm up")
     decay: Literal["after-warmup", "from-start"] = Field(
         "after-warmup",
         description="start of the linear decay of the learning rates to 0; the released code: after-warmup",
@@ -73,6 +84,7 @@ class Prune(Gates):
     defaults at the paper's scale.
     """
 
+    batch_size: Pairs = Field(description="training examples per step")
     dropout: bool = Field(
         False, description="dropout in the gated model, at the rates of its config.json; the released code: true"
     )
@@ -81,7 +93,7 @@ class Prune(Gates):
         description="components to keep: exactly k = round((1 - sparsity) N) with the largest log_alpha, or those "
         "above a threshold, layer by layer (the paper)",
     )
-    thresholds: dict[Sparsity, Annotated[Share, Field(lt=1)]] = Field(
+    thresholds: Annotated[dict[Sparsity, Annotated[Share, Field(lt=1)]], Unit("share")] = Field(
         {}, description="fixed thresholds by sparsity; others are chosen by `threshold_rule`"
     )
     threshold_rule: Literal["faithful", "nearest"] = Field(
@@ -90,15 +102,15 @@ class Prune(Gates):
         f"pairs, among thresholds that keep at most {THRESHOLD_TOLERANCE} more than the target, which favours dense "
         "masks. nearest: sparsity nearest to the target (the paper)",
     )
-    held_out: PositiveInt = Field(
+    held_out: Pairs = Field(
         500, description="training pairs for the choice of a faithful threshold, after the first `examples`"
     )
     precision: PrecisionSetting = Field(
         "float32",
         description="precision of the frozen model; gates, losses and optimizer are float32. " + AUTO_PRECISION_TEXT,
     )
-    save_every: PositiveInt = Field(50, description="steps between saved states, from which interrupted runs resume")
-    together: PositiveInt = Field(
+    save_every: PositiveSteps = Field(50, description="steps between saved states, from which interrupted runs resume")
+    together: Annotated[PositiveInt, Unit("seeds")] = Field(
         1,
         description="maximum number of pruning seeds in one pass and job: faster for small models and on GPUs that one "
         "run does not fill, but these seeds are also rerun together",
@@ -109,11 +121,10 @@ class Prune(Gates):
         "graphs of compiled passes; a CPU supports eager and compile",
         exclude_if=lambda engine: engine == "eager",  # so that study.json of studies without it does not change
     )
-    examples: PositiveInt | None = Field(
-        None,
-        description="number of training pairs, the first, to draw batches from; default: all but those held out",
+    examples: OptionalPairs = Field(
+        None, description="number of training pairs, the first, to draw batches from; default: all but those held out"
     )
-    mean_examples: PositiveInt | None = Field(
+    mean_examples: OptionalPairs = Field(
         None, description="number of training pairs, the first, for component means; default: all"
     )
 

@@ -1,7 +1,7 @@
 """A reference of an experiment's configuration, written from the blocks themselves.
 
-Keys, types, limits, defaults and meanings are from the pydantic models. What models do not say is in
-:class:`ReferencePage`.
+Keys, types, limits, defaults, units and meanings are from the pydantic models: a meaning from a field's description, a
+unit from the :class:`heuristic_core.config.blocks.Unit` of its annotation.
 """
 
 import re
@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
-from heuristic_core.config.blocks import NAME_PATTERN
+from heuristic_core.config.blocks import NAME_PATTERN, Unit
 
 SEED_LIMIT = 2**31  # a limit of the generators, not of a setting
 FIELDS = ("key", "type", "default", "unit", "meaning")
@@ -25,47 +26,21 @@ PATTERNS = {
     r"^https?://[^\s/]+/\S+$": "http(s) address",
 }
 
-# What blocks that several experiments share do not say: unit -> fields, field -> meaning. "" is a pure number.
-UNITS = {
-    "steps": "steps warmup_steps rise hold save_every",
-    "steps per percent": "rise_per_percent hold_per_percent",
-    "samples": "gate_draws",
-    "dots per inch": "dpi",
-    "": "seed seeds learning_rate controller_learning_rate weight_decay controller_weight_decay adam_betas "
-    "adam_epsilon log_alpha_mean log_alpha_std",
-}
-MEANINGS = {
-    "steps": "training steps",
-    "adam_betas": "AdamW's decay rates of both moments",
-    "adam_epsilon": "AdamW's term against division by zero",
-    "weight_decay": "AdamW's",
-    "log_alpha_std": "standard deviation of log_alpha at the start",
-    "source": "chooses this block",
-}
-
 
 class ReferencePage(NamedTuple):
-    """What an experiment's own blocks do not say of themselves.
+    """The page of an experiment's settings.
 
-    page: file below docs/. head: the page's beginning. units: unit -> fields. meanings: of fields whose own description
-    says at most a default or a unit. A field is named by its name alone, or as `Block.field` where two blocks disagree.
-    titles: path of a block -> its title and its path in keys.
+    Attributes:
+        page: File below docs/.
+        intro: The page's beginning.
+        study: The outermost block.
+        titles: Path of a block -> its title and its path in keys.
     """
 
     page: str
     intro: str
     study: type[BaseModel]
-    units: Mapping[str, str]
-    meanings: Mapping[str, str]
     titles: Mapping[str, tuple[str, str]] = {}
-
-    def unit(self, block: type[BaseModel], name: str) -> str | None:
-        """Of a field, None where nothing says it."""
-        return _lookup(collect_field_units(UNITS) | collect_field_units(self.units), block, name)
-
-    def meaning(self, block: type[BaseModel], name: str) -> str | None:
-        """Of a field, None where nothing says it."""
-        return _lookup(MEANINGS | dict(self.meanings), block, name)
 
 
 class Section(NamedTuple):
@@ -79,9 +54,7 @@ class Section(NamedTuple):
 
 def render_reference(words: ReferencePage) -> str:
     """The whole page, as Markdown."""
-    parts = (
-        f"## {section.title}\n\n{render_docstring(section)}\n\n{table(section, words)}" for section in sections(words)
-    )
+    parts = (f"## {section.title}\n\n{render_docstring(section)}\n\n{table(section)}" for section in sections(words))
     return "\n".join((words.intro, *parts))
 
 
@@ -95,29 +68,26 @@ def sections(words: ReferencePage) -> Iterator[Section]:
             yield from _nested(Section(f"`{name}`{variant}", name, block), words)
 
 
-def table(section: Section, words: ReferencePage) -> str:
+def table(section: Section) -> str:
     """The fields of a section, one row each."""
-    rows = [FIELDS, ("---",) * len(FIELDS), *(row(section, name, words) for name in section.block.model_fields)]
+    rows = [FIELDS, ("---",) * len(FIELDS), *(row(section, name) for name in section.block.model_fields)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
-def row(section: Section, name: str, words: ReferencePage) -> tuple[str, ...]:
+def row(section: Section, name: str) -> tuple[str, ...]:
     """Key, type, default, unit and meaning of one field."""
-    block = section.block
-    field, schema = block.model_fields[name], block.model_json_schema()["properties"][name]
+    field, schema = section.block.model_fields[name], section.block.model_json_schema()["properties"][name]
     meaning, _, default = (field.description or "").partition("default: ")
-    unit = words.unit(block, name) or ""
-    meaning = meaning.rstrip("; ")
-    if meaning in ("", unit):
-        meaning = words.meaning(block, name) or ("see below" if kind(schema) == "block" else "")
+    meaning = meaning.rstrip("; ") or ("see below" if kind(schema) == "block" else "")
     default = "required" if field.is_required() else default or _value(field.get_default(call_default_factory=True))
     key = f"{section.path}.{name}".lstrip(".")
-    return tuple(map(_cell, (f"`{key}`", kind(schema), default, unit, meaning)))
+    return tuple(map(_cell, (f"`{key}`", kind(schema), default, find_unit(field) or "", meaning)))
 
 
-def collect_field_units(units: Mapping[str, str]) -> dict[str, str]:
-    """Field -> unit."""
-    return {field: unit for unit, fields in units.items() for field in fields.split()}
+def find_unit(field: FieldInfo) -> str | None:
+    """The unit of a field, the outermost of its annotation; "" for a pure number, None if it has none."""
+    units = [item.name for item in field.metadata if isinstance(item, Unit)]
+    return units[-1] if units else None
 
 
 def kind(schema: dict) -> str:
@@ -170,10 +140,6 @@ def _nested(section: Section, words: ReferencePage) -> Iterator[Section]:
     for name, block in inside:
         path = f"{section.path}.{name}"
         yield from _nested(Section(*words.titles.get(path, (f"`{path}`", path)), block), words)
-
-
-def _lookup(texts: Mapping[str, str], block: type[BaseModel], name: str) -> str | None:
-    return texts.get(f"{block.__name__}.{name}", texts.get(name))
 
 
 def _blocks_in(annotation) -> list[type[BaseModel]]:

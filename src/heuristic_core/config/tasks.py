@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from heuristic_core.config.blocks import (
     NAME_PATTERN,
@@ -13,9 +13,14 @@ from heuristic_core.config.blocks import (
     Commit,
     Name,
     NonNegative,
+    OptionalPairs,
+    Pairs,
+    PathName,
     Repository,
     Seed,
     Share,
+    Tokens,
+    Unit,
     check_unique,
 )
 
@@ -120,21 +125,21 @@ class Artefacts(Block):
 class GeneratedTask(Block):
     """The miniature's language; see :mod:`heuristic_core.data.language`."""
 
-    name: Name
-    source: Literal["generated"]
+    name: PathName
+    source: Literal["generated"] = Field(description="chooses this block")
     heuristic: Heuristic = None
-    seed: Seed
-    train_pairs: PositiveInt
+    seed: Seed = Field(description="of the drawn pairs")
+    train_pairs: Pairs = Field(description="training pairs to draw")
     counter_examples: Share = Field(description="share of training pairs on which the overlap heuristic is wrong")
-    counter_example_weights: list[NonNegative] = Field(
+    counter_example_weights: Annotated[list[NonNegative], Unit("")] = Field(
         min_length=11,
         max_length=11,
         description="how often each of the 11 subcases occurs among the counter-examples",
     )
     artefacts: Artefacts = Field(Artefacts(), description="default: none")
-    id_pairs: PositiveInt = Field(description="in-domain evaluation pairs")
-    pairs_per_subcase: PositiveInt = Field(description="evaluation pairs of each subcase")
-    max_length: PositiveInt = Field(description="maximum length of an encoded pair, in tokens")
+    id_pairs: Pairs = Field(description="in-domain evaluation pairs")
+    pairs_per_subcase: Pairs = Field(description="evaluation pairs of each subcase")
+    max_length: Tokens = Field(description="maximum length of an encoded pair, in tokens")
 
     @model_validator(mode="after")
     def _check_weights(self):
@@ -144,12 +149,7 @@ class GeneratedTask(Block):
 
 
 def describe_unknown_subsets(requested: Mapping[str, Sequence[str]], known: Collection[str]) -> list[str]:
-    """Return a message for each setting that names an unknown subset.
-
-    Args:
-        requested: Key of a setting -> names of subsets.
-        known: Names of all subsets.
-    """
+    """Return a message for each setting of `requested` (key -> names of subsets) with a name that is not `known`."""
     unknown = {key: [name for name in names if name not in known] for key, names in requested.items()}
     return [
         f"{key}: unknown subset {names[0]!r}; choose from {', '.join(known)}" for key, names in unknown.items() if names
@@ -168,7 +168,7 @@ class Split(Block):
     url: Address | None = Field(None, description="http(s) address of the file; default: not downloaded")
     sha256: Sha256 | None = Field(None, description="SHA-256 of the file at this address, 64 hex digits")
     folder: str | None = Field(None, min_length=1, description="folder of the file; default: `folder` of the task")
-    format: Format | None = Field(None, description="default: by the file's ending")
+    format: Format | None = Field(None, description="format of the file; default: by the file's ending")
     quoting: Quoting | None = Field(
         None,
         description="csv and tsv: whether double quotes enclose fields, as in files of pandas and spreadsheets "
@@ -177,7 +177,7 @@ class Split(Block):
     sentences: tuple[str, str] = Field(strict=False, description="columns of the first and the second sentence")
     label: str = Field("label", description="column of the label")
     labels: list[str] | None = Field(None, description="names of the labels 0, 1, ...; default: labels of the task")
-    where: dict[str, Condition] = Field(
+    where: Annotated[dict[str, Condition], Unit("")] = Field(
         {},
         description="conditions on rows, all of which must be met: column -> a regular expression that is searched in "
         "the value, or a list of values",
@@ -222,7 +222,7 @@ class EvaluationSplit(Split):
         "pairs are independent",
     )
     only_label: str | None = Field(None, description="use only pairs with this label")
-    pairs: PositiveInt | None = Field(None, description="maximum number of pairs of each subset, drawn at random")
+    pairs: OptionalPairs = Field(None, description="maximum number of pairs of each subset, drawn at random")
     merge: dict[str, str] | None = Field(
         None, description="label of this file for each class of the task: class -> label"
     )
@@ -248,19 +248,19 @@ class EvaluationSplit(Split):
 class FilesTask(Block):
     """A task from files, local or of the Hugging Face hub."""
 
-    name: Name
-    source: Literal["files"]
+    name: PathName
+    source: Literal["files"] = Field(description="chooses this block")
     heuristic: Heuristic = None
     folder: str = Field(".", description="folder of local files, relative to the working directory")
     labels: Annotated[list[str], AfterValidator(check_unique)] = Field(
         min_length=2, description="label names in the model's class order"
     )
     train: list[Split] = Field(min_length=1, description="files of the training set")
-    train_pairs: PositiveInt | None = Field(None, description="number of training pairs after shuffling; default: all")
+    train_pairs: OptionalPairs = Field(None, description="number of training pairs after shuffling; default: all")
     drop_overlap: bool = Field(False, description="remove training pairs that are also in an evaluation set")
     seed: Seed = Field(0, description="seed of the shuffle and of samples of evaluation pairs")
-    evaluation: dict[Name, EvaluationSplit] = Field(min_length=1)
-    max_length: PositiveInt = Field(128, description="maximum length of an encoded pair, in tokens")
+    evaluation: dict[Name, EvaluationSplit] = Field(min_length=1, description="test sets by name; see below")
+    max_length: Tokens = Field(128, description="maximum length of an encoded pair, in tokens")
 
     @property
     def splits(self) -> dict[str, Split]:

@@ -134,8 +134,7 @@ def _read_evaluation_subsets(
 ) -> tuple[list[tuple[SubsetRule | None, Account, list[dict]]], list[str]]:
     """Read the subsets of one evaluation split.
 
-    Returns (rule, account, pairs) of each subset, sorted by name, and warnings. The rule is None for subsets without a
-    usable row, and for a last entry that counts the rows without a subset.
+    Returns (rule, account, pairs) of each subset, sorted by name, and warnings. The rule is None without a usable row.
     """
     labels, merge = get_evaluation_labels(task, name, spec)
     rows, files = read_rows(task, spec, labels, max_rows, style)

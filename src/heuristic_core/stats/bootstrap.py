@@ -128,9 +128,10 @@ def bound_accuracy_interval(low: np.ndarray, high: np.ndarray, units: int) -> tu
 def widen_change_interval(
     low: np.ndarray, high: np.ndarray, units: int, changes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Widen intervals of no width of a change of accuracy, by Wilson's bound for each change.
+    """Widen intervals of no width of a change of accuracy by Wilson's bound for each change, and clip all intervals.
 
     If two models agree on every pair, they agree in every bootstrap draw. See also :func:`bound_accuracy_interval`.
+    No change exceeds 100 points.
 
     Args:
         low: Lower ends, points.
@@ -142,7 +143,22 @@ def widen_change_interval(
         Lower and upper ends, points.
     """
     reach = np.where(high - low < 1e-9, changes * wilson_zero_bound(units), 0)
-    return low - reach, high + reach
+    return clip_change(low - reach, changes, 100), clip_change(high + reach, changes, 100)
+
+
+def clip_change(value: np.ndarray, changes: np.ndarray, limit: float) -> np.ndarray:
+    """Clip a sum of changes to its largest possible size.
+
+    Args:
+        value: Sums of changes.
+        changes: Number of changes that each value is the sum of.
+        limit: Largest possible size of one change.
+
+    Returns:
+        Clipped values.
+    """
+    largest = limit * np.maximum(changes, 1)
+    return np.clip(value, -largest, largest)
 
 
 def wilson_zero_bound(units: int) -> float:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from heuristic_core.config.reference import ReferencePage
 from heuristic_core.figures.targets import target_files
+from heuristic_core.plan.needs import Need
 from heuristic_core.provenance.crate.subject import Subject, describe_target
 from heuristic_core.report.results import Results
 from heuristic_core.report.sides import Comparison
@@ -90,6 +91,10 @@ class Experiment(ABC):
     @abstractmethod
     def describe(self, study: Study) -> tuple[str, str]:
         """Return what a run of the study did and what came out, for its archive."""
+
+    def estimate_needs(self, study: Study) -> dict[str, Need]:
+        """Return what one job of each rule requests from a cluster, for rules that need more than a small table."""
+        return {}
 
     @property
     def claims(self) -> Path:

@@ -1,8 +1,11 @@
 # Layout, settings and resources of the study.
-from heuristic_core.experiments.extractive_structures.needs import estimate_needs
 from heuristic_core.models.folder import find_problem
 
 GPUS = 1 if STUDY.device == "cuda" else 0
+
+
+include: "../cluster.smk"
+
 
 FOLDER, PREFIX = "extractive_structures", "extractive"
 
@@ -17,7 +20,6 @@ if workflow.is_main_process and STUDY.pretrained and not os.path.exists(LAYOUT.p
     if problem := find_problem(STUDY.pretrained, causal=True):
         raise WorkflowError(f"{ORIGIN}: study {STUDY.study} cannot be run:\n  {problem}")
 CHECKPOINT = LAYOUT.pretrained if STUDY.pretrained else LAYOUT.model
-NEEDS = estimate_needs(STUDY)
 HOPS = {hop: LAYOUT.hop_weights(hop) for hop in ("first", "second")}
 WHOLE_CORPUS_HOPS = {hop: path.format(**WHOLE_CORPUS) for hop, path in HOPS.items()}
 NEEDS_DOWNLOAD = bool(STUDY.pretrained and STUDY.pretrained.hub)
@@ -46,13 +48,3 @@ def seed_params(script, **settings):
     """Return the params of a job of one seed. They leave out the other seeds, so that adding a seed reruns none."""
     identity = {"study": STUDY.study, "seed": lambda w: w.seed}
     return job(script, data=format_block(STUDY.data), **identity, **settings)
-
-
-def cluster_resources(rule):
-    """Return the memory (MB), time (minutes) and GPUs that a job of `rule` requests; a retry requests twice as much."""
-    need = NEEDS[rule]
-    return {
-        "mem_mb": lambda w, attempt: attempt * need.mem_mb,
-        "runtime": lambda w, attempt: attempt * need.runtime,
-        "gpu": GPUS,
-    }

@@ -32,7 +32,7 @@ if STUDY.pretrained:
         log:
             LAYOUT.log("load"),
         resources:
-            **cluster_resources("load"),
+            **model_resources("load"),
         params:
             **job(
                 "extractive_load",
@@ -72,7 +72,7 @@ rule teach:
     log:
         LAYOUT.log("teach/seed{seed}-{corpus}"),
     resources:
-        **cluster_resources("teach"),
+        **model_resources("teach"),
     params:
         **seed_params(
             "extractive_teach", finetuning=format_block(STUDY.finetuning), corpus=lambda w: w.corpus, **MODEL_SETTINGS
@@ -91,7 +91,7 @@ rule freeze:
     log:
         LAYOUT.log("freeze/seed{seed}"),
     resources:
-        **cluster_resources("freeze"),
+        **model_resources("freeze"),
     params:
         **seed_params(
             "extractive_freeze",
@@ -114,7 +114,7 @@ rule order:
     log:
         LAYOUT.log("order/seed{seed}"),
     resources:
-        **cluster_resources("order"),
+        **model_resources("order"),
     params:
         **seed_params("extractive_order", finetuning=format_block(STUDY.finetuning), **MODEL_SETTINGS),
     shell:
@@ -134,7 +134,7 @@ rule score:
     log:
         LAYOUT.log("score/seed{seed}"),
     resources:
-        **cluster_resources("score"),
+        **model_resources("score"),
     params:
         **seed_params("extractive_score", scores=format_block(STUDY.scores), **FLOAT32_SETTINGS),
     shell:
@@ -152,7 +152,7 @@ rule prune:
     log:
         LAYOUT.log("prune/seed{seed}"),
     resources:
-        **cluster_resources("prune"),
+        **model_resources("prune"),
     params:
         **seed_params(
             "extractive_prune",
@@ -175,7 +175,7 @@ if STUDY.sweep:
         log:
             LAYOUT.log("sweep/seed{seed}"),
         resources:
-            **cluster_resources("sweep"),
+            **model_resources("sweep"),
         params:
             **seed_params(
                 "extractive_sweep",
@@ -195,7 +195,7 @@ if STUDY.sweep:
         log:
             LAYOUT.log("made_up_sweep/seed{seed}"),
         resources:
-            **cluster_resources("made_up_sweep"),
+            **model_resources("made_up_sweep"),
         params:
             **seed_params(
                 "extractive_made_up_sweep",

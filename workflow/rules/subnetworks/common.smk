@@ -27,7 +27,6 @@ from heuristic_core.experiments.subnetworks.figures.targets import (
 )
 from heuristic_core.figures.targets import target_files, is_report_file
 from heuristic_core.models.folder import local_files
-from heuristic_core.experiments.subnetworks.plan.needs import estimate_needs
 from heuristic_core.experiments.subnetworks.plan.sources import check_sources
 from heuristic_core.experiments.subnetworks.archive.reading import open_crate
 from heuristic_core.provenance.record import record_path
@@ -45,22 +44,15 @@ DOWNLOAD_BLOCKS = {
 }
 # GPUs of a job that runs models. `--resources gpu=N` sets how many there are, and so how many such jobs run at once.
 GPUS = 1 if STUDY.device == "cuda" else 0
-# On a cluster: requests of jobs, and the entries of the profile's default-resources that concern only jobs with a GPU.
-NEEDS = estimate_needs(STUDY)
-DEFAULT_RESOURCES = workflow.resource_settings.default_resources or {}
-GPU_RESOURCES = {
-    resource: DEFAULT_RESOURCES[name].raw
-    for name, resource in {
-        "gpu_partition": "slurm_partition",
-        "gpu_constraint": "constraint",
-        "gpu_type": "gpu_model",
-        "gpu_gres": "gres",
-    }.items()
-    if GPUS and name in DEFAULT_RESOURCES
-}
+
+
+include: "../cluster.smk"
+
+
 # Jobs of a group are submitted to a cluster together; locally groups change nothing. Groups of small studies are
 # bundled.
-GROUP_PREFIX = "small_" if max(NEEDS["prune"].runtime, NEEDS["evaluate"].runtime) <= 10 else ""
+IS_SMALL = NEEDS and max(NEEDS["prune"].runtime, NEEDS["evaluate"].runtime) <= 10
+GROUP_PREFIX = "small_" if IS_SMALL else ""
 MODELS = f"{GROUP_PREFIX}models_ft{{ft_seed}}"
 SUBNETWORKS = f"{GROUP_PREFIX}subnetworks_ft{{ft_seed}}_step{{step}}"
 ABLATIONS = f"{GROUP_PREFIX}ablations_ft{{ft_seed}}"
@@ -130,20 +122,6 @@ def mechanism_params(name, analysis=SCORING, **settings):
         name,
         **({"mechanism": format_block(STUDY.mechanism, {name}), "analysis": analysis} | DEVICE_SETTINGS | settings),
     )
-
-
-def cluster_resources(rule):
-    """Return the memory (MB) and time (minutes) that a job of `rule` requests; a retry requests twice as much."""
-    need = NEEDS[rule]
-    return {
-        "mem_mb": lambda w, attempt: attempt * need.mem_mb,
-        "runtime": lambda w, attempt: attempt * need.runtime,
-    }
-
-
-def model_resources(rule):
-    """Return the same for a job that runs a model: with a GPU if the study uses one, one at a time in a group."""
-    return cluster_resources(rule) | {"gpu": 0 if "gres" in GPU_RESOURCES else GPUS, "turn": 1} | GPU_RESOURCES
 
 
 class ReportedStudy(NamedTuple):

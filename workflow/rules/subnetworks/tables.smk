@@ -63,7 +63,7 @@ rule concatenate:
     group:
         "tables"
     resources:
-        mem_mb=lambda w, attempt: attempt * NEEDS["ablations" if w.table == "ablation_predictions" else "core"].mem_mb,
+        **cluster_resources(lambda w: "ablations" if w.table == "ablation_predictions" else "core"),
     params:
         **job("concatenate", name=lambda w: w.table),
     shell:

@@ -6,28 +6,38 @@ from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
 from heuristic_core.config.blocks import (
     AUTO_PRECISION_TEXT,
+    AdamBetas,
     Block,
+    DotsPerInch,
+    Heads,
+    Layers,
     Name,
     NonNegative,
+    NonNegativeNumber,
+    NonNegativeSteps,
+    Number,
     Positive,
+    PositiveNumber,
+    PositiveSteps,
     PrecisionSetting,
-    Real,
     Seeds,
-    Share,
     Sparsity,
     Steps,
+    Tokens,
+    Unit,
+    Width,
     check_ascending,
     check_unique,
 )
 from heuristic_core.config.models import PretrainedModel
-from heuristic_core.config.pruning import Gates
+from heuristic_core.config.pruning import GateDraws, Gates
 from heuristic_core.config.reading import validate
 from heuristic_core.experiments.extractive_structures.world import load_world
 from heuristic_core.models.components import kept_count
 
 # A commit, or a branch with one of OLMo's checkpoints, which never changes: `fetch` lists the hashes of its files.
 Checkpoint = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|step\d+-tokens\d+B)$")]
-NonNegativeInt = Annotated[int, Field(ge=0)]
+NameCount = Annotated[PositiveInt, Unit("names")]
 Kind = Literal["whole", "no-implications", "shuffled"]
 TaughtWeights = Literal["layers", "all"]
 # The largest number of components for full replacement and greedy subnetworks, which need a run for each component and
@@ -39,11 +49,11 @@ MAX_STORED_ACTIVATIONS = 2**31  # numbers that a batch with gradients stores at 
 class Data(Block):
     """Cities and people that facts are about."""
 
-    cities: Annotated[int, Field(ge=4)] = Field(
+    cities: Annotated[int, Field(ge=4), Unit("cities")] = Field(
         20, description="number of cities, the first of world.yaml; each hop has one fact per city"
     )
-    names: PositiveInt = Field(104, description="number of names in facts of made-up words; the first are test names")
-    people: PositiveInt = Field(300, description="number of other people, who are in the pre-training corpus")
+    names: NameCount = Field(104, description="number of names in facts of made-up words; the first are test names")
+    people: NameCount = Field(300, description="number of other people, who are in the pre-training corpus")
 
     @model_validator(mode="after")
     def _check_world(self):
@@ -68,10 +78,10 @@ class Data(Block):
 class Model(Block):
     """The embedded decoder, with LayerNorm before attention and MLP, without gains and biases."""
 
-    layers: PositiveInt = 4
-    heads: PositiveInt = Field(4, description="attention heads per layer")
-    width: PositiveInt = Field(128, description="width of the residual stream; MLPs are four times as wide")
-    positions: PositiveInt = Field(16, description="maximum length of a sentence, tokens")
+    layers: Layers = Field(4, description="number of layers")
+    heads: Heads = Field(4, description="attention heads per layer")
+    width: Width = Field(128, description="width of the residual stream; MLPs are four times as wide")
+    positions: Tokens = Field(16, description="maximum length of a sentence, tokens")
 
     @model_validator(mode="after")
     def _check_width(self):
@@ -83,25 +93,25 @@ class Model(Block):
 class Learning(Block):
     """Adam at a constant learning rate; the loss is computed on the tokens of answers only."""
 
-    learning_rate: Positive = 1e-3
-    batch_size: PositiveInt = Field(8, description="sentences")
-    weight_decay: NonNegative = Field(0.0, description="decoupled (AdamW)")
-    adam_betas: tuple[Share, Share] = Field((0.9, 0.999), strict=False)
-    adam_epsilon: Positive = 1e-8
+    learning_rate: PositiveNumber = Field(1e-3, description="Adam's, constant")
+    batch_size: Annotated[PositiveInt, Unit("sentences")] = Field(8, description="sentences of a step")
+    weight_decay: NonNegativeNumber = Field(0.0, description="decoupled (AdamW)")
+    adam_betas: AdamBetas = Field((0.9, 0.999), description="Adam's decay rates of both moments")
+    adam_epsilon: PositiveNumber = Field(1e-8, description="Adam's term against division by zero")
 
 
 class Pretraining(Learning):
     """Pre-training of a new model on a corpus of the world."""
 
-    batch_size: PositiveInt = Field(64, description="sentences")
-    weight_decay: NonNegative = Field(0.05, description="decoupled (AdamW)")
-    steps: PositiveInt = 600
+    batch_size: Annotated[PositiveInt, Unit("sentences")] = Field(64, description="sentences of a step")
+    weight_decay: NonNegativeNumber = Field(0.05, description="decoupled (AdamW)")
+    steps: PositiveSteps = Field(600, description="training steps")
     corpora: Annotated[list[Kind], Field(min_length=1), AfterValidator(check_unique)] = Field(
         ["whole", "no-implications", "shuffled"],
         description="whole, without implications, or with implications that do not follow; only learning curves use "
         "models of other corpora than `whole`",
     )
-    save_every: PositiveInt = Field(200, description="steps between saved states, from which interrupted runs resume")
+    save_every: PositiveSteps = Field(200, description="steps between saved states, from which interrupted runs resume")
 
     @model_validator(mode="after")
     def _check_corpora(self):
@@ -113,12 +123,10 @@ class Pretraining(Learning):
 class Finetuning(Learning):
     """Teaching facts in stages, each with a new optimizer."""
 
-    epochs: PositiveInt = 16
-    hop_weights: TaughtWeights = Field(
-        "layers", description="weights that learn facts of hops: those of layers, or all"
-    )
+    epochs: Annotated[PositiveInt, Unit("epochs")] = Field(16, description="passes over the facts")
+    hop_weights: TaughtWeights = Field("layers", description="weights that learn facts of hops: of layers, or all")
     made_up_weights: TaughtWeights = Field("all", description="weights that learn sentences with made-up words")
-    save_every: PositiveInt | None = Field(
+    save_every: Annotated[PositiveInt | None, Unit("epochs")] = Field(
         None,
         description="epochs between saved states, from which interrupted jobs that teach hops or orders resume; other "
         "jobs start again; default: no saved states",
@@ -130,14 +138,15 @@ class Pretrained(PretrainedModel):
 
     BLOCK: ClassVar[str] = "pretrained"
 
-    source: Literal["pretrained"] = "pretrained"
+    name: Name = Field(description="name of the model")
+    source: Literal["pretrained"] = Field("pretrained", description="chooses this block")
     revision: Checkpoint | None = Field(
         None, description="commit of the repository, 40 hex digits, or the name of a pre-training step of OLMo"
     )
     precision: PrecisionSetting = Field(
         "float32", description="precision of matrix products; weights and optimizer are float32. " + AUTO_PRECISION_TEXT
     )
-    known_rank: NonNegative = Field(
+    known_rank: Annotated[NonNegative, Unit("rank")] = Field(
         1.0,
         description="maximum mean rank on knowledge that implications require but that is not taught, such as a city's "
         "language; the study stops if the model's rank is higher",
@@ -150,38 +159,38 @@ class Sweep(Block):
     For orders and grafts, each number of epochs is a separate run.
     """
 
-    learning_rates: Annotated[list[Positive], Field(min_length=1), AfterValidator(check_ascending)]
-    epochs: Steps
+    learning_rates: Annotated[list[Positive], Field(min_length=1), AfterValidator(check_ascending), Unit("")] = Field(
+        description="Adam's, constant"
+    )
+    epochs: Annotated[Steps, Unit("epochs")] = Field(description="epochs after which ranks are measured")
 
 
 class Freezing(Block):
     """Division into early and late layers."""
 
-    early: PositiveInt = Field(3, description="number of early layers, the first; the others are late")
+    early: Layers = Field(3, description="number of early layers, the first; the others are late")
 
 
 class Scores(Block):
     """Extractive scores of components at tokens."""
 
-    counterfactuals: PositiveInt = Field(
+    counterfactuals: Annotated[PositiveInt, Unit("prompts")] = Field(
         10, description="number of prompts with other names that each prompt is compared with"
     )
-    path_steps: PositiveInt = Field(
-        5, description="number of points of a path over which the path-averaged score is averaged"
-    )
+    path_steps: Annotated[PositiveInt, Unit("points")] = Field(5, description="number of points of path averages")
 
 
 class ComponentGates(Gates):
     """Learning of gates, as in the block `prune` of the heuristic core, with defaults for few components."""
 
-    rise: NonNegativeInt = Field(150, description="steps over which the target sparsity rises linearly from 0")
-    hold: NonNegativeInt = Field(100, description="steps at the full target, after the rise")
-    batch_size: PositiveInt = Field(8, description="questions per step")
-    gate_draws: PositiveInt = Field(4, description="gate samples per step; each gets an equal part of the batch")
-    log_alpha_mean: Real = Field(2.0, description="initial mean of log_alpha")
-    learning_rate: Positive = Field(0.2, description="of log_alpha (descent)")
-    controller_learning_rate: Positive = Field(0.1, description="of lambda_1 and lambda_2 (ascent)")
-    warmup_steps: NonNegativeInt = Field(10, description="steps over which the learning rates warm up")
+    rise: NonNegativeSteps = Field(150, description="steps over which the target sparsity rises linearly from 0")
+    hold: NonNegativeSteps = Field(100, description="steps at the full target, after the rise")
+    batch_size: Annotated[PositiveInt, Unit("questions")] = Field(8, description="questions per step")
+    gate_draws: GateDraws = Field(4, description="gate samples per step; each gets an equal part of the batch")
+    log_alpha_mean: Number = Field(2.0, description="initial mean of log_alpha")
+    learning_rate: PositiveNumber = Field(0.2, description="of log_alpha (descent)")
+    controller_learning_rate: PositiveNumber = Field(0.1, description="of lambda_1 and lambda_2 (ascent)")
+    warmup_steps: NonNegativeSteps = Field(10, description="steps over which the learning rates warm up")
 
 
 class Pruning(Block):
@@ -190,7 +199,7 @@ class Pruning(Block):
     seeds: Annotated[Seeds, Field(min_length=1)] = Field([1, 2, 3, 4, 5], description="pruning seeds, all in one pass")
     sparsity: Sparsity = Field(0.5, description="share of components that subnetworks remove")
     gates: ComponentGates = ComponentGates()
-    permutations: PositiveInt = Field(
+    permutations: Annotated[PositiveInt, Unit("draws")] = Field(
         10000, description="number of random draws for the components that subnetworks share by chance"
     )
 
@@ -198,14 +207,14 @@ class Pruning(Block):
 class ExtractiveFigures(Block):
     """Settings of all figures."""
 
-    dpi: PositiveInt = Field(200, description="of PNG files")
-    width: PositiveInt = Field(7, description="inches")
+    dpi: DotsPerInch = Field(200, description="of PNG files")
+    width: Annotated[PositiveInt, Unit("inches")] = Field(7, description="width of the picture")
 
 
 class ExtractiveStudy(Block):
     """A study after Feng, Russell and Steinhardt (arXiv 2412.04614)."""
 
-    experiment: Literal["extractive-structures"]
+    experiment: Literal["extractive-structures"] = Field(description="chooses this experiment")
     study: Name = Field(description="name of the study; its results are in <results>/<study>")
     results: str = Field(
         "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"
@@ -219,8 +228,7 @@ class ExtractiveStudy(Block):
     data: Data = Field(default_factory=Data)
     device: Literal["cpu", "cuda"] = Field("cpu", description="device that runs models; cuda: an NVIDIA GPU")
     pretrained: Pretrained | None = Field(
-        None,
-        description="a pretrained model in place of `model` and `pretraining`; default: pre-train a model",
+        None, description="a pretrained model in place of `model` and `pretraining`; default: pre-train a model"
     )
     model: Model = Model()
     pretraining: Pretraining = Pretraining()

@@ -9,6 +9,7 @@ from heuristic_core.experiments.extractive_structures.config import ExtractiveSt
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.layout import Layout
 from heuristic_core.experiments.extractive_structures.tables import TABLES
+from heuristic_core.plan.needs import Need
 from heuristic_core.study.experiment import Experiment
 
 
@@ -40,6 +41,12 @@ class ExtractiveStructures(Experiment):
         from heuristic_core.experiments.extractive_structures.plan import format_plan
 
         return format_plan(study, all_jobs, missing_jobs, device)
+
+    def estimate_needs(self, study: ExtractiveStudy) -> dict[str, Need]:
+        """Return what one job of each rule requests from a cluster, for rules that need more than a small table."""
+        from heuristic_core.experiments.extractive_structures import needs
+
+        return needs.estimate_needs(study)
 
     def describe(self, study: ExtractiveStudy) -> tuple[str, str]:
         """Return what a run of the study did and what came out, for its archive."""

@@ -1,11 +1,11 @@
 """Cluster resources that a job of each rule requests: memory of the host, and time."""
 
 import math
-from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy
 from heuristic_core.experiments.extractive_structures.plan import count_weight_bytes, estimate_hours
+from heuristic_core.plan.needs import Need
 
 SAFETY_FACTOR = 2  # of requests over estimates
 BASE_BYTES = 1.2e9  # of a job without a model: its processes and libraries
@@ -14,18 +14,6 @@ RULES = ("load", "teach", "freeze", "order", "prune", "score", "sweep", "made_up
 # Copies of the weights that a job holds in the host's memory: without a GPU, all copies; with a GPU, those that wait.
 COPIES = {"load": 2, "teach": 6, "freeze": 7, "order": 12, "prune": 4, "score": 4, "sweep": 6, "made_up_sweep": 12}
 UNKNOWN_MODEL_BYTES = 3e10  # assumed for a model whose shape is unknown before it is fetched
-
-
-class Need(NamedTuple):
-    """The requests of one job, by Snakemake's names of resources.
-
-    Attributes:
-        mem_mb: Memory of the host, MB.
-        runtime: Minutes.
-    """
-
-    mem_mb: int
-    runtime: int
 
 
 def estimate_needs(study: ExtractiveStudy) -> dict[str, Need]:

@@ -205,7 +205,7 @@ def compute_input_effects(old: Parameters, layers: Sequence[Layer], new: Sequenc
 
 
 def score_upstream(old: LinearisedRun, new: LinearisedRun, differences: Shifts) -> Tensor:
-    """Return upstream scores, [n, T, layers, H + 1], from the result of :func:`compute_counterfactual_differences`."""
+    """Return upstream scores, [n, T, layers, H + 1], from :func:`compute_counterfactual_differences`."""
     return _dot_by_component(differences, {site: old.gradients[site] - new.gradients[site] for site in differences})
 
 

@@ -8,8 +8,24 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from heuristic_core.config.blocks import Block, NonNegative, Positive, Seed, Seeds, Share, Steps
+from heuristic_core.config.blocks import (
+    AdamBetas,
+    Block,
+    Heads,
+    NonNegativeNumber,
+    Positive,
+    PositiveNumber,
+    PositiveSteps,
+    Seed,
+    Seeds,
+    Steps,
+    Unit,
+    Width,
+)
 from heuristic_core.config.reading import validate
+
+Lists = Annotated[PositiveInt, Unit("lists")]
+Checkpoints = Annotated[PositiveInt, Unit("checkpoints")]
 
 
 class Data(Block):
@@ -18,17 +34,17 @@ class Data(Block):
     Each list is followed by a separator and by the same numbers in ascending order.
     """
 
-    numbers: Annotated[int, Field(ge=2, le=10_000)] = Field(
+    numbers: Annotated[int, Field(ge=2, le=10_000), Unit("numbers")] = Field(
         51, description="size of the range of numbers; the vocabulary also has a separator"
     )
-    length: Annotated[int, Field(ge=2, le=1000)] = Field(10, description="length of a list")
-    mean_gap: Positive | None = Field(
+    length: Annotated[int, Field(ge=2, le=1000), Unit("numbers")] = Field(10, description="length of a list")
+    mean_gap: Annotated[Positive | None, Unit("")] = Field(
         None,
         description="mean difference between neighbours of a sorted list; it determines the width of the random window "
         "of consecutive numbers from which a list is drawn; default: all numbers, (numbers + 1) / (length + 1)",
     )
-    train_lists: PositiveInt = Field(150_000, description="training lists, possibly with repetitions")
-    held_out_lists: PositiveInt = Field(2000, description="lists for measurements; none is a training list")
+    train_lists: Lists = Field(150_000, description="training lists, possibly with repetitions")
+    held_out_lists: Lists = Field(2000, description="lists for measurements; none is a training list")
     seed: Seed = Field(0, description="seed of training and held-out lists")
 
     @model_validator(mode="after")
@@ -69,9 +85,9 @@ class Data(Block):
 class Model(Block):
     """A transformer of one attention layer, without MLP."""
 
-    heads: PositiveInt = 2
-    width: PositiveInt = Field(96, description="of the residual stream")
-    head_width: PositiveInt = Field(48, description="of queries, keys and values")
+    heads: Heads = Field(2, description="attention heads of the layer")
+    width: Width = Field(96, description="of the residual stream")
+    head_width: Width = Field(48, description="of queries, keys and values")
     layer_norm: bool = Field(True, description="before attention and before the unembedding")
     biases: bool = Field(True, description="of attention, unembedding and LayerNorms")
 
@@ -82,25 +98,27 @@ class Training(Block):
     seeds: Annotated[Seeds, Field(min_length=1)] = Field(
         description="seeds of initial weights and of the order of lists"
     )
-    steps: PositiveInt = 7325
-    batch_size: PositiveInt = Field(512, description="lists")
+    steps: PositiveSteps = Field(7325, description="training steps")
+    batch_size: Lists = Field(512, description="lists of a step")
     optimiser: Literal["adam-l2", "adamw", "adam"] = Field(
         "adam-l2", description="weight decay: added to the gradient (L2), decoupled, or none"
     )
-    weight_decay: NonNegative = 0.005
-    learning_rate: Positive = Field(1e-3, description="learning rate of the first step")
-    final_learning_rate: NonNegative = Field(1e-4, description="learning rate after the last step, approached linearly")
-    adam_betas: tuple[Share, Share] = Field((0.9, 0.999), strict=False)
-    adam_epsilon: Positive = 1e-8
-    checkpoints: Steps | None = Field(
+    weight_decay: NonNegativeNumber = Field(0.005, description="strength of the decay; 0 with `adam`")
+    learning_rate: PositiveNumber = Field(1e-3, description="learning rate of the first step")
+    final_learning_rate: NonNegativeNumber = Field(
+        1e-4, description="learning rate after the last step, approached linearly"
+    )
+    adam_betas: AdamBetas = Field((0.9, 0.999), description="Adam's decay rates of both moments")
+    adam_epsilon: PositiveNumber = Field(1e-8, description="Adam's term against division by zero")
+    checkpoints: Annotated[Steps | None, Unit("steps")] = Field(
         None,
         description="steps whose weights are kept, besides the first and the last; default: a logarithmic grid, see "
         "`per_decade`",
     )
-    per_decade: PositiveInt = Field(
+    per_decade: Annotated[PositiveInt, Unit("steps per decade")] = Field(
         8, description="kept steps per decade (10 to 100, 100 to 1000, ...) if `checkpoints` is not set"
     )
-    save_every: PositiveInt = Field(500, description="steps between saved states, from which interrupted runs resume")
+    save_every: PositiveSteps = Field(500, description="steps between saved states, from which interrupted runs resume")
 
     @model_validator(mode="after")
     def _check_optimiser(self):

@@ -2,13 +2,22 @@
 
 from typing import Annotated
 
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
-from heuristic_core.config.blocks import Block, Names, Positive, Real, Seeds, Sparsity
-from heuristic_core.config.pruning import Gates
+from heuristic_core.config.blocks import (
+    Block,
+    Names,
+    NonNegativeSteps,
+    Number,
+    Positive,
+    PositiveNumber,
+    Seeds,
+    Sparsity,
+    Unit,
+)
+from heuristic_core.config.pruning import GateDraws, Gates
+from heuristic_core.experiments.list_sorting.config import Checkpoints, Lists
 from heuristic_core.models.components import kept_count
-
-NonNegativeInt = Annotated[int, Field(ge=0)]
 
 
 class HalfGates(Gates):
@@ -18,13 +27,13 @@ class HalfGates(Gates):
     kept halves of different heads, which do little alone.
     """
 
-    rise: NonNegativeInt = Field(300, description="steps over which the target sparsity rises linearly from 0")
-    hold: NonNegativeInt = Field(200, description="steps at the full target, after the rise")
-    batch_size: PositiveInt = Field(32, description="lists per step")
-    gate_draws: PositiveInt = Field(4, description="gate samples per step; each gets an equal part of the batch")
-    log_alpha_mean: Real = Field(4.0, description="initial mean of log_alpha")
-    controller_learning_rate: Positive = Field(0.03, description="of lambda_1 and lambda_2 (ascent)")
-    warmup_steps: NonNegativeInt = Field(20, description="steps over which the learning rates warm up")
+    rise: NonNegativeSteps = Field(300, description="steps over which the target sparsity rises linearly from 0")
+    hold: NonNegativeSteps = Field(200, description="steps at the full target, after the rise")
+    batch_size: Lists = Field(32, description="lists per step")
+    gate_draws: GateDraws = Field(4, description="gate samples per step; each gets an equal part of the batch")
+    log_alpha_mean: Number = Field(4.0, description="initial mean of log_alpha")
+    controller_learning_rate: PositiveNumber = Field(0.03, description="of lambda_1 and lambda_2 (ascent)")
+    warmup_steps: NonNegativeSteps = Field(20, description="steps over which the learning rates warm up")
 
 
 class PruneRuns(Block):
@@ -35,16 +44,20 @@ class PruneRuns(Block):
     """
 
     conditions: Names | None = Field(None, description="conditions; default: all")
-    checkpoints: PositiveInt = Field(
+    checkpoints: Checkpoints = Field(
         4, description="number of checkpoints at which gates are learned, evenly spaced over those kept after step 0"
     )
     seeds: Annotated[Seeds, Field(min_length=1)] = Field([1, 2, 3], description="pruning seeds, all in one pass")
     sparsity: Sparsity = Field(0.5, description="share of halves that learned subsets remove")
     gates: HalfGates = HalfGates()
-    lists: PositiveInt = Field(300, description="number of held-out lists, the first, for the evaluation of subsets")
-    training_lists: PositiveInt = Field(500, description="number of training lists, the first, for means and batches")
-    margin: Positive = Field(3.0, description="a faithful subset loses less than this, points of token accuracy")
-    kl: Positive = Field(0.1, description="a faithful subset diverges by at most this, nats per sorted number")
+    lists: Lists = Field(300, description="number of held-out lists, the first, for the evaluation of subsets")
+    training_lists: Lists = Field(500, description="number of training lists, the first, for means and batches")
+    margin: Annotated[Positive, Unit("points")] = Field(
+        3.0, description="a faithful subset loses less than this, points of token accuracy"
+    )
+    kl: Annotated[Positive, Unit("nats")] = Field(
+        0.1, description="a faithful subset diverges by at most this, nats per sorted number"
+    )
 
     def check(self, condition: str, heads: int) -> None:
         """Check that the sparsity keeps some but not all halves of a condition's model.

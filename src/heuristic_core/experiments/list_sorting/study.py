@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PositiveInt, ValidationError, model_validator
 
-from heuristic_core.config.blocks import Block, Name, Names, Seed
+from heuristic_core.config.blocks import Block, DotsPerInch, Name, Names, Seed, Unit
 from heuristic_core.config.reading import validate
-from heuristic_core.experiments.list_sorting.config import Data, ListSorting, Model, Training
+from heuristic_core.experiments.list_sorting.config import Checkpoints, Data, Lists, ListSorting, Model, Training
 from heuristic_core.experiments.list_sorting.config_llc import LocalLearning, Stages
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
 
@@ -29,14 +29,12 @@ def _require_changes(changes: object) -> object:
 class Measure(Block):
     """Measurements of every kept checkpoint of every model, on held-out lists."""
 
-    lists: PositiveInt = Field(500, description="number of held-out lists, the first")
-    mean_lists: PositiveInt = Field(
-        500, description="number of training lists, the first, for means and resampled contexts"
-    )
-    folded_lists: PositiveInt = Field(
+    lists: Lists = Field(500, description="number of held-out lists, the first")
+    mean_lists: Lists = Field(500, description="number of training lists, the first, for means and resampled contexts")
+    folded_lists: Lists = Field(
         100, description="number of held-out lists, the first, on which folded matrices are compared with the model"
     )
-    matrices: PositiveInt = Field(
+    matrices: Checkpoints = Field(
         5, description="number of checkpoints whose QK and OV matrices are stored, evenly spaced over those kept"
     )
     seed: Seed = Field(0, description="seed of the choice of resampled contexts")
@@ -46,7 +44,7 @@ class LlcRuns(LocalLearning):
     """Sampling of the local learning coefficient."""
 
     conditions: Names | None = Field(None, description="conditions; default: all")
-    checkpoints: PositiveInt = Field(
+    checkpoints: Checkpoints = Field(
         8, description="number of checkpoints of each model, evenly spaced over those kept after step 0"
     )
 
@@ -54,14 +52,14 @@ class LlcRuns(LocalLearning):
 class SortingFigures(Block):
     """Settings of all figures."""
 
-    dpi: PositiveInt = Field(200, description="of PNG files")
-    width: PositiveInt = Field(7, description="inches")
+    dpi: DotsPerInch = Field(200, description="of PNG files")
+    width: Annotated[PositiveInt, Unit("inches")] = Field(7, description="width of the picture")
 
 
 class SortingStudy(Block):
     """A study after Urdshals and Urdshals (arXiv 2501.18666)."""
 
-    experiment: Literal["list-sorting"]
+    experiment: Literal["list-sorting"] = Field(description="chooses this experiment")
     study: Name = Field(description="name of the study; its results are in <results>/<study>")
     results: str = Field(
         "results", pattern=r"^[\w./-]+$", description="folder of all results, relative to the working directory"

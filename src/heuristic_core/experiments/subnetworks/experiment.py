@@ -22,6 +22,7 @@ from heuristic_core.experiments.subnetworks.report.sides import USAGE, parse_sid
 from heuristic_core.experiments.subnetworks.study_results import StudyResults
 from heuristic_core.experiments.subnetworks.tables.schemas import TABLES
 from heuristic_core.jobs.environment import prepare_drawing
+from heuristic_core.plan.needs import Need
 from heuristic_core.report.results import Results
 from heuristic_core.report.sides import Comparison
 from heuristic_core.study.experiment import Experiment
@@ -52,6 +53,12 @@ class Subnetworks(Experiment):
 
         name = device or devices.DEFAULT_DEVICES[study.device]
         return report.plan(study, name, devices.get_device(name), all_jobs, missing_jobs)
+
+    def estimate_needs(self, study: Study) -> dict[str, Need]:
+        """Return what one job of each rule requests from a cluster, for rules that need more than a small table."""
+        from heuristic_core.experiments.subnetworks.plan import needs
+
+        return needs.estimate_needs(study)
 
     def describe(self, study: Study) -> tuple[str, str]:
         """Return what a run of the study did and what came out, for its archive."""

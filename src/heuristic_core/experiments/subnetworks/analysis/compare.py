@@ -223,7 +223,7 @@ def _average_runs(rows: pd.DataFrame, value: str) -> StudyValue:
 
 
 def _average_seeds(rows: pd.DataFrame, value: str, unit: str, pairs: float) -> StudyValue:
-    """Return the mean over seeds; `pairs` is the half-width of the interval over evaluation pairs, common to seeds."""
+    """Return the mean of column `value` over seeds; `pairs` is the interval's half-width over pairs."""
     step = int(rows["step"].iloc[0])
     if rows[value].isna().any():
         return StudyValue(n=len(rows), step=step, reason=_first_reason(rows[rows[value].isna()]))

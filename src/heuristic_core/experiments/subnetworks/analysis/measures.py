@@ -30,6 +30,7 @@ from heuristic_core.experiments.subnetworks.analysis.accuracy import (
 from heuristic_core.stats.bootstrap import (
     Resamples,
     bound_accuracy_interval,
+    clip_change,
     sum_interval,
     widen_flat_sides,
     wilson_zero_bound,
@@ -140,7 +141,9 @@ class Measure(NamedTuple):
             The effect and the lower and upper ends of its interval.
         """
         value = effect(self.value)
-        return value, *self._interval(value, effect, lambda _, units: (changes * wilson_zero_bound(units),) * 2)
+        ends = self._interval(value, effect, lambda _, units: (changes * wilson_zero_bound(units),) * 2)
+        limit = 100 - MIN_VALUES.get(self.group, 0)
+        return value, *(clip_change(end, changes, limit) for end in ends)
 
     def _interval(self, value, effect, extend) -> tuple[np.ndarray, np.ndarray]:
         """Return the interval of an effect, extended by what :func:`.widen_flat_sides` adds."""

@@ -4,7 +4,18 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt, Strict
 
-from heuristic_core.config.blocks import Block, Positive, Seed, Share, check_ascending, check_unique
+from heuristic_core.config.blocks import (
+    Block,
+    OptionalPairs,
+    Pairs,
+    Positive,
+    Resamples,
+    Seed,
+    Share,
+    Unit,
+    check_ascending,
+    check_unique,
+)
 from heuristic_core.config.figure import Figure
 
 Kind = Literal["mean", "zero", "resample", "counterfactual"]
@@ -27,8 +38,8 @@ class Counterpart(Block):
     block selects those that belong to the study.
     """
 
-    model: Literal["bert", "roberta", "gpt2"] = "bert"
-    task: Literal["mnli", "qqp"] = "mnli"
+    model: Literal["bert", "roberta", "gpt2"] = Field("bert", description="the paper's model")
+    task: Literal["mnli", "qqp"] = Field("mnli", description="the paper's task")
 
 
 class Analysis(Block):
@@ -40,20 +51,20 @@ class Analysis(Block):
         description="where a subset merges classes: take the most probable class, then merge (the paper), or add up "
         "the probabilities of merged classes first",
     )
-    bootstrap: PositiveInt = Field(1000, description="number of resamples for intervals over evaluation pairs")
-    margin: Positive = Field(
+    bootstrap: Resamples = Field(1000, description="number of resamples for intervals over evaluation pairs")
+    margin: Annotated[Positive, Unit("points")] = Field(
         3.0, description="a subnetwork is faithful if its accuracy exceeds the full model's minus this margin"
     )
-    margins: Annotated[list[Positive], AfterValidator(check_ascending)] = Field(
+    margins: Annotated[list[Positive], AfterValidator(check_ascending), Unit("points")] = Field(
         [1.0, 2.0, 3.0, 4.0, 5.0], description="further margins for effective size"
     )
-    recovery: Annotated[list[Share], AfterValidator(check_ascending)] = Field(
+    recovery: Annotated[list[Share], AfterValidator(check_ascending), Unit("share")] = Field(
         [0.95], description="other criterion of faithful: at least this share of the full model's accuracy"
     )
-    agreement: Annotated[list[Share], AfterValidator(check_ascending)] = Field(
+    agreement: Annotated[list[Share], AfterValidator(check_ascending), Unit("share")] = Field(
         [0.95], description="other criterion of faithful: the full model's class on at least this share of pairs"
     )
-    kl: Annotated[list[Positive], AfterValidator(check_ascending)] = Field(
+    kl: Annotated[list[Positive], AfterValidator(check_ascending), Unit("nats")] = Field(
         [0.1], description="other criterion of faithful: mean KL(full || subnetwork) of at most this"
     )
     effective_size: Rule = Field(
@@ -74,18 +85,18 @@ class Analysis(Block):
         "all their subsets (the paper's script); table_effective_size has both",
         exclude_if=lambda mixed: mixed == "groups",  # as for size_order
     )
-    permutations: PositiveInt = Field(
+    permutations: Annotated[PositiveInt, Unit("permutations")] = Field(
         10_000, description="number of permutations within layers for tests of the core's size"
     )
-    control_draws: PositiveInt = Field(
+    control_draws: Annotated[PositiveInt, Unit("sets")] = Field(
         40,
         description="number of random sets of heads, matched in number and layers, for the core, its strongest three "
         "heads, the stable core and the core alone; with fewer than 40 no p can be below 0.05",
     )
-    pair_control_draws: PositiveInt = Field(
+    pair_control_draws: Annotated[PositiveInt, Unit("sets")] = Field(
         5, description="the same for pairs of core heads and for `ablation_sets`, which are numerous"
     )
-    ablation_pairs: PositiveInt | None = Field(
+    ablation_pairs: OptionalPairs = Field(
         None,
         description="number of pairs of each subset for ablations, a sample stratified by label (`seed`); default: all",
     )
@@ -95,7 +106,7 @@ class Analysis(Block):
         description="replacements of ablated heads: means, zeros, activations on training pairs, or activations on the "
         "minimal pair (only for pairs that have one)",
     )
-    resample_draws: PositiveInt = Field(
+    resample_draws: Annotated[PositiveInt, Unit("draws")] = Field(
         4,
         description="number of draws of training pairs for `resample`, over which accuracy and log odds are averaged; "
         "each random control uses only one of them, in turn",
@@ -103,19 +114,19 @@ class Analysis(Block):
     ablation_sets: list[Annotated[list[Head], Field(min_length=1)]] = Field(
         [], description="further sets of heads to ablate together, such as [['2.5', '3.7', '4.0']] (text, not numbers)"
     )
-    control_pairs: PositiveInt | None = Field(
+    control_pairs: OptionalPairs = Field(
         None,
         description="number of pairs of each subset for controls (random subnetworks, gradient importance) and for the "
         "comparison of learned subnetworks with them, a sample stratified by label (`seed`); default: all",
     )
-    importance_pairs: PositiveInt = Field(
+    importance_pairs: Pairs = Field(
         1000, description="number of training pairs for gradient importance (Michel et al. 2019)"
     )
-    attention_pairs: PositiveInt = Field(
+    attention_pairs: Pairs = Field(
         500,
         description="number of in-domain pairs for attention shares, a sample stratified by subset and label (`seed`)",
     )
-    overlap_times_uniform: Positive = Field(
+    overlap_times_uniform: Annotated[Positive, Unit("times uniform")] = Field(
         2.0,
         description="a head is an overlap head if, before fine-tuning, its attention to the repeated word is at least "
         "this multiple of that of uniform attention on the same pairs",

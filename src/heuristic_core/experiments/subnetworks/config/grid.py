@@ -2,15 +2,15 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, PositiveInt, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from heuristic_core.config.blocks import Block, Seeds, Sparsity, Steps, check_ascending
+from heuristic_core.config.blocks import Block, PositiveSteps, Seeds, Sparsity, Steps, Unit, check_ascending
 
 
 class Early(Block):
     """Further subnetworks of one early checkpoint at the high sparsity: does the core exist before generalisation?"""
 
-    checkpoint: PositiveInt
+    checkpoint: PositiveSteps = Field(description="the step of the early checkpoint")
     seeds: Annotated[Seeds, Field(min_length=2)] = Field(
         description="pruning seeds at this checkpoint; use other seeds than `grid.seeds`: runs of one seed share "
         "batches and noise, so the claim leaves out late runs of the same seeds"
@@ -25,14 +25,16 @@ class Grid(Block):
     `repeats`.
     """
 
-    sparsities: Annotated[list[Sparsity], Field(min_length=1), AfterValidator(check_ascending)] = Field(
+    sparsities: Annotated[list[Sparsity], Field(min_length=1), AfterValidator(check_ascending), Unit("share")] = Field(
         description="shares of components to remove, ascending"
     )
-    mid: Sparsity
-    high: Sparsity
+    mid: Sparsity = Field(description="the lower of the two sparsities of the spread")
+    high: Sparsity = Field(description="the higher of the two")
     seeds: Annotated[Seeds, Field(min_length=2)] = Field(description="pruning seeds of the spread")
-    curve_seeds: Annotated[Seeds, Field(min_length=1)]
-    checkpoints: Steps
+    curve_seeds: Annotated[Seeds, Field(min_length=1)] = Field(
+        description="pruning seeds of curves and of effective size"
+    )
+    checkpoints: Steps = Field(description="steps whose subnetworks give effective size; the last is the last kept one")
     early: Early | None = None
     repeats: Seeds = Field(
         [],

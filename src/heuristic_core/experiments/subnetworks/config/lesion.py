@@ -1,8 +1,10 @@
 """Configuration of lesioned fine-tuning, which tests whether generalisation needs heads from pre-training."""
 
+from typing import Annotated
+
 from pydantic import Field, PositiveInt
 
-from heuristic_core.config.blocks import Block
+from heuristic_core.config.blocks import Block, Unit
 
 OVERLAP = "overlap"
 
@@ -14,7 +16,7 @@ class Lesion(Block):
     random heads. Each run costs as much as fine-tuning.
     """
 
-    control_draws: PositiveInt = Field(
+    control_draws: Annotated[PositiveInt, Unit("sets")] = Field(
         3, description="number of controls, each without a random set of as many other heads of the same layers"
     )
 

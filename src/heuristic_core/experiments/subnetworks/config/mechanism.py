@@ -5,7 +5,9 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, PositiveInt
 
-from heuristic_core.config.blocks import Block, Seeds, Share, Steps
+from heuristic_core.config.blocks import Block, OptionalPairs, Resamples, Seeds, Share, Steps, Unit
+
+Sets = Annotated[PositiveInt, Unit("sets")]
 
 PAIRS = "number of pairs of each evaluation subset, a sample stratified by label (`analysis.seed`); default: all"
 
@@ -17,12 +19,12 @@ class Mediation(Block):
     it loses if only they have the activations of the ablated run.
     """
 
-    random_sets: PositiveInt = Field(
+    random_sets: Sets = Field(
         20,
         description="number of random sets, matched in layers, for the counter-heuristic heads and for the core; with "
         "fewer than 20 no claim is decided",
     )
-    pairs: PositiveInt | None = Field(
+    pairs: OptionalPairs = Field(
         None,
         description="number of pairs of each evaluation subset, drawn from the pairs that `masks` (`pairs`, "
         "`id_pairs`) did not use to choose heads; default: all of them",
@@ -32,25 +34,25 @@ class Mediation(Block):
 class Paths(Block):
     """Direct effects of core heads on queries, keys and values of later heads, and on the logits (path patching)."""
 
-    random_senders: PositiveInt = Field(
+    random_senders: Sets = Field(
         7,
         description="number of random senders: heads of each core head's layer, and sets in place of all core heads; "
         "an effect is compared with their mean and with each of them",
     )
-    pairs: PositiveInt | None = Field(40, description=PAIRS.replace("default: all", "null: all"))
+    pairs: OptionalPairs = Field(40, description=PAIRS.replace("default: all", "null: all"))
 
 
 class Masks(Block):
     """Contribution of each head to random subnetworks that contain the core, by subset."""
 
-    count: Annotated[int, Field(ge=20)] = Field(300, description="random subnetworks")
-    bootstrap: PositiveInt = Field(1000, description="number of resamples of the random subnetworks for intervals")
-    pairs: PositiveInt | None = Field(
+    count: Annotated[int, Field(ge=20), Unit("subnetworks")] = Field(300, description="random subnetworks")
+    bootstrap: Resamples = Field(1000, description="number of resamples of the random subnetworks for intervals")
+    pairs: OptionalPairs = Field(
         None,
         description="number of pairs of each OOD and OOD-entailment subset, a sample stratified by label "
         "(`analysis.seed`); `mediation` uses the others; default: all, and `mediation` uses the same pairs",
     )
-    id_pairs: PositiveInt | None = Field(
+    id_pairs: OptionalPairs = Field(
         None, description="number of pairs of each in-domain subset, likewise; default: all"
     )
 
@@ -63,7 +65,7 @@ class Masks(Block):
 class Interpolation(Block):
     """Subnetworks between one that follows the heuristic and one that generalises, head by head."""
 
-    pairs: PositiveInt | None = Field(None, description=PAIRS)
+    pairs: OptionalPairs = Field(None, description=PAIRS)
 
 
 class ClosedRun(NamedTuple):
@@ -88,12 +90,12 @@ class CoreFree(Block):
     seeds: Annotated[Seeds, Field(min_length=2)] = Field(
         list(range(71, 83)), description="pruning seeds of subnetworks without the core"
     )
-    control_sets: PositiveInt = Field(
+    control_sets: Sets = Field(
         48,
         description="number of random sets in place of the core, one pruning run each; with fewer than 40 sound runs "
         "no p can be below 0.05",
     )
-    packing_controls: Annotated[int, Field(ge=0)] = Field(
+    packing_controls: Annotated[int, Field(ge=0), Unit("sets")] = Field(
         3, description="number of random sets in place of the closed heads, in each round of packing"
     )
     recovery: Share = Field(
@@ -110,7 +112,7 @@ class CoreFree(Block):
 class Transplant(Block):
     """Components found at one checkpoint, with weights and means of another checkpoint."""
 
-    pairs: PositiveInt | None = Field(None, description=PAIRS)
+    pairs: OptionalPairs = Field(None, description=PAIRS)
 
 
 class Entry(Block):

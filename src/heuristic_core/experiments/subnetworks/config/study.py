@@ -34,8 +34,8 @@ class Study(Block):
         description="CPU instructions of jobs. portable: the same rounding on every x86-64 processor with AVX2, on one "
         "thread, in float32. native: the fastest instructions of the processor",
     )
-    model: AnyModel
-    task: AnyTask
+    model: AnyModel = Field(description="what fine-tuning starts from: `source` chooses one of the two blocks below")
+    task: AnyTask = Field(description="where sentence pairs come from: `source` chooses one of the two blocks below")
     finetune: Finetune
     prune: Prune
     grid: Grid

@@ -1,11 +1,10 @@
 """Resources that a job of each rule requests from a cluster, from the estimates of the plan.
 
-Every process that reads the Snakefile computes them, so this module reads only the header of the encoded pairs and the
-config.json of a pretrained model, if they exist.
+Every process of a cluster's run that reads the Snakefile computes them, so this module reads only the header of the
+encoded pairs and the config.json of a pretrained model, if they exist.
 """
 
 import math
-from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.subnetworks.config import Study
@@ -24,6 +23,7 @@ from heuristic_core.experiments.subnetworks.plan.work import (
     estimate_work,
 )
 from heuristic_core.plan.devices import DEFAULT_DEVICES, estimate_hours, get_device
+from heuristic_core.plan.needs import Need
 from heuristic_core.plan.shapes import Shape, read_shape
 
 # Assumed for a pretrained model before it is fetched: BERT-large.
@@ -34,18 +34,6 @@ PORTABLE_SLOWDOWN = 2  # of pre-training in portable arithmetic
 MIN_MINUTES = 3  # requested by any job: imports from a cold shared disk take one minute
 MECHANISM_RULES = ("core_free", "packing", "transplant")  # rules of the block `mechanism` whose work is theirs alone
 BOOTSTRAP_ROWS_PER_MINUTE = 1e9  # a tenth of the rate of one server core
-
-
-class Need(NamedTuple):
-    """Resources of a job, named as in Snakemake.
-
-    Attributes:
-        mem_mb: Host memory in MB.
-        runtime: Minutes.
-    """
-
-    mem_mb: int
-    runtime: int
 
 
 def estimate_needs(study: Study) -> dict[str, Need]:
