@@ -84,11 +84,11 @@ changes: configured ready
 # tests/schedule.py orders tests and assigns them to processes. OpenBLAS's threads wait for each other longer than they work.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS)
 
-## Check style and run the fast tests: five to ten minutes on two cores.
+## Check style and run the fast tests: three to six minutes on two idle cores.
 test: ready lint
 	$(PYTEST) -m "not slow"
 
-## Run the slow tests, and sampled tests with all cases: ten to forty minutes on two cores.
+## Run the slow tests, and sampled tests with all cases: about an hour on two cores.
 test-slow: ready
 	HEURISTIC_CORE_TEST_FULL=1 $(PYTEST) -m "slow or sampled"
 
