@@ -140,7 +140,7 @@ def test_the_mean_over_fine_tuning_seeds_that_share_their_pairs(seeds, shared):
         held.append(holds(together, 85))
         decided += decide_verdict(together, "> 85 %") != "not clear"
         if seeds == 10:
-            apart = [replace(each, shared_half_widths=(0.0, 0.0)) for each in result]
+            apart = [replace(each, shared_half_widths=(0.0, 0.0), unit="runs") for each in result]
             divided.append(holds(combine_seeds(apart, "> 85 %", "fine-tuning seeds"), 85))
     assert covers(held) and decided <= by_chance(count)
     if seeds == 10 and shared == 3:

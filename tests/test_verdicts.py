@@ -156,11 +156,13 @@ def test_seeds_that_share_evaluation_pairs_share_their_errors(seeds):
 
 
 def test_what_seeds_share_is_not_divided_by_their_number():
-    """Of 5 points to either side 4 are of the pairs that all four seeds share, the other 3 of pruning seeds."""
-    result = [Estimate(v, v - 5, v + 5, 12, "pruning seeds", shared_half_widths=(4.0, 4.0)) for v in (9, 10, 10, 11)]
-    together = over_seeds(result, "> 0")
-    half = np.hypot(max(stats.t.ppf(0.975, 3) * np.std([9, 10, 10, 11], ddof=1) / 2, np.sqrt(4 * 3**2) / 4), 4)
-    assert (together.low, together.high) == pytest.approx((10 - half, 10 + half))
+    """Of 5 points to either side 4 are of the pairs that all four seeds share; of pruning seeds all 5 are shared."""
+    between = stats.t.ppf(0.975, 3) * np.std([9, 10, 10, 11], ddof=1) / 2
+    for unit, shared, apart in (("runs", 4, 3), ("pruning seeds", 5, 0)):
+        result = [Estimate(v, v - 5, v + 5, 12, unit, shared_half_widths=(4.0, 4.0)) for v in (9, 10, 10, 11)]
+        together = over_seeds(result, "> 0")
+        half = np.hypot(max(between, np.sqrt(4 * apart**2) / 4), shared)
+        assert (together.low, together.high) == pytest.approx((10 - half, 10 + half))
 
 
 def test_of_several_measures_each_is_combined_by_itself():

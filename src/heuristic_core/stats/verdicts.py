@@ -9,7 +9,7 @@ import scipy  # loads scipy.stats on first use: Snakemake imports this module at
 
 from heuristic_core.stats.bounds import MIN_SD, largest_sd
 from heuristic_core.stats.estimates import DOES_NOT_APPLY, FAILED_RUNS, NOT_RUN, TOO_FEW, Estimate
-from heuristic_core.stats.seeds import t_half_width
+from heuristic_core.stats.seeds import PRUNING_SEEDS, t_half_width
 
 SUPPORTED, CONTRADICTED, NOT_CLEAR = "supported", "contradicted", "not clear"
 VERDICT_MEANINGS = {
@@ -108,10 +108,11 @@ def combine_seeds(estimates: Sequence[Estimate], threshold: str, unit: str) -> E
     """Combine the estimates of at least two seeds.
 
     Values: the estimate is the mean over seeds with its t interval. Its half width is at least that of a mean of
-    independent values with the seeds' intervals. Errors that seeds share, such as those over evaluation pairs, do not
-    average out and are added in quadrature. If values are known only as bounds, the interval holds for all values that
-    the bounds allow. If the values of all seeds are equal, it spans the seeds' intervals. If there are several
-    measures, each is combined separately.
+    independent values with the seeds' intervals. Errors that seeds share do not average out and are added in
+    quadrature: those over evaluation pairs, and those over pruning seeds, whose random draws are the same in every
+    fine-tuning run. If values are known only as bounds, the interval holds for all values that the bounds allow. If
+    the values of all seeds are equal, it spans the seeds' intervals. If there are several measures, each is
+    combined separately.
 
     Tests: the p-value of each tail is twice the mean over seeds. All seeds start from one pre-trained model, so their
     tests are not independent, and twice the mean is valid under any dependence (Rüschendorf 1982; Vovk and Wang 2020).
@@ -138,8 +139,10 @@ def combine_seeds(estimates: Sequence[Estimate], threshold: str, unit: str) -> E
     if sd < MIN_SD:  # equal counts or values at a limit: a t interval would have no width
         low, high = ends[:, 0].min(), ends[:, 1].max()
     else:  # seeds can agree by chance, so the seeds' intervals give a minimum width
-        shared = np.array([estimate.shared_half_widths for estimate in estimates])
-        apart = np.maximum(((ends - bounds) ** 2) - shared**2, 0)  # squared half widths of errors that average out
+        widths = np.abs(ends - bounds)
+        is_shared = np.array([estimate.unit == PRUNING_SEEDS for estimate in estimates])[:, None]
+        shared = np.where(is_shared, widths, [estimate.shared_half_widths for estimate in estimates])
+        apart = np.maximum(widths**2 - shared**2, 0)  # squared half widths of errors that average out
         half = np.fmax(t_half_width(sd, len(estimates)), np.sqrt(apart.sum(axis=0)) / len(estimates))
         low, high = bounds.mean(axis=0) + np.array([-1, 1]) * np.hypot(half, shared.mean(axis=0))
     possible = {

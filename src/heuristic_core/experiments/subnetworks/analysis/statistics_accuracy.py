@@ -23,6 +23,8 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
 
     ID accuracy is saturated from the first evaluation after which ID accuracy above chance never falls below `share`
     of its best value. At least `MIN_PLATEAU` evaluations, over at least `MIN_PLATEAU_SHARE` of the steps, must follow.
+    This step tends to be late, since noisy values are compared with the highest of them. The interval therefore extends
+    down to OOD accuracy from the earliest step that the intervals of ID accuracy allow.
 
     Args:
         evidence: Tables of one fine-tuning run.
@@ -41,8 +43,11 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     if missing := {"id", "ood"} - set(curve):
         raise NotComputable(f"no {' and no '.join(sorted(missing))} subset was evaluated over fine-tuning")
     curve = require_rows(curve.dropna(subset=["id", "ood"]), "evaluation of the full model over fine-tuning")
-    below = np.flatnonzero(curve["id"] < evidence.share_of_best(curve["id"], share))
-    first = int(below[-1]) + 1 if len(below) else 0
+    saturated = evidence.share_of_best(curve["id"], share)
+    highest = rows[rows["group"] == "id"].groupby("step").apply(lambda at: compute_mean_interval(at)[1])
+    earliest, first = (
+        _first_above(ends, saturated) for ends in (highest[curve.index].fillna(curve["id"]), curve["id"])
+    )
     steps = curve.index[first:]
     if len(steps) < MIN_PLATEAU or steps[-1] - steps[0] < MIN_PLATEAU_SHARE * steps[-1]:
         raise DoesNotApply(
@@ -50,11 +55,19 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
             f"saturation requires {MIN_PLATEAU} evaluations and a third of the steps"
         )
     step = steps[0]
-    at, ood = curve.loc[step], rows[(rows["step"] == step) & (rows["group"] == "ood")]
-    low, high = compute_mean_interval(ood)
+    at, by_step = curve.loc[step], dict(list(rows[rows["group"] == "ood"].groupby("step")))
+    ood = by_step[step]
+    low = min(compute_mean_interval(by_step[k])[0] for k in curve.index[earliest : first + 1])
+    high = compute_mean_interval(ood)[1]
     entailment = f", entailment class {at['ood-entailment']:.1f} %" if "ood-entailment" in at else ""
     detail = f"at step {step}: ID {at['id']:.1f} % (best {curve['id'].max():.1f}), OOD {at['ood']:.1f} %{entailment}"
     return Estimate.over_pairs(at["ood"], low, high, *list_interval_units(ood), detail, minimum=0, maximum=100)
+
+
+def _first_above(values: pd.Series, threshold: float) -> int:
+    """Return the position of the first value from which on none is below a threshold."""
+    below = np.flatnonzero(values < threshold)
+    return int(below[-1]) + 1 if len(below) else 0
 
 
 @statistic

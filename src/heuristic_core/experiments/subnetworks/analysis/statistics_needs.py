@@ -22,20 +22,12 @@ def generalisation(evidence: Evidence) -> Estimate:
     Raises:
         NotComputable: If the study has no margin, or no J and no replacement.
     """
-    row, margin = evidence.full(J), _margin(evidence)
-    has_interval = not pd.isna(row["low"]) and not pd.isna(row["high"])
-    interval = f" [{row['low']:.1f}, {row['high']:.1f}]" if has_interval else ""
-    detail = (
-        f"the full model's {LABELS[row['group']]} is {row['accuracy']:.1f}{interval}, "
-        f"and the claim requires more than {margin:.1f}"
-    )
-    low, high = (row["low"] - margin, row["high"] - margin) if has_interval else (None, None)
-    return Estimate(row["accuracy"] - margin, low, high, detail=detail, exact=not has_interval)
+    return _compare_j(evidence.full(J), _margin(evidence), "", "more")
 
 
 @statistic
 def early_generalisation(evidence: Evidence) -> Estimate:
-    """Return the full model's J at the early checkpoint minus the margin, in points, without an interval.
+    """Estimate the full model's J at the early checkpoint minus the margin, in points.
 
     Args:
         evidence: Tables of one fine-tuning run.
@@ -45,9 +37,7 @@ def early_generalisation(evidence: Evidence) -> Estimate:
     """
     if (early := evidence.context.early) is None:
         raise NotComputable("the study has no early subnetworks (grid.early)")
-    j, margin = evidence.full(J, early)["accuracy"], _margin(evidence)
-    detail = f"the full model's J at step {early} is {j:.1f}, and the claim requires less than {margin:.1f}"
-    return Estimate(j - margin, detail=detail, exact=True)
+    return _compare_j(evidence.full(J, early), _margin(evidence), f" at step {early}", "less")
 
 
 @statistic
@@ -65,6 +55,18 @@ def share_keeping_task(evidence: Evidence, sparsity: str) -> Estimate:
     keeping = accuracies > chance + (full - chance) / 2
     detail = f"{keeping.sum()} of {len(keeping)} {sparsity}-sparsity subnetworks keep half of ID accuracy above chance"
     return Estimate(100 * float(keeping.mean()), detail=detail, exact=True)
+
+
+def _compare_j(row: pd.Series, margin: float, when: str, relation: str) -> Estimate:
+    """Estimate J, or its replacement, minus a margin; exact without an interval."""
+    has_interval = not pd.isna(row["low"]) and not pd.isna(row["high"])
+    interval = f" [{row['low']:.1f}, {row['high']:.1f}]" if has_interval else ""
+    detail = (
+        f"the full model's {LABELS[row['group']]}{when} is {row['accuracy']:.1f}{interval}, "
+        f"and the claim requires {relation} than {margin:.1f}"
+    )
+    low, high = (row["low"] - margin, row["high"] - margin) if has_interval else (None, None)
+    return Estimate(row["accuracy"] - margin, low, high, detail=detail, exact=not has_interval)
 
 
 def _margin(evidence: Evidence) -> float:
