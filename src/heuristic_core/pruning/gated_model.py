@@ -66,7 +66,7 @@ class GatedModel:
 
         Args:
             batch: Encoded pairs.
-            sample: Gate sample of each pair, int64 [B].
+            sample: Index of the gate sample of each pair, int64 [B].
             dropout: Whether to apply dropout at the rates of the model's configuration.
         """
 

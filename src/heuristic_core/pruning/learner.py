@@ -224,7 +224,7 @@ def learning_rate_factor(step: int, steps: int, settings: Gates) -> float:
     Args:
         step: The step, from 0.
         steps: Number of all steps.
-        settings: Length of the warm-up in steps, and whether decay starts at its end or at step 0.
+        settings: Steps of warm-up, and whether decay starts at its end or at step 0.
     """
     warmup = settings.warmup_steps
     warmup_factor = min(1.0, (step + 1) / warmup) if warmup else 1.0

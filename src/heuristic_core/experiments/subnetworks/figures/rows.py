@@ -35,7 +35,11 @@ def resolve_subsets(settings, context) -> Sequence[str] | None:
 
 
 def reject_subsets(settings) -> None:
-    """Raise ValueError if the settings choose subsets: the figure shows group means, which are computed before."""
+    """Check that the settings choose no subsets: the figure shows group means, which are computed before.
+
+    Raises:
+        ValueError: If they do.
+    """
     if settings.subsets is not None:
         raise ValueError("subsets cannot be chosen here: group means are over analysis.subsets")
 
