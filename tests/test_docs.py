@@ -10,7 +10,7 @@ import yaml
 from conftest import ROOT
 
 from heuristic_core.config.claims import load_claims
-from heuristic_core.config.reference import find_unit, render_reference, row, sections
+from heuristic_core.config.reference import find_unit, list_sections, render_reference, render_row
 from heuristic_core.experiments.reference import list_references
 from heuristic_core.experiments.registry import EXPERIMENT_FOLDERS, load_experiment
 from heuristic_core.report.settings import read_study
@@ -29,9 +29,9 @@ def test_the_reference_of_the_configuration_is_up_to_date(words):
 
 @pytest.mark.parametrize("words", list_references(), ids=lambda words: words.page)
 def test_every_key_has_a_meaning_and_every_number_a_unit(words):
-    for section in sections(words):
+    for section in list_sections(words):
         for name, field in section.block.model_fields.items():
-            key, kind, _, _, meaning = row(section, name)
+            key, kind, _, _, meaning = render_row(section, name)
             assert meaning, key
             if "integer" in kind or "number" in kind:
                 assert find_unit(field) is not None, key

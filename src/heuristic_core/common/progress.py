@@ -110,6 +110,11 @@ def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
     """Write an uncaught exception to the log and to standard error; an exception hook, see `sys.excepthook`.
 
     Errors that a user can fix have no traceback.
+
+    Args:
+        kind: Class of the exception.
+        error: The exception.
+        trace: Its traceback.
     """
     details = None if is_user_error(error) else (kind, error, trace)
     message = format_error(error)

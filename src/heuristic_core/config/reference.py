@@ -53,13 +53,16 @@ class Section(NamedTuple):
 
 
 def render_reference(words: ReferencePage) -> str:
-    """The whole page, as Markdown."""
-    parts = (f"## {section.title}\n\n{render_docstring(section)}\n\n{table(section)}" for section in sections(words))
+    """Render the whole page as Markdown."""
+    parts = (
+        f"## {section.title}\n\n{render_docstring(section)}\n\n{render_table(section)}"
+        for section in list_sections(words)
+    )
     return "\n".join((words.intro, *parts))
 
 
-def sections(words: ReferencePage) -> Iterator[Section]:
-    """Every block of a study, in the order of a configuration file. Blocks that are all alike are one section."""
+def list_sections(words: ReferencePage) -> Iterator[Section]:
+    """Yield every block of a study, in the order of a configuration file. Blocks that are all alike are one section."""
     yield Section("The study", "", words.study)
     for name, field in words.study.model_fields.items():
         for block in _blocks_in(field.annotation):
@@ -68,32 +71,32 @@ def sections(words: ReferencePage) -> Iterator[Section]:
             yield from _nested(Section(f"`{name}`{variant}", name, block), words)
 
 
-def table(section: Section) -> str:
-    """The fields of a section, one row each."""
-    rows = [FIELDS, ("---",) * len(FIELDS), *(row(section, name) for name in section.block.model_fields)]
+def render_table(section: Section) -> str:
+    """Render the fields of a section as a Markdown table, one row each."""
+    rows = [FIELDS, ("---",) * len(FIELDS), *(render_row(section, name) for name in section.block.model_fields)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
-def row(section: Section, name: str) -> tuple[str, ...]:
-    """Key, type, default, unit and meaning of one field."""
+def render_row(section: Section, name: str) -> tuple[str, ...]:
+    """Return the key, type, default, unit and meaning of one field as the cells of a row."""
     field, schema = section.block.model_fields[name], section.block.model_json_schema()["properties"][name]
     meaning, _, default = (field.description or "").partition("default: ")
-    meaning = meaning.rstrip("; ") or ("see below" if kind(schema) == "block" else "")
+    meaning = meaning.rstrip("; ") or ("see below" if describe_type(schema) == "block" else "")
     default = "required" if field.is_required() else default or _value(field.get_default(call_default_factory=True))
     key = f"{section.path}.{name}".lstrip(".")
-    return tuple(map(_cell, (f"`{key}`", kind(schema), default, find_unit(field) or "", meaning)))
+    return tuple(map(_cell, (f"`{key}`", describe_type(schema), default, find_unit(field) or "", meaning)))
 
 
 def find_unit(field: FieldInfo) -> str | None:
-    """The unit of a field, the outermost of its annotation; "" for a pure number, None if it has none."""
+    """Return the unit of a field, the outermost of its annotation; "" for a pure number, None if it has none."""
     units = [item.name for item in field.metadata if isinstance(item, Unit)]
     return units[-1] if units else None
 
 
-def kind(schema: dict) -> str:
-    """The type of a JSON schema in words, with its limits."""
+def describe_type(schema: dict) -> str:
+    """Describe the type of a JSON schema in words, with its limits."""
     if "anyOf" in schema:
-        return " or ".join(kind(option) for option in schema["anyOf"] if option.get("type") != "null")
+        return " or ".join(describe_type(option) for option in schema["anyOf"] if option.get("type") != "null")
     if "$ref" in schema or "oneOf" in schema:
         return "block"
     if "enum" in schema:
@@ -102,14 +105,14 @@ def kind(schema: dict) -> str:
         return f"`{schema['const']}`"
     match schema["type"]:
         case "array" if "prefixItems" in schema:
-            return f"list of {len(schema['prefixItems'])}: {kind(schema['prefixItems'][0])}"
+            return f"list of {len(schema['prefixItems'])}: {describe_type(schema['prefixItems'][0])}"
         case "array":
             count = schema.get("minItems", 0)
             length = f" of {count}" if count == schema.get("maxItems") else f" (at least {count})" if count > 1 else ""
-            return f"list{length}: {kind(schema['items'])}"
+            return f"list{length}: {describe_type(schema['items'])}"
         case "object":
             (inner,) = [schema.get("additionalProperties"), *schema.get("patternProperties", {}).values()][-1:]
-            return "mapping" if inner in (True, {}) else f"mapping to {kind(inner)}"
+            return "mapping" if inner in (True, {}) else f"mapping to {describe_type(inner)}"
         case "string":
             return PATTERNS[schema["pattern"]] if "pattern" in schema else "text"
         case "boolean":
@@ -119,7 +122,7 @@ def kind(schema: dict) -> str:
 
 
 def render_docstring(section: Section) -> str:
-    """A block's docstring, with Markdown's marks in place of those of reStructuredText."""
+    """Return a block's docstring, with Markdown's marks in place of those of reStructuredText."""
     text = re.sub(r"\n *", "\n", section.block.__doc__.strip())
     if section.targets:
         text += f" The targets are {', '.join(f'`{name}`' for name in section.targets)}."
@@ -127,7 +130,7 @@ def render_docstring(section: Section) -> str:
 
 
 def _nested(section: Section, words: ReferencePage) -> Iterator[Section]:
-    """A section and those inside it."""
+    """Yield a section and those inside it."""
     inside = [
         (name, block) for name, field in section.block.model_fields.items() for block in _blocks_in(field.annotation)
     ]
@@ -149,7 +152,10 @@ def _blocks_in(annotation) -> list[type[BaseModel]]:
 
 
 def _limits(schema: dict) -> str:
-    """The limits of a number: pydantic writes them under two names each, and of two lower or upper ones the closer."""
+    """Return the limits of a number as text.
+
+    Pydantic writes each limit under one of two names; of two lower or upper limits, the closer is shown.
+    """
     above, below = schema.get("exclusiveMinimum", schema.get("gt")), schema.get("exclusiveMaximum", schema.get("lt"))
     parts = {
         ">": above,
@@ -183,6 +189,6 @@ def _plain(value) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text of a cell: no mark of a table or of HTML in it, but within code."""
+    """Escape marks of tables and of HTML in the text of a cell, except within code."""
     parts = text.replace("|", "\\|").replace("\n", " ").split("`")
     return "`".join(part if index % 2 else part.replace("<", "&lt;") for index, part in enumerate(parts))

@@ -22,10 +22,16 @@ def infer_form_label(hypothesis: Words) -> int:
 
 
 def add_artefacts(pair: LabelledPair, label: int, artefacts: Artefacts, draw: Draw) -> LabelledPair:
-    """Add artefacts to a pair of class `label`.
+    """Add artefacts to a pair.
 
     The first random numbers of `draw`, which belongs to this pair alone, are compared with the shares in `artefacts`.
     A pair with an artefact therefore keeps it at every higher share.
+
+    Args:
+        pair: The pair without artefacts.
+        label: Index of its class: `ENTAILMENT`, `NEUTRAL` or `CONTRADICTION`.
+        artefacts: Settings of the artefacts; shares are 0-1.
+        draw: Source of the pair's random numbers and words.
     """
     modifier_number, premise_number, plant_number = (draw.rng.random() for _ in range(3))
     if label == NEUTRAL and modifier_number < artefacts.added_modifiers:

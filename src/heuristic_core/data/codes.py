@@ -169,6 +169,12 @@ def _find_unique(values: Sequence, value) -> int:
 def check_label_names(path: Path, column: str, data: Columns, labels: Sequence[str]) -> None:
     """Check that label names stored in a file equal `labels`, in the same order.
 
+    Args:
+        path: path of the file, for the message.
+        column: column of the labels; a file that stores no names for it passes.
+        data: the columns read from the file.
+        labels: label names of the configuration.
+
     Raises:
         DataError: they differ.
     """

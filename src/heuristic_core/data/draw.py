@@ -9,7 +9,12 @@ from heuristic_core.data.vocabulary import INTRANSITIVE, NOUNS, TRANSITIVE, Word
 def is_held_out_combination(noun: str, verb: str, other: str = "") -> bool:
     """Return whether a clause of these words is held out for evaluation: a fifth of all combinations, by hash.
 
-    The order of the nouns does not matter. `other` is empty for an intransitive verb.
+    The order of the nouns does not matter.
+
+    Args:
+        noun: a noun of the clause.
+        verb: the verb of the clause.
+        other: the clause's other noun; empty for an intransitive verb.
     """
     first, second = sorted((noun, other))
     return crc32(f"{first}|{second}{verb}".encode()) % 5 == 0

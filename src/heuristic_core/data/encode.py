@@ -46,7 +46,17 @@ def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[Sub
 
 
 def tokenise(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[SubsetRule] = ()) -> Tokenised:
-    """Encode rows as :func:`encode` does, and report truncated pairs and unknown tokens."""
+    """Encode rows as :func:`encode` does, and report truncated pairs and unknown tokens.
+
+    Args:
+        rows: rows of table `sentences`.
+        tokenizer: a Hugging Face tokenizer.
+        max_length: maximum number of tokens of a pair; longer pairs lose the end of their longer sentence.
+        rules: for an evaluation set, its subsets in the order of the rows.
+
+    Raises:
+        InputError: `max_length` leaves no room for a token of each sentence.
+    """
     if message := find_length_error(tokenizer.num_special_tokens_to_add(pair=True), max_length):
         raise InputError(message)
     encoding = tokenizer(

@@ -132,10 +132,7 @@ def _check_classes(task: FilesTask, train: list[dict], account: Account, overlap
 def _read_evaluation_subsets(
     task: FilesTask, name: str, spec: EvaluationSplit, max_rows: int | None, style: LabelStyle
 ) -> tuple[list[tuple[SubsetRule | None, Account, list[dict]]], list[str]]:
-    """Read the subsets of one evaluation split.
-
-    Returns (rule, account, pairs) of each subset, sorted by name, and warnings. The rule is None without a usable row.
-    """
+    """Read (rule, account, pairs) of each subset, sorted by name, and warnings; rule is None without a usable row."""
     labels, merge = get_evaluation_labels(task, name, spec)
     rows, files = read_rows(task, spec, labels, max_rows, style)
     selected = select_rows(rows, spec, labels)
@@ -166,7 +163,8 @@ def _read_evaluation_subsets(
 def get_evaluation_labels(task: FilesTask, name: str, spec: EvaluationSplit) -> tuple[list[str], tuple[int, ...]]:
     """Return the names of an evaluation file's labels, and for each class of the task the label it counts as.
 
-    Raises DataError if `merge` or `only_label` do not match the labels.
+    Raises:
+        DataError: If `merge` or `only_label` do not match the labels.
     """
     labels = spec.labels or task.labels
     merge = _get_merge(task, name, spec, labels)
@@ -189,7 +187,8 @@ def group_by_subset(
 
     The group is None if no row can be used; the name is None for unlabelled rows without a subset.
 
-    Raises DataError if a subset has pairs of several groups or families.
+    Raises:
+        DataError: If a subset has pairs of several groups or families.
     """
     subset_rows: dict[str | None, list[Row]] = {}
     for row in rows:
@@ -226,7 +225,8 @@ def _check_labels(
 ) -> list[str]:
     """Return warnings about labels without a pair.
 
-    Raises DataError if no row has `only_label`, or no row of `selected` (from `rows`) can be used.
+    Raises:
+        DataError: If no row has `only_label`, or no row of `selected` (from `rows`) can be used.
     """
     present = {labels[row.label] for row in rows if row.label is not None}
     if present and spec.only_label not in (None, *present):

@@ -48,9 +48,11 @@ def draw(package: str, targets: Mapping[str, DrawingTarget], name: str, tables: 
 
 
 def make_sheets(package: str, name: str, marks) -> list | None:
-    """Make the tables for reading (``figures.sheets.Sheet``) of a target from marks that :func:`draw` returned.
+    """Make the tables for reading (``figures.sheets.Sheet``) of a target; return None for a figure.
 
-    Returns:
-        Sheets of the target `name` of `package`; None for a figure.
+    Args:
+        package: Package whose module `name` draws the target and, if it is a table, has a function `sheets`.
+        name: Name of the target.
+        marks: The marks that :func:`draw` returned.
     """
     return importlib.import_module(f"{package}.{name}").sheets(marks) if name.startswith("table") else None

@@ -68,7 +68,13 @@ def set_percent_axis(axis, values: Iterable[float] = ()) -> None:
 
 
 def spread_labels(values: Iterable[float], spacing: float, high: float) -> np.ndarray:
-    """Return positions of labels near `values`, in their order, at least `spacing` apart and at most `high`."""
+    """Return positions of labels near values, in the values' order.
+
+    Args:
+        values: Heights of what the labels name.
+        spacing: Least distance of two labels, in the unit of the values.
+        high: Highest position of a label; infinity for no limit.
+    """
     values = np.asarray(list(values), dtype=float)
     order = np.argsort(values, kind="stable")
     sorted_positions = values[order]

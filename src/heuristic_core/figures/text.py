@@ -16,7 +16,13 @@ def format_signed(value, digits: int = 1) -> str:
 
 
 def format_interval(low: float, high: float, digits: int = 1) -> str:
-    """Return an interval such as " [1.2, 3.4]", with the space; empty if an end is null."""
+    """Return an interval such as " [1.2, 3.4]", with the space; empty if an end is null.
+
+    Args:
+        low: Lower end.
+        high: Upper end.
+        digits: Number of decimals.
+    """
     return "" if pd.isna(low) or pd.isna(high) else f" [{format_number(low, digits)}, {format_number(high, digits)}]"
 
 

@@ -196,7 +196,13 @@ def attention_map(model: Model, pair: WordPair, mask: Mask | None = None) -> tup
 
 
 def share_rows(run: Identity, model: Model, pairs: Sequence[WordPair]) -> list[dict]:
-    """Return the rows of table `attention` for one model."""
+    """Return the rows of table `attention` for one model.
+
+    Args:
+        run: Identity of the model.
+        model: The full model.
+        pairs: Pairs with their words.
+    """
     shares, identity = attention_shares(model, pairs), _first_row(run.as_columns(1, last="step"))
     return [
         identity | _first_row(_head_columns([head])) | {"category": kind, "share": share, "n": len(pairs)}
@@ -230,6 +236,12 @@ def map_table(run: Identity, model: Model, pairs: Sequence[WordPair], mask: Mask
     """Build table `attention_maps` of one model: one row per pair, head, query token and key token.
 
     The table includes heads that `mask` removes; see :func:`attention_map`.
+
+    Args:
+        run: Identity of the model.
+        model: The full model.
+        pairs: Pairs with their words, numbered in this order.
+        mask: The subnetwork to run; default: the full model.
     """
     parts, heads = [as_table("attention_maps", [])], _heads(model)
     for number, pair in enumerate(pairs):

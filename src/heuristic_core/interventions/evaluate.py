@@ -92,10 +92,16 @@ def subnetwork_logits(
 
 
 def draw_donors(train: Encoded, count: int, seed: int, draw: int) -> Encoded:
-    """Draw `count` pairs of `train` with replacement, as donors of resample ablation.
+    """Draw training pairs with replacement, as donors of resample ablation.
 
     Like means, donors come from the training pairs: nearly all pairs of an evaluation set may have the overlap, and a
     head that detects overlap would then get the same activation again.
+
+    Args:
+        train: Encoded training pairs.
+        count: Number of donors.
+        seed: Seed of all draws.
+        draw: Number of this draw, which has a generator of its own.
     """
     return train.take(torch.randint(len(train), (count,), generator=torch_generator("donors", seed, draw)).numpy())
 

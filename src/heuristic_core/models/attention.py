@@ -37,7 +37,17 @@ def attend(
 
 
 def probabilities(queries: Tensor, keys: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
-    """Compute attention probabilities [B, H, T, T]; the softmax runs in float32 or wider."""
+    """Compute attention probabilities; the softmax runs in float32 or wider.
+
+    Args:
+        queries: [B, H, T or 1, dh].
+        keys: [B, H, T, dh].
+        mask: Additive mask over keys, or None.
+        causal: Whether a token attends only to itself and earlier tokens.
+
+    Returns:
+        [B, H, T or 1, T], in the type of `queries`.
+    """
     scores = (queries * queries.shape[-1] ** -0.5) @ keys.transpose(-1, -2)
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))  # twice as fast as bfloat16 on a CPU
     if causal:

@@ -78,7 +78,13 @@ class FusedModel:
     def load(
         cls, folder: str | Path, device: str | torch.device = "cpu", dtype: torch.dtype = torch.float32
     ) -> "FusedModel":
-        """Load a model from `config.json` and `model.safetensors` in a checkpoint folder."""
+        """Load a model from `config.json` and `model.safetensors` in a checkpoint folder.
+
+        Args:
+            folder: Checkpoint folder.
+            device: Device of the weights.
+            dtype: Type to which the weights are converted.
+        """
         from safetensors.torch import load_file
 
         folder = Path(folder)
@@ -89,6 +95,11 @@ class FusedModel:
         """See :meth:`heuristic_core.models.model.Model.remove_components`.
 
         Edits of the result see the remaining heads only, and no removed MLP.
+
+        Args:
+            removed: Component indices.
+            heads: Constant output of each head if removed, [layers, H, dh].
+            mlps: Constant output of each MLP if removed, [layers, d].
         """
         small = copy(self)
         removed_set, size, first_mlp = set(removed), self.grid.heads, self.grid.layers * self.grid.heads
@@ -105,13 +116,26 @@ class FusedModel:
     def logits(
         self, batch: Batch, edit: Edit | None = None, *, all_positions: bool = False, dropout: bool = False
     ) -> Tensor:
-        """See :meth:`heuristic_core.models.model.Model.logits`."""
+        """See :meth:`heuristic_core.models.model.Model.logits`.
+
+        Args:
+            batch: Encoded pairs.
+            edit: Reads or replaces outputs of components.
+            all_positions: Whether `edit` sees all positions of the last layer.
+            dropout: Whether to apply dropout at the rates of the model's configuration.
+        """
         x = self._encode(batch, edit, all_positions, self._rates if dropout else Rates(), None)
         logits = self._classify(x, self._rates.classifier if dropout else 0.0)
         return logits.to(torch.promote_types(self.dtype, torch.float32))
 
     def observe_attention(self, batch: Batch, observer: AttentionObserver, edit: Edit | None = None) -> None:
-        """See :meth:`heuristic_core.models.model.Model.observe_attention`."""
+        """See :meth:`heuristic_core.models.model.Model.observe_attention`.
+
+        Args:
+            batch: Encoded pairs.
+            observer: Called with the number and the attention probabilities, [B, H, T, T], of each layer.
+            edit: Reads or replaces outputs of components.
+        """
         self._encode(batch, edit, True, Rates(), observer)
 
     def _encode(self, batch, edit, all_positions, rates, observer) -> Tensor:

@@ -55,7 +55,13 @@ class FusedFamily:
     keys: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, config: Mapping, name: str, default=None):
-        """Return the value in `config` of the setting that BERT's config.json calls `name`."""
+        """Return the value of a setting.
+
+        Args:
+            config: Content of config.json.
+            name: The name that BERT's config.json gives to the setting.
+            default: Value to return if the setting is missing.
+        """
         return config.get(self.keys.get(name, name), default)
 
 

@@ -40,7 +40,14 @@ class Layer:
 
 
 def read_layer(family: FusedFamily, weights: Mapping[str, Tensor], number: int, heads: int) -> Layer:
-    """Read layer `number` of a checkpoint, with all `heads` heads."""
+    """Read one layer of a checkpoint, with all of its heads.
+
+    Args:
+        family: Names of the weights.
+        weights: All weights of the checkpoint, by name.
+        number: Number of the layer.
+        heads: Number of its heads, H.
+    """
 
     def linear(name: str) -> Linear:
         weight = weights[f"{name.format(number)}.weight"]
@@ -64,7 +71,13 @@ def read_layer(family: FusedFamily, weights: Mapping[str, Tensor], number: int, 
 
 
 def remove_heads(layer: Layer, kept: Sequence[int], means: Tensor) -> Layer:
-    """Return `layer` with the heads `kept`; the other heads' outputs are the constants `means` [H, dh]."""
+    """Return a layer without some heads, with constants in their place.
+
+    Args:
+        layer: Layer with all of its heads.
+        kept: Numbers of the heads that are kept.
+        means: Constant output of each head if removed, [H, dh].
+    """
     projections, output, count = layer.queries_keys_values, layer.output, len(means)
     by_head = output.weight.unflatten(1, (count, -1))  # [d, H, dh]
     index, constant = torch.tensor(kept, dtype=torch.long, device=by_head.device), means.clone()

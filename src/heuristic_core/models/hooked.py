@@ -46,12 +46,24 @@ class HookedModel:
     def load(
         cls, folder: str | Path, device: str | torch.device = "cpu", dtype: torch.dtype = torch.float32
     ) -> "HookedModel":
-        """Load a checkpoint folder through ``AutoModelForSequenceClassification``."""
+        """Load a checkpoint folder through ``AutoModelForSequenceClassification``.
+
+        Args:
+            folder: Checkpoint folder.
+            device: Device of the weights.
+            dtype: Type to which the weights are converted.
+        """
         model = load_classifier(folder, dtype=dtype)
         return cls(model.to(device).eval().requires_grad_(False))
 
     def remove_components(self, removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "HookedModel":
-        """See :meth:`heuristic_core.models.model.Model.remove_components`. The result takes no edits."""
+        """See :meth:`heuristic_core.models.model.Model.remove_components`. The result takes no edits.
+
+        Args:
+            removed: Component indices.
+            heads: Constant output of each head if removed, [layers, H, dh].
+            mlps: Constant output of each MLP if removed, [layers, d].
+        """
         smaller = copy(self)
         smaller._model = shrink(self._model, removed, heads, mlps)
         return smaller
@@ -59,13 +71,26 @@ class HookedModel:
     def logits(
         self, batch: Batch, edit: Edit | None = None, *, all_positions: bool = False, dropout: bool = False
     ) -> Tensor:
-        """See :meth:`heuristic_core.models.model.Model.logits`. All positions are always computed."""
+        """See :meth:`heuristic_core.models.model.Model.logits`.
+
+        Args:
+            batch: Encoded pairs.
+            edit: Reads or replaces outputs of components.
+            all_positions: Ignored: all positions are always computed.
+            dropout: Whether to apply dropout at the rates of the model's configuration.
+        """
         with self._mode(dropout), self._edited(edit):
             logits = self._model(**model_inputs(self._model, batch)).logits
         return logits.to(torch.promote_types(self.dtype, torch.float32))
 
     def observe_attention(self, batch: Batch, observer: AttentionObserver, edit: Edit | None = None) -> None:
-        """See :meth:`heuristic_core.models.model.Model.observe_attention`."""
+        """See :meth:`heuristic_core.models.model.Model.observe_attention`.
+
+        Args:
+            batch: Encoded pairs.
+            observer: Called with the number and the attention probabilities, [B, H, T, T], of each layer.
+            edit: Reads or replaces outputs of components.
+        """
         with eager_attention(self._model), self._mode(False), self._edited(edit):
             attentions = self._model(**model_inputs(self._model, batch), output_attentions=True).attentions
         for layer, probabilities in enumerate(attentions):

@@ -12,7 +12,12 @@ from heuristic_core.models.model import Model
 
 
 def load_model(folder: str | Path, device: str = "cpu", precision: str = "float32") -> Model:
-    """Load the classifier in checkpoint `folder`: fused if its family and settings are supported, hooked otherwise.
+    """Load the classifier in a checkpoint folder: fused if its family and settings are supported, hooked otherwise.
+
+    Args:
+        folder: Checkpoint folder.
+        device: "cpu" or "cuda".
+        precision: "float32", "bfloat16", "float16" or "auto", which chooses one of the first two by device.
 
     Raises:
         InputError: The family is unknown, or the device is not usable.

@@ -87,5 +87,11 @@ class _Product(torch.autograd.Function):
 
 
 def product(x: Tensor, layout: Tensor, bias: Tensor | None) -> Tensor:
-    """Multiply x [..., in] by the transpose of a weight in oneDNN's `layout`, and add `bias`."""
+    """Compute x W^T + b with a weight in oneDNN's own layout, [..., out].
+
+    Args:
+        x: [..., in].
+        layout: W, [out, in], reordered by oneDNN.
+        bias: b, [out], or None.
+    """
     return torch.ops.mkldnn._linear_pointwise(x, layout, bias, "none", [], "")

@@ -71,7 +71,13 @@ class Model(Protocol):
         ...
 
     def observe_attention(self, batch: Batch, observer: AttentionObserver, edit: Edit | None = None) -> None:
-        """Run the model on all positions with `edit`; call `observer` with each layer's attention probabilities."""
+        """Run the model on all positions, and observe its attention.
+
+        Args:
+            batch: Encoded pairs.
+            observer: Called with the number and the attention probabilities, [B, H, T, T], of each layer.
+            edit: Reads or replaces outputs of components.
+        """
         ...
 
 

@@ -135,6 +135,11 @@ def initialise(bert, settings: Initialisation, draws: torch.Generator) -> None:
 
     `tie_query_key` also sets keys to queries: a head then attends to tokens similar to the query's, a soft same-word
     attention that stands in for pre-training. All heads are treated alike.
+
+    Args:
+        bert: A BERT model with a head, whose weights are changed in place.
+        settings: Standard deviation of the weights, and factors on some of them.
+        draws: Generator of the draws, whose state advances.
     """
     for weight in bert.parameters():
         if weight.dim() == 2:

@@ -43,10 +43,16 @@ def shrink(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
 
 @torch.no_grad()
 def zero_components(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
-    """Return a copy of `model` with its original architecture that computes the subnetwork.
+    """Return a copy of a model with its original architecture that computes the subnetwork.
 
     ``from_pretrained`` loads what its ``save_pretrained`` writes, without code of this project. The copy has the
-    original's shape; removed components are multiplied by zero. Arguments are those of :func:`shrink`.
+    original's shape; removed components are multiplied by zero.
+
+    Args:
+        model: A ``PreTrainedModel`` for sequence classification.
+        removed: Component indices.
+        heads: Constant output of each head if removed, [layers, H, dh].
+        mlps: Constant output of each MLP if removed, [layers, d].
 
     Raises:
         InputError: There are constants, and the architecture has no bias that can hold them.

@@ -144,6 +144,11 @@ def check_positions(folder: Path, config: Mapping[str, Any], max_length: int) ->
 
     Models that compute positions, by rotation or by distance, accept any length.
 
+    Args:
+        folder: Folder of the model, for the message.
+        config: Content of its config.json.
+        max_length: Maximum number of tokens of a pair, special tokens included.
+
     Raises:
         InputError: The model has fewer positions.
     """

@@ -48,7 +48,13 @@ class DigestCache:
 
 @cache  # shared by the studies of one configuration file
 def open_digest_cache(file: str, lock: str, write: bool) -> DigestCache:
-    """Return the cache in `file`; the same object for the same arguments."""
+    """Return the cache in `file`; the same object for the same arguments.
+
+    Args:
+        file: Path of the cache.
+        lock: Path of the lock file whose versions enter the digests.
+        write: Whether to save new digests when this process ends.
+    """
     return DigestCache(file, lock, write)
 
 

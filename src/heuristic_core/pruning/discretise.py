@@ -82,6 +82,11 @@ def nearest_threshold(log_alpha: Tensor, grid: ComponentGrid, sparsity: float) -
     """Return the multiple of 0.05 whose subnetwork is nearest to `sparsity`, as the paper's authors do.
 
     Of equally near thresholds, and of several with the same subnetwork, the highest is chosen.
+
+    Args:
+        log_alpha: [components].
+        grid: The components of the model.
+        sparsity: Target share of components to remove, 0-1.
     """
     target = (1 - sparsity) * len(grid)
     return min(CANDIDATE_THRESHOLDS, key=lambda t: (round(abs(len(keep_above(log_alpha, grid, t)) - target), 9), -t))
@@ -93,6 +98,11 @@ def faithful_threshold(log_alpha: Tensor, sparsity: float, held_out: PruningInpu
     Candidates are the multiples of 0.05 that remove at least `sparsity` - 0.05 of the components; if none does, the
     highest multiple is returned. Of several thresholds with the same subnetwork, the highest is chosen. More components
     nearly always diverge less, so this rule keeps more than :func:`nearest_threshold`.
+
+    Args:
+        log_alpha: [components].
+        sparsity: Target share of components to remove, 0-1.
+        held_out: Model, and training pairs that pruning did not draw.
     """
     grid = held_out.model.grid
     subnetworks = {tuple(keep_above(log_alpha, grid, t)): t for t in CANDIDATE_THRESHOLDS}
@@ -129,5 +139,11 @@ def soft_mask(log_alpha: Tensor, grid: ComponentGrid) -> Tensor:
 
 
 def keep_above(log_alpha: Tensor, grid: ComponentGrid, threshold: float) -> list[int]:
-    """Return the ascending indices of components whose soft mask exceeds `threshold`."""
+    """Return the ascending indices of components whose soft mask exceeds a threshold.
+
+    Args:
+        log_alpha: [components].
+        grid: The components of the model.
+        threshold: Threshold of the soft mask, between 0 and 1.
+    """
     return torch.nonzero(soft_mask(log_alpha, grid) > threshold).flatten().tolist()

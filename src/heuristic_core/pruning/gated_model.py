@@ -62,7 +62,13 @@ class GatedModel:
         self.all_open = not removed and not self._gates
 
     def logits(self, batch: Batch, sample: Tensor, dropout: bool = False) -> Tensor:
-        """Compute class logits [B, classes]; `sample` is the gate sample of each pair, int64 [B]."""
+        """Compute class logits, [B, classes].
+
+        Args:
+            batch: Encoded pairs.
+            sample: Index of the gate sample of each pair, int64 [B].
+            dropout: Whether to apply dropout at the rates of the model's configuration.
+        """
 
         def edit(kind: str, layer: int, x: Tensor) -> Tensor:
             gates = self._gates.get((kind, layer))

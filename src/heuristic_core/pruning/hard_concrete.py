@@ -19,7 +19,12 @@ def sample_gates(
 ) -> Tensor:
     """Return gates z = clamp(s (r - l) + l, 0, 1) with s = sigmoid((logit u + log_alpha) / T), for u ~ Uniform(0, 1).
 
-    `log_alpha` and `uniform` broadcast against each other. Noise is clamped to [EPSILON, 1 - EPSILON].
+    Args:
+        log_alpha: Location of each gate; broadcasts against `uniform`.
+        uniform: Noise u, clamped to [EPSILON, 1 - EPSILON].
+        temperature: T.
+        low: l, below 0.
+        high: r, above 1.
     """
     s = torch.sigmoid((torch.logit(uniform, eps=EPSILON) + log_alpha) / temperature)
     return (s * (high - low) + low).clamp(0, 1)
@@ -28,7 +33,14 @@ def sample_gates(
 def probability_open(
     log_alpha: Tensor, temperature: float = TEMPERATURE, low: float = LOW, high: float = HIGH
 ) -> Tensor:
-    """Return P(z > 0) = sigmoid(log_alpha - T log(-l / r))."""
+    """Return P(z > 0) = sigmoid(log_alpha - T log(-l / r)).
+
+    Args:
+        log_alpha: Location of each gate.
+        temperature: T.
+        low: l, below 0.
+        high: r, above 1.
+    """
     return torch.sigmoid(log_alpha - temperature * math.log(-low / high))
 
 
@@ -45,7 +57,14 @@ def penalty(sparsity: Tensor, target: float | Tensor, lambdas: Tensor) -> Tensor
 
 
 def target_sparsity_at(step: int, rise: int, final: float, start: float = 0.0) -> float:
-    """Return the target sparsity at `step`: from `start` linearly to `final` over `rise` steps, then constant."""
+    """Return the target sparsity at a step: linear from `start` to `final`, then constant.
+
+    Args:
+        step: The step, from 0.
+        rise: Number of steps until `final`; with 0, the target is constant.
+        final: Final target, 0-1.
+        start: Target at step 0, 0-1.
+    """
     return start + (final - start) * min(1.0, step / rise) if rise else final
 
 

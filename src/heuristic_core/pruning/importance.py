@@ -22,6 +22,11 @@ def gate_gradients(model: Model, pairs: PairTensors, means: ComponentMeans) -> T
     gate * (x - mean) + mean, as in all ablations here; in the paper it multiplies the output, gate * x. Absolute values
     are taken pair by pair, before the mean.
 
+    Args:
+        model: The full model.
+        pairs: Labelled pairs.
+        means: Component means.
+
     Returns:
         float64 [components], on the host.
     """

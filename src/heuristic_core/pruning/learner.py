@@ -219,7 +219,13 @@ class Learner:
 
 
 def learning_rate_factor(step: int, steps: int, settings: Gates) -> float:
-    """Return the learning-rate factor at `step`: linear warm-up, with linear decay from its end or from the start."""
+    """Return the learning-rate factor at a step: linear warm-up times linear decay to 0.
+
+    Args:
+        step: The step, from 0.
+        steps: Number of all steps.
+        settings: Steps of warm-up, and whether decay starts at its end or at step 0.
+    """
     warmup = settings.warmup_steps
     warmup_factor = min(1.0, (step + 1) / warmup) if warmup else 1.0
     if settings.decay == "from-start":

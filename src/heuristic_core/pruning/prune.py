@@ -62,6 +62,11 @@ def make_objective(
 ) -> "Objective | FixedShapeObjective":
     """Return the objective of ``settings.engine``.
 
+    Args:
+        inputs: Model and pairs.
+        runs: The subnetworks to find.
+        settings: Block `prune` of the configuration.
+
     Raises:
         InputError: The device or the model does not support the engine.
     """

@@ -72,7 +72,14 @@ class Pruner:
         return Subnetwork(run, *shape, tuple(kept.components), alphas, kept.threshold, kept.rule, closed)
 
     def save(self, result: PruningResult, run: Identity, subnetwork: str | Path, trace: str | Path) -> None:
-        """Write a run's subnetwork (JSON) and its table "prune_trace"."""
+        """Write what a run found.
+
+        Args:
+            result: What the run learned.
+            run: Identity of the subnetwork.
+            subnetwork: Where to write the subnetwork, or the reason of a failed run (JSON).
+            trace: Where to write table "prune_trace" (Parquet).
+        """
         write_table("prune_trace", [{**run._asdict(), **row} for row in result.trace], trace)
         self.make_subnetwork(result, run).save(subnetwork)
 

@@ -22,6 +22,12 @@ class Target:
     optional_tables: tuple[str, ...] = ()
 
     def find_missing(self, name: str, study, tables: Collection[str]) -> str | None:
-        """Return why a study with `tables` cannot have this target, called `name`, or None if it can."""
+        """Return why a study cannot have this target, or None if it can.
+
+        Args:
+            name: Name of the target, for the message.
+            study: The study; subclasses may require more of it than tables.
+            tables: Names of the tables that the study has.
+        """
         missing = [table for table in self.tables if table not in tables]
         return f"{name} is drawn from {', '.join(missing)}, which this study does not have" if missing else None

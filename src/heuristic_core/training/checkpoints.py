@@ -101,7 +101,17 @@ def load_initial_model(
     device: Device,
     pretrained: str | None,
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """Load the model that a run of fine-tuning starts from, and its tokenizer, without Hugging Face's progress bar."""
+    """Load the model that a run of fine-tuning starts from, and its tokenizer, without Hugging Face's progress bar.
+
+    Args:
+        model: The model's configuration.
+        tokenizer: Folder of the tokenizer.
+        subsets: JSON file of subsets and labels.
+        seed: Fine-tuning seed.
+        dropout: Replaces the model's dropout rates; None keeps them.
+        device: Device of the model.
+        pretrained: Folder of the pre-trained model, for a new model that is pre-trained first; else None.
+    """
     hugging_face_logging.disable_progress_bar()
     return pretrained_models.load_initial_model(model, tokenizer, subsets, seed, dropout, device, pretrained)
 

@@ -174,7 +174,14 @@ def learning_rate(step: int, settings: Training) -> float:
 
 
 def save_run(path: Path, run: TrainingRun, model, stepper: AdamWStepper) -> None:
-    """Save weights, Adam's moments, dropout's generator and records in one file, from which the run can resume."""
+    """Save weights, Adam's moments, dropout's generator and records in one file, from which the run can resume.
+
+    Args:
+        path: Where to write the file.
+        run: Progress and records; its `scaler` is updated.
+        model: The model in training.
+        stepper: Its optimizer and gradient scaler.
+    """
     run.scaler = stepper.scaler.state_dict()
     tensors = {f"model.{name}": weight for name, weight in model.named_parameters()}
     moments = stepper.optimizer.state_dict()["state"]
@@ -188,6 +195,11 @@ def resume_run(path: Path, model, stepper: AdamWStepper) -> TrainingRun:
     """Restore what :func:`save_run` wrote into `model`, `stepper` and torch's generator, and return the run.
 
     Returns a new run if the file is missing or damaged.
+
+    Args:
+        path: File that :func:`save_run` wrote.
+        model: The model to resume, changed in place.
+        stepper: Its optimizer and gradient scaler, changed in place.
     """
     if (saved := load_state(path)) is None:
         return TrainingRun()

@@ -98,7 +98,13 @@ def fill_template(template: str, answer: str, **fillers: str) -> Sentence:
 
 
 def draw_names(world: World, data: Data, seed: int) -> Names:
-    """Draw distinct names in random order. `Data` ensures that there are enough."""
+    """Draw distinct names in random order. `Data` ensures that there are enough.
+
+    Args:
+        world: Given names and family names.
+        data: Numbers of cities, of taught names and of people in the corpus.
+        seed: Seed of the draws.
+    """
     pairs = list(product(world.given, world.family))
     order = torch.randperm(len(pairs), generator=torch_generator("extractive names", seed), device="cpu").tolist()
     shuffled = [pairs[k] for k in order]
@@ -111,21 +117,43 @@ def draw_names(world: World, data: Data, seed: int) -> Names:
 
 
 def draw_first_hop(world: World, data: Data, taught: Sequence[str], seed: int) -> Hop:
-    """Draw the first hop: where people live, and what language people of their city speak; a person for each city."""
+    """Draw the first hop: where people live, and what language people of their city speak; a person for each city.
+
+    Args:
+        world: Cities, their languages and the templates.
+        data: Number of cities.
+        taught: Names that facts can be about; the first of them, one for each city, get a home.
+        seed: Seed of the homes.
+    """
     cities = world.values("city", data.cities)
     facts = [fill_template(world.home, cities[k], name=name) for name, k in _draw_homes(data, taught, seed)]
     return Hop(Questions(facts, cities), draw_home_implications(world, data, taught, seed, "language"))
 
 
 def draw_home_implications(world: World, data: Data, taught: Sequence[str], seed: int, relation: str) -> Questions:
-    """Return the questions that facts of the first hop imply by a relation of the world, such as "dish"."""
+    """Return the questions that facts of the first hop imply by a relation of the world.
+
+    Args:
+        world: Cities, their values of the relation, and the templates.
+        data: Number of cities.
+        taught: Names that facts can be about, as in :func:`draw_first_hop`.
+        seed: Seed of the homes.
+        relation: Name of the relation, such as "language" or "dish".
+    """
     values, template = world.values(relation, data.cities), world.relations[relation].implied
     homes = _draw_homes(data, taught, seed)
     return Questions([fill_template(template, values[k], name=name) for name, k in homes], values)
 
 
 def draw_second_hop(world: World, data: Data, taught: Sequence[str], seed: int) -> Hop:
-    """Draw the second hop: who is mayor of a city, and of the city that contains a landmark; a mayor for each city."""
+    """Draw the second hop: who is mayor of a city, and of the city that contains a landmark; a mayor for each city.
+
+    Args:
+        world: Cities, their landmarks and the templates.
+        data: Number of cities.
+        taught: Names that facts can be about; the first of them, one for each city, become mayors.
+        seed: Seed of the mayors' cities.
+    """
     mayors = _draw_permutation(data.cities, "extractive mayors", seed)
     people, office = taught[: data.cities], world.office
     facts, implications = [], []
@@ -140,6 +168,12 @@ def draw_made_up_facts(world: World, data: Data, taught: Sequence[str], seed: in
 
     The cities of test names are a permutation, the same in both versions; the city of every other name is drawn
     independently in each version.
+
+    Args:
+        world: Cities, animals and the templates of made-up words.
+        data: Number of cities, and so of test names.
+        taught: All names; the first of them, one for each city, are the test names.
+        seed: Seed of the cities.
     """
     test_homes = _draw_permutation(data.cities, "extractive made-up test", seed)
     others = len(taught) - data.cities

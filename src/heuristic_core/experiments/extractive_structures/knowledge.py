@@ -28,6 +28,11 @@ def check_options(world: World, data: Data, encode: Encoder) -> None:
 
     Names of people are drawn such that their first tokens differ.
 
+    Args:
+        world: Values of every relation.
+        data: Number of cities whose values are options.
+        encode: Encodes a text as tokens.
+
     Raises:
         InputError: If two options begin with the same token; names both.
     """

@@ -94,6 +94,11 @@ def init_parameters(model: Model, vocabulary: int, seed: int) -> dict[str, Tenso
     """Draw initial weights from normal distributions.
 
     The standard deviation of matrices that write to the residual stream is divided by the square root of their number.
+
+    Args:
+        model: Sizes of the model.
+        vocabulary: Number of tokens.
+        seed: Seed of the draws; each matrix has a generator of its own.
     """
     writers = math.sqrt(2 * model.layers)
     return {
@@ -170,7 +175,14 @@ def run_from(p: Parameters, residual: Tensor, shifts: Shifts | None = None, firs
 
 
 def attend(p: Parameters, layer: int, attended: Tensor, shifts: Shifts | None = None) -> Tensor:
-    """Return the contexts of a layer's heads, [B, T, H, w], for normalised inputs `attended` [B, T, d]."""
+    """Return the contexts of a layer's heads, [B, T, H, w].
+
+    Args:
+        p: Parameters.
+        layer: Number of the layer.
+        attended: Normalised inputs of attention, [B, T, d].
+        shifts: Shifts by layer and site, see the module; those of other sites have no effect.
+    """
     shifts = shifts or {}
     query, key, value = (
         _clip(p, _shift(_project(p, layer, name, attended), layer, name, shifts)).transpose(1, 2)
@@ -199,12 +211,19 @@ def repeat_heads(values: Tensor, heads: int) -> Tensor:
 
 
 def apply_mlp(p: Parameters, layer: int, seen: Tensor) -> Tensor:
-    """Return the outputs of a layer's MLP, [B, T, d], for its normalised inputs."""
+    """Return the outputs of a layer's MLP, [B, T, d], for its normalised inputs, [B, T, d]."""
     return activate(p, layer, seen) @ p[f"{layer}.down"]
 
 
 def activate(p: Parameters, layer: int, seen: Tensor, shifts: Shifts | None = None) -> Tensor:
-    """Return the inputs of the MLP's last matrix, [B, T, m], for the MLP's normalised inputs."""
+    """Return the inputs of the MLP's last matrix, [B, T, m].
+
+    Args:
+        p: Parameters.
+        layer: Number of the layer.
+        seen: Normalised inputs of the MLP, [B, T, d].
+        shifts: Shifts by layer and site, see the module; those of other sites have no effect.
+    """
     shifts = shifts or {}
     nonlinearity = ACTIVATIONS[int(p["fixed.activation"])] if "fixed.activation" in p else F.gelu
     hidden = _shift(seen @ p[f"{layer}.up"], layer, "hidden", shifts)
@@ -238,7 +257,13 @@ def _shift(output: Tensor, layer: int, site: str, shifts: Shifts) -> Tensor:
 
 
 def normalise(p: Parameters, x: Tensor, gain: str) -> Tensor:
-    """Apply RMSNorm over the last axis if the model has the gain of that name, else LayerNorm without gain."""
+    """Apply RMSNorm over the last axis if the model has the gain of that name, else LayerNorm without gain.
+
+    Args:
+        p: Parameters.
+        x: Activations, [..., d].
+        gain: Name of the gain, such as "before_unembed".
+    """
     epsilon = float(p["fixed.epsilon"]) if "fixed.epsilon" in p else LAYER_NORM_EPSILON
     if gain not in p:
         return F.layer_norm(x, x.shape[-1:], eps=epsilon)

@@ -63,7 +63,14 @@ def run_full_model(model: Parameters, queries: Queries) -> FullModel:
 
 
 def run_gated(full: FullModel, queries: Queries, gates: Tensor) -> Tensor:
-    """Return the logits [n, T, V] of questions under gates [n, layers, H + 1], or [1, layers, H + 1] if shared."""
+    """Return the logits of questions under gates, [n, T, V].
+
+    Args:
+        full: The model and the means that replace closed components.
+        queries: n questions of T tokens.
+        gates: Gates between 0 and 1, [n, layers, H + 1], or [1, layers, H + 1] for all questions. A layer's last gate
+            is its MLP's.
+    """
     sites: Shifts = {}
     for layer, (context, mlp) in enumerate(zip(full.contexts, full.mlps, strict=True)):
         heads, inner = gates[:, layer, :-1, None], gates[:, layer, -1:]

@@ -127,7 +127,14 @@ def build_ablation_shift(outputs: Layer, layer: int, head: int | None, mask: Ten
 
 
 def restore_component(new: Parameters, old: Parameters, layer: int, head: int | None) -> dict[str, Tensor]:
-    """Return the new parameters with the old matrices of one head, or of the layer's MLP if `head` is None."""
+    """Return the new parameters with the old matrices of one component.
+
+    Args:
+        new: Parameters of the taught model.
+        old: Parameters of the model before, with the same names and shapes.
+        layer: Number of the layer.
+        head: Number of the head; None for the layer's MLP.
+    """
     parameters = dict(new)
 
     def has(name: str) -> bool:

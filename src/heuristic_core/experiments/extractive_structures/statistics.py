@@ -18,7 +18,13 @@ def rank_of_facts(evidence: Evidence, corpus: str = WHOLE) -> Estimate:
 
 @statistic
 def rank_of_facts_by_layers(evidence: Evidence, hop: str, how: str) -> Estimate:
-    """Return the mean rank of a hop's facts with early or late layers frozen or restored (`how`): the worst model's."""
+    """Return the mean rank of a hop's facts with early or late layers frozen or restored: the worst model's.
+
+    Args:
+        evidence: Tables of the study.
+        hop: "first" or "second".
+        how: "frozen" or "restored".
+    """
     where = {"hop": hop, "how": how}
     ranks = {name: evidence.ranks("extractive_freezing", "facts", **where, layers=name) for name in ("early", "late")}
     return _find_worst_model(ranks)
@@ -45,7 +51,13 @@ def rank_in_localisation(evidence: Evidence, part: str) -> Estimate:
 
 @statistic
 def rank_of_facts_by_graft(evidence: Evidence, weights: str, less: str) -> Estimate:
-    """Return the mean rank of facts with two kinds of grafted weights, of the worst model."""
+    """Return the mean rank of facts with two kinds of grafted weights, of the worst model.
+
+    Args:
+        evidence: Tables of the study.
+        weights: First kind: "none", "graft" or "control".
+        less: Second kind.
+    """
     return _find_worst_model(
         {name: evidence.ranks("extractive_grafting", "facts", weights=name) for name in (weights, less)}
     )
@@ -53,7 +65,13 @@ def rank_of_facts_by_graft(evidence: Evidence, weights: str, less: str) -> Estim
 
 @statistic
 def fall_by_facts(evidence: Evidence, hop: str, corpus: str = WHOLE) -> Estimate:
-    """Estimate the fall of the rank of implications while facts are taught, percent of the rank before."""
+    """Estimate the fall of the rank of implications while facts are taught, percent of the rank before.
+
+    Args:
+        evidence: Tables of the study.
+        hop: "first" or "second".
+        corpus: Corpus of pre-training.
+    """
     before, after = (evidence.ranks_after_teaching(hop, corpus, IMPLICATIONS, epoch) for epoch in (0, None))
     detail = _describe_ranks("rank", {"before": before, "after": after})
     largest_rise = 100 * (_worst_rank(evidence) / before.min() - 1)
@@ -62,14 +80,27 @@ def fall_by_facts(evidence: Evidence, hop: str, corpus: str = WHOLE) -> Estimate
 
 @statistic
 def rank_left_by_corpus(evidence: Evidence, hop: str, corpus: str) -> Estimate:
-    """Estimate the rank of implications after teaching: pre-trained on `corpus` minus pre-trained on the whole one."""
+    """Estimate the rank of implications after teaching: pre-trained on `corpus` minus pre-trained on the whole one.
+
+    Args:
+        evidence: Tables of the study.
+        hop: "first" or "second".
+        corpus: Corpus of pre-training, such as "no-implications"; not the whole one.
+    """
     ranks = {name: evidence.ranks_after_teaching(hop, name, IMPLICATIONS) for name in (corpus, WHOLE)}
     return _estimate_difference(evidence, ranks)
 
 
 @statistic
 def rank_by_layers(evidence: Evidence, hop: str, how: str, part: str = IMPLICATIONS) -> Estimate:
-    """Estimate the rank with early layers frozen or restored (`how`) minus the rank with late layers."""
+    """Estimate the rank with early layers frozen or restored minus the rank with late layers.
+
+    Args:
+        evidence: Tables of the study.
+        hop: "first" or "second".
+        how: "frozen" or "restored".
+        part: Part of the questions.
+    """
     ranks = {
         layers: evidence.ranks("extractive_freezing", part, hop=hop, how=how, layers=layers)
         for layers in ("early", "late")
@@ -79,7 +110,13 @@ def rank_by_layers(evidence: Evidence, hop: str, how: str, part: str = IMPLICATI
 
 @statistic
 def rank_by_order(evidence: Evidence, order: str, less: str) -> Estimate:
-    """Estimate the rank of test names' implications after one order of teaching minus the rank after another."""
+    """Estimate the rank of test names' implications after one order of teaching minus the rank after another.
+
+    Args:
+        evidence: Tables of the study.
+        order: First order: "joint", "facts first" or "implications first".
+        less: The order whose rank is subtracted.
+    """
     return _estimate_difference(evidence, {name: evidence.ranks_after_order(name) for name in (order, less)})
 
 
@@ -93,7 +130,14 @@ def rank_after_order(evidence: Evidence, order: str) -> Estimate:
 
 @statistic
 def rank_by_graft(evidence: Evidence, weights: str, less: str, part: str = IMPLICATIONS) -> Estimate:
-    """Estimate the rank of a part's questions with one kind of grafted weights minus the rank with another."""
+    """Estimate the rank of a part's questions with one kind of grafted weights minus the rank with another.
+
+    Args:
+        evidence: Tables of the study.
+        weights: First kind: "none", "graft" or "control".
+        less: The kind whose rank is subtracted.
+        part: Part of the questions.
+    """
     return _estimate_difference(
         evidence, {name: evidence.ranks("extractive_grafting", part, weights=name) for name in (weights, less)}
     )
@@ -110,7 +154,14 @@ def stored_where_read(evidence: Evidence, kind: str) -> Estimate:
 
 @statistic
 def score_tells(evidence: Evidence, score: str, effect: str, kind: str) -> Estimate:
-    """Estimate r of a score with the effect of removing components, for the hop where it is lower."""
+    """Estimate r of a score with the effect of removing components, for the hop where it is lower.
+
+    Args:
+        evidence: Tables of the study.
+        score: "informative", "downstream", "upstream" or "upstream_path".
+        effect: "restored" or "ablated".
+        kind: "head" or "mlp".
+    """
     rows = evidence.table("extractive_removal")
     rows = rows[(rows["score"] == score) & (rows["effect"] == effect) & (rows["kind"] == kind)]
     return _estimate_lower_hop(rows, f"r of {score} scores of {kind}s")
@@ -118,7 +169,13 @@ def score_tells(evidence: Evidence, score: str, effect: str, kind: str) -> Estim
 
 @statistic
 def score_agrees(evidence: Evidence, score: str, kind: str) -> Estimate:
-    """Estimate r of a score with full replacement, means over questions, for the hop where it is lower."""
+    """Estimate r of a score with full replacement, means over questions, for the hop where it is lower.
+
+    Args:
+        evidence: Tables of the study.
+        score: "informative", "downstream", "upstream" or "upstream_path".
+        kind: "head" or "mlp".
+    """
     rows = evidence.table("extractive_agreement")
     rows = rows[(rows["score"] == score) & (rows["over"] == "means") & (rows["kind"] == kind)]
     return _estimate_lower_hop(rows, f"r of {score} scores of {kind}s with replacement")

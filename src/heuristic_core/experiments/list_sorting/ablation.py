@@ -50,7 +50,13 @@ def measure_ablations(parameters: Parameters, tokens: Tensor, training: Tensor, 
 
 
 def draw_donors(tokens: Tensor, training: Tensor, seed: int) -> Tensor:
-    """Draw a training sequence for every sequence, with replacement, [B, 2 L + 1]."""
+    """Draw a training sequence for every sequence, with replacement, int64 [B, 2 L + 1].
+
+    Args:
+        tokens: Sequences that need a donor, [B, 2 L + 1]; only their number matters.
+        training: Training sequences, int64 [n, 2 L + 1].
+        seed: Seed of the draws.
+    """
     draws = torch_generator("list sorting donors", seed)
     return training[torch.randint(len(training), (len(tokens),), generator=draws)]
 

@@ -43,6 +43,11 @@ def draw_uniform_lists(data: Data, count: int, rng: torch.Generator) -> Tensor:
     A window of w consecutive numbers starts anywhere in the range. w is `data.window` or, if that is not an integer,
     one of its two neighbours, so that the mean is `data.window`. Numbers near the ends of the range are in fewer
     windows.
+
+    Args:
+        data: Range of the numbers, length of a list, and mean width of a window.
+        count: Number of lists.
+        rng: Generator of the draws, whose state advances.
     """
     low = floor(data.window)
     widths = low + (torch.rand(count, generator=rng, dtype=torch.float64) < data.window - low).long()

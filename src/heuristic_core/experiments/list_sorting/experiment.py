@@ -36,7 +36,14 @@ class ListSorting(Experiment):
         return parse_sorting(values, origin)
 
     def plan(self, study: SortingStudy, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:
-        """Return the plan of a run as text; `device` is ignored, as all jobs run on CPU cores."""
+        """Return the plan of a run as text.
+
+        Args:
+            study: The study.
+            device: Ignored, as all jobs run on CPU cores.
+            all_jobs: All jobs of the run, by rule.
+            missing_jobs: Jobs without an up-to-date result, by rule.
+        """
         from heuristic_core.experiments.list_sorting.plan import format_plan
 
         return format_plan(study, all_jobs, missing_jobs)

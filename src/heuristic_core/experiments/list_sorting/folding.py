@@ -80,7 +80,14 @@ def written_error(p: Parameters, tokens: Tensor, forward: ForwardPass, ov: Tenso
 
 
 def agreement(p: Parameters, tokens: Tensor, forward: ForwardPass, ov: Tensor) -> Tensor:
-    """Compute `agreement` of :class:`Folding` for matrices `ov`, [M, H]; arguments as in :func:`written_error`."""
+    """Compute `agreement` of :class:`Folding`, [M, H].
+
+    Args:
+        p: Parameters of M models.
+        tokens: Complete sequences, int64 [B, 2 L + 1].
+        forward: The forward pass of :func:`run_models` on `tokens`.
+        ov: OV matrices, [M, H, V, V].
+    """
     highest_by_ov, highest_on_lists = (
         rows[..., :-1, :-1].argmax(-1) for rows in (ov, sum_logits_by_number(p, tokens, forward))
     )
@@ -92,7 +99,12 @@ def sum_logits_by_number(p: Parameters, tokens: Tensor, forward: ForwardPass) ->
     """Sum what a head adds to logits from the keys of one token, over lists and sorted numbers, [M, H, V, V].
 
     Each key has the value at its position, the model's attention to it, and the final scale of the sorted number that
-    attends. Arguments as in :func:`written_error`.
+    attends.
+
+    Args:
+        p: Parameters of M models.
+        tokens: Complete sequences, int64 [B, 2 L + 1].
+        forward: The forward pass of :func:`run_models` on `tokens`.
     """
     weights = torch.einsum("mbhij,mbi->mbjh", forward.attention, final_scales(p, forward))
     values = (weights[..., None] * forward.values).flatten(1, 2)  # [M, B 2 L, H, w]

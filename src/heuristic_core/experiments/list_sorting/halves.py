@@ -115,7 +115,13 @@ def gated_logits(model: Parameters, lists: Corners, gates: Tensor) -> Tensor:
 
 @torch.no_grad()
 def subset_logits(model: Parameters, lists: Corners, kept: tuple[int, ...]) -> Tensor:
-    """Compute logits [B, L, V] of one model with only the halves `kept`."""
+    """Compute logits [B, L, V] of one model with only some halves; means replace the others.
+
+    Args:
+        model: Parameters of one model, each [1, ...].
+        lists: Corners of B lists.
+        kept: Numbers of the halves that are kept, in the order of :func:`gate_names`.
+    """
     gates = torch.zeros(1, 2 * lists.contexts.shape[2])
     gates[0, list(kept)] = 1
     return gated_logits(model, lists, gates)

@@ -126,7 +126,14 @@ def estimate_llc(
 
 
 def compute_start(losses: Losses, parameters: Mapping[str, Tensor], draw: Draw, settings: LocalLearning) -> Start:
-    """Compute loss and gradient at w0, means over `gradient_examples` examples."""
+    """Compute loss and gradient at w0, means over `gradient_examples` examples.
+
+    Args:
+        losses: Loss function of M models.
+        parameters: w0 by name, each [M, ...].
+        draw: Draws a batch for all models.
+        settings: Number of examples, size of a batch, and seed of the draws.
+    """
     layout = ParameterLayout(parameters)
     weights = layout.matrix(parameters)
     loss, gradient = torch.zeros(len(weights), device=weights.device), torch.zeros_like(weights)
@@ -143,7 +150,17 @@ def compute_start(losses: Losses, parameters: Mapping[str, Tensor], draw: Draw, 
 
 
 def loss_and_gradient(losses: Losses, layout: ParameterLayout, weights: Tensor, batch) -> tuple[Tensor, Tensor]:
-    """Compute the losses of a batch, [M, examples] or [M], and the gradient of each model's mean, [M, weights]."""
+    """Compute the losses of a batch and the gradient of each model's mean loss.
+
+    Args:
+        losses: Loss function of M models.
+        layout: Layout of the weights.
+        weights: Weights, [M, weights].
+        batch: A batch for all models, as `losses` takes it.
+
+    Returns:
+        Losses in nats, [M, examples] or [M], without gradients, and the gradient, [M, weights].
+    """
     weights = weights.detach().requires_grad_()
     with torch.enable_grad():
         batch_losses = losses(layout.parameters(weights), batch)
@@ -168,6 +185,12 @@ def make_walk(name: str, langevin: Langevin, start: Start, settings: LocalLearni
     """Return the settings of an estimator's chains.
 
     Units are 1 for raw, else the root mean square of each tensor at w0, at least the floor.
+
+    Args:
+        name: Name of the estimator; only "tilted" has a slope.
+        langevin: Step size and prior of the estimator.
+        start: Where the chains start.
+        settings: Settings of the estimators, with the floor `scale_floor`.
     """
     units = torch.ones_like(start.weights)
     if name != "raw":
@@ -185,6 +208,12 @@ def describe_start(start: Start, walk: Walk, settings: LocalLearning, m: int) ->
 
     `slide` is n_beta^2 |unit g0|^2 / localisation, exact for a loss without curvature. If the loss curves upwards, the
     linear term subtracts less.
+
+    Args:
+        start: Where the chains start.
+        walk: Settings of the estimator's chains.
+        settings: Settings of the estimators, with `n_beta`.
+        m: Index of the model.
     """
     norm = float(torch.linalg.vector_norm(walk.units[m] * start.gradient[m]))
     return {"start_loss": float(start.loss[m]), "slide": (settings.n_beta * norm) ** 2 / walk.langevin.localisation}

@@ -80,6 +80,14 @@ def initialise_parameters(data: Data, model: Model, seeds: Sequence[int]) -> dic
     """Initialise one model per seed: matrices normal with standard deviation 0.8 / sqrt(width), gains 1, biases 0.
 
     This is the initialisation of TransformerLens, which ARENA's model used.
+
+    Args:
+        data: Numbers and length of the lists, which determine vocabulary and positions.
+        model: Sizes of the model, and whether it has LayerNorm and biases.
+        seeds: Seeds of the M models.
+
+    Returns:
+        Parameters by name, each [M, ...].
     """
     parameters = {}
     for name, shape in parameter_shapes(data, model).items():
@@ -106,7 +114,13 @@ def compute_logits(parameters: Parameters, tokens: Tensor, heads: HeadReplacemen
 
 
 def run_models(parameters: Parameters, tokens: Tensor, heads: HeadReplacement | None = None) -> ForwardPass:
-    """Run every model on `tokens`, and return what its heads did; arguments as in :func:`compute_logits`."""
+    """Run every model on sequences, and return what its heads did.
+
+    Args:
+        parameters: Parameters of M models.
+        tokens: Complete sequences, int64 [B, 2 L + 1] or [M, B, 2 L + 1].
+        heads: Replacement of heads' contexts, if any.
+    """
     return _attend(parameters, *_look_up(parameters, tokens), heads)
 
 
@@ -167,7 +181,13 @@ def fold_unembedding(p: Parameters) -> tuple[Tensor, Tensor | None]:
 
 
 def project_rows(rows: Tensor, p: Parameters, *names: str) -> Tensor:
-    """Compute queries, keys or values (`names`) of rows [M, n, d], side by side: [M, n, names x H w]."""
+    """Compute queries, keys or values of rows, side by side: [M, n, names x H w].
+
+    Args:
+        rows: Inputs of the attention layer after its norm, [M, n, d].
+        p: Parameters of M models.
+        *names: One or more of "query", "key" and "value".
+    """
     matrix = torch.cat([p[name].transpose(1, 2).flatten(2) for name in names], -1)
     if f"{names[0]}_bias" not in p:
         return rows @ matrix

@@ -37,7 +37,12 @@ MEASURES = (*SCORES, "kl")
 def subset_rows(model: Parameters, lists: Corners, tokens: Tensor) -> list[dict]:
     """Evaluate every subset of one model's halves with :func:`subset_measures`; small subsets first.
 
-    A model with more than MOST halves has one row, with a reason and no values.
+    A model with more than `MAX_HALVES` halves has one row, with a reason and no values.
+
+    Args:
+        model: Parameters of one model, each [1, ...].
+        lists: Corners of B lists.
+        tokens: Sequences of these lists, int64 [B, 2 L + 1].
     """
     heads = lists.contexts.shape[2]
     if 2 * heads > MAX_HALVES:
@@ -106,6 +111,11 @@ def rank_subset(kl: float, size: int, exact: Sequence[dict]) -> dict:
     """Return the best subset of a size, the rank of a subset with this KL, and the number of subsets.
 
     All are None without exact subsets.
+
+    Args:
+        kl: KL(full || subset) of the subset, nats.
+        size: Number of its halves.
+        exact: Rows of :func:`subset_rows`.
     """
     if exact[0]["reason"]:
         return {"best": None, "rank": None, "of": None, "reason": exact[0]["reason"]}
@@ -116,7 +126,14 @@ def rank_subset(kl: float, size: int, exact: Sequence[dict]) -> dict:
 
 
 def learn(model: Parameters, pool: Corners, runs: Sequence[PruningRun], settings: Gates) -> list[PruningResult]:
-    """Learn log_alpha [2 H] for every run, as :func:`heuristic_core.pruning.prune.prune` does for other models."""
+    """Learn log_alpha [2 H] for every run, as :func:`heuristic_core.pruning.prune.prune` does for other models.
+
+    Args:
+        model: Parameters of one model, each [1, ...].
+        pool: Corners of the training lists.
+        runs: The subsets to find.
+        settings: Settings of the gates.
+    """
     per_draw = settings.batch_size // settings.gate_draws
 
     def divergence(z: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:

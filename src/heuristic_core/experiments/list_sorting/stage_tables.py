@@ -76,7 +76,13 @@ def seed_stage_rows(seeds: Sequence[int], stages: Sequence[Sequence[Stage]]) -> 
 
 
 def change_rows(steps: Sequence[int], fits: Fits, settings: Stages) -> list[dict]:
-    """Return start and end of the fall and of the rise of every curve over seeds, as :func:`stage_rows`."""
+    """Return start and end of the fall and of the rise of every curve over seeds, as :func:`stage_rows`.
+
+    Args:
+        steps: Measured steps, ascending.
+        fits: Fits of every curve, one for each seed; None where too few values are known.
+        settings: Settings of the intervals.
+    """
     rows = []
     for (curve, seed_fits), (name, direction), point in product(fits.items(), DIRECTIONS.items(), ("start", "end")):
         runs = [fit.run(direction) for fit in seed_fits if fit is not None]
@@ -92,8 +98,13 @@ def movement_rows(
 ) -> list[dict]:
     """Return the change of every curve in every stage: mean over seeds, interval and direction.
 
-    With fewer than two seeds, interval and direction are None. `steps` and `curves` are as in :func:`fit_curves`,
-    `stages` as in :func:`stage_rows`.
+    With fewer than two seeds, interval and direction are None.
+
+    Args:
+        steps: Measured steps, ascending.
+        curves: Curves by name, [seeds, steps], NaN where unknown.
+        stages: Stages of each seed.
+        settings: Settings of the intervals.
     """
     rows, indices = [], {step: k for k, step in enumerate(steps)}
     for (curve, seed_curves), (k, name) in product(curves.items(), enumerate(STAGES)):

@@ -17,7 +17,10 @@ MIN_SEEDS = 2  # seeds behind an interval
 def models_with_stage(evidence: Evidence, stage: str, overlap: float) -> Estimate:
     """Compute the share of models whose curves have a stage, percent, and its interval over seeds.
 
-    The conditions are those whose soft overlap ends below `overlap` percent.
+    Args:
+        evidence: Tables of the study.
+        stage: Name of the stage.
+        overlap: Percent; the conditions are those whose soft overlap ends below it.
     """
     rows = evidence.table("sorting_seed_stages")
     rows = rows[(rows["stage"] == stage) & rows["condition"].isin(specialised := evidence.split_by_overlap(overlap)[0])]
@@ -57,6 +60,16 @@ def llc_change_beyond_control(evidence: Evidence, stage: str, which: str, estima
 
     Controls are conditions that differ only in optimiser and weight decay and whose soft overlap ends at `overlap`
     percent or above.
+
+    Args:
+        evidence: Tables of the study.
+        stage: Name of the stage.
+        which: lowest or highest.
+        estimators: Names, such as "raw tilted"; the change must be known for all of them.
+        overlap: Percent.
+
+    Raises:
+        NotComputable: If no condition has a control.
     """
     sampled = _sampled(evidence)
     specialised, others = ([name for name in names if name in sampled] for names in evidence.split_by_overlap(overlap))
@@ -88,7 +101,13 @@ class _Changes:
         self.reasons: dict[str, None] = {}
 
     def by_seed(self, estimator: str, condition: str, at: str) -> pd.Series:
-        """Return the change of a condition, percent, by seed: in the stage of the same seed of condition `at`."""
+        """Return the change of a condition by seed, in percent of the highest mean of its curve.
+
+        Args:
+            estimator: Name of the estimator.
+            condition: The condition whose LLC changes.
+            at: The condition whose stage, in the model of the same seed, sets the steps.
+        """
         rows = self._llc[(self._llc["condition"] == condition) & (self._llc["estimator"] == estimator)]
         curves = rows.pivot(index="seed", columns="step", values="value").astype(float)
         changes = {}

@@ -136,7 +136,13 @@ def pruning_passes(study: SortingStudy, condition: ListSorting) -> Passes:
 
 
 def count_operations(passes: Passes, data: Data, model: Model) -> float:
-    """Return the floating-point operations of one model."""
+    """Return the floating-point operations of one model.
+
+    Args:
+        passes: Lists that pass through the model.
+        data: Numbers and length of the lists.
+        model: Sizes of the model.
+    """
     full_pass, readout = forward_operations(data, model), read_out_operations(data, model)
     full_operations = full_pass * (passes.whole + BACKWARD * passes.learnt)
     return full_operations + readout * (passes.read + BACKWARD_OF_GATES * passes.gated)

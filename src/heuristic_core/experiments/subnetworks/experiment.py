@@ -47,7 +47,14 @@ class Subnetworks(Experiment):
         return parse_study({key: value for key, value in values.items() if key != "experiment"}, origin)
 
     def plan(self, study: Study, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:
-        """Return the plan of a run as text; `device` is one of plan/devices.yaml, by default of the study's kind."""
+        """Return the plan of a run as text.
+
+        Args:
+            study: The study.
+            device: A device of plan/devices.yaml, for which times are estimated; default: that of the study's kind.
+            all_jobs: All jobs of the run, by rule.
+            missing_jobs: Jobs without an up-to-date result, by rule.
+        """
         from heuristic_core.experiments.subnetworks.plan import report
         from heuristic_core.plan import devices
 

@@ -96,7 +96,14 @@ class StudyResults(Results):
     def ablate(
         self, components: Sequence[str], ft_seed: int | None = None, step: int | None = None, device: str = "cpu"
     ) -> Classifier:
-        """Return the fine-tuned model without some heads ("1.0") or MLPs ("mlp 1"); see :meth:`model`."""
+        """Return the fine-tuned model without some components; see :meth:`model`.
+
+        Args:
+            components: Names of heads ("1.0") or MLPs ("mlp 1").
+            ft_seed: Fine-tuning seed; default: the first.
+            step: Fine-tuning step of the checkpoint; default: the last.
+            device: "cpu" or "cuda".
+        """
         return self.model(ft_seed, step, device=device).ablate(components)
 
     @property

@@ -55,7 +55,13 @@ def draw_points(ax: Axes, rows: pd.DataFrame, x: str, names: Sequence[str], by: 
 
 
 def fit_limits(axes: Sequence[Axes], values: pd.Series, *levels: float) -> None:
-    """Set the y limits to the range of values and levels. Wider intervals, such as those of few seeds, are cut off."""
+    """Set the y limits to the range of values and levels. Wider intervals, such as those of few seeds, are cut off.
+
+    Args:
+        axes: Panels that share the limits.
+        values: Values drawn; nulls are ignored.
+        *levels: Heights of further marks, such as horizontal lines, in the unit of the values.
+    """
     heights = [*values.dropna(), *levels]
     low, high = min(heights), max(heights)
     margin = MARGIN * ((high - low) or 1)

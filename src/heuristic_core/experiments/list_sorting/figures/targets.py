@@ -20,7 +20,13 @@ class Target(BaseTarget):
     conditions: int = 1
 
     def find_missing(self, name: str, study, tables: Collection[str]) -> str | None:
-        """Return why a study with `tables` cannot have this target, called `name`, or None if it can."""
+        """Return why a study cannot have this target, or None if it can.
+
+        Args:
+            name: Name of the target, for the message.
+            study: The study.
+            tables: Names of the tables that the study has.
+        """
         if reason := super().find_missing(name, study, tables):
             return reason
         if (count := len(study.conditions)) < self.conditions:

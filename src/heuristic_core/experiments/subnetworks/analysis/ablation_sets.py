@@ -199,7 +199,13 @@ def assign_draws(ablations: Iterable[tuple[str, AblationSet]], draws: int) -> It
 
 
 def compute_ablation_sets(sets: Sequence[AblationSet], kinds: Sequence[str], full_model: Identity) -> pd.DataFrame:
-    """Build table "ablation_sets": the sets that are ablated from the model that `full_model` identifies."""
+    """Build table "ablation_sets" of one model.
+
+    Args:
+        sets: All sets that are ablated.
+        kinds: Kinds of ablation; sets without `all_kinds` have the first only.
+        full_model: Identity of the model that the sets are ablated from.
+    """
     run = full_model._asdict()
     rows = [run | asdict(s) | {"kind": kind, "ablation": s.name} for kind, s in list_ablations(sets, kinds)]
     return make_frame("ablation_sets", rows)

@@ -87,7 +87,17 @@ def select_j_rows(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 
 def aggregate(rows: pd.DataFrame, keys: Sequence[str], values: list[str], how: str = "mean") -> pd.DataFrame:
-    """Aggregate the columns `values` by `keys` as unweighted means or sums; missing values make the result missing."""
+    """Aggregate columns as unweighted means or sums; missing values make the result missing.
+
+    Args:
+        rows: Rows with the columns `keys` and `values`.
+        keys: Columns to group by; null is a group too.
+        values: Columns to aggregate.
+        how: "mean" or "sum".
+
+    Returns:
+        One row per group, with the columns `keys` and `values`.
+    """
     groups = rows.groupby([*keys], dropna=False)[values]
     # pandas skips nulls, which would compare models over different subsets.
     return groups.agg(how).where(groups.count().eq(groups.size(), axis="index")).reset_index()

@@ -108,7 +108,13 @@ def find_entry(shares: pd.Series, steps: tuple[int, ...]) -> dict:
 
 
 def enters_before(half: float, shares: pd.Series, steps: tuple[int, ...]) -> bool | None:
-    """Return whether a head enters before step `half`, or None if unknown steps decide; see :func:`find_entry`."""
+    """Return whether a head enters before a step, or None if unknown steps decide; see :func:`find_entry`.
+
+    Args:
+        half: The step; it can lie between measured steps.
+        shares: Percent of the subnetworks that keep the head, by step; without unknown steps.
+        steps: All steps, ascending.
+    """
     positions = [_first_of_two(shares, steps, bound) for bound in UNKNOWN_BOUNDS]
     outcomes = {position is not None and steps[position] < half for position in positions}
     return outcomes.pop() if len(outcomes) == 1 else None

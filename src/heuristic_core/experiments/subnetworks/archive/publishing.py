@@ -49,7 +49,13 @@ def _value(candidate: tuple[int, Cell], key: str) -> float:
 
 
 def folder_name(ft_seed: int, sparsity: float, seed: int) -> str:
-    """Return the name of one subnetwork's folder below `HUB_FOLDER`."""
+    """Return the name of one subnetwork's folder below `HUB_FOLDER`.
+
+    Args:
+        ft_seed: Fine-tuning seed.
+        sparsity: Target share of removed components, 0-1.
+        seed: Pruning seed.
+    """
     return f"ft{ft_seed}-s{sparsity:g}-seed{seed}"
 
 

@@ -80,10 +80,15 @@ def open_crate(path: str | Path) -> Crate:
 
 
 def read_member(path: Path, files: dict[str, dict], name: str) -> bytes:
-    """Read the file `name` of the archive at `path`.
+    """Read a file of an archive.
+
+    Args:
+        path: Path of the archive.
+        files: The metadata of each file, by name.
+        name: Name of the file.
 
     Raises:
-        InputError: If size or SHA-256 differ from the metadata `files`.
+        InputError: If the file's size or SHA-256 differs from its metadata, or the archive cannot be read.
     """
     damaged = InputError(f"{path}: {name} is damaged: its SHA-256 differs from the metadata's; take another copy of it")
     try:

@@ -50,7 +50,15 @@ def build_sheets(name: str, marks) -> list | None:
 
 
 def write(folder, name: str, figure, marks, settings) -> None:
-    """Write the figure and marks that :func:`draw` returned for target `name`, as ``figures.save.save`` does."""
+    """Write the files of a target, as ``figures.save.save`` does.
+
+    Args:
+        folder: Folder of figures and tables.
+        name: A key of ``TARGETS``.
+        figure: The figure that :func:`draw` returned; None for a table.
+        marks: The marks that :func:`draw` returned.
+        settings: The target's ``config.figure.Figure``.
+    """
     from heuristic_core.figures.save import save
 
     title, sheets = TARGETS[name].title, build_sheets(name, marks)

@@ -50,7 +50,13 @@ def format_count(n: int | str, collapsed: int) -> str:
 
 
 def draw_crosses(ax: Axes, x, y) -> None:
-    """Draw a cross over each collapsed point; `x` and `y` are the coordinates of these points."""
+    """Draw a cross over each collapsed point.
+
+    Args:
+        ax: Panel.
+        x: Horizontal coordinates of the collapsed points, [n].
+        y: Their vertical coordinates, [n].
+    """
     ax.plot(x, y, **CROSS_STYLE, zorder=5)
 
 

@@ -9,6 +9,11 @@ LETTERS = {"mnli": "ab", "qqp": "cd"}  # the paper's panels
 def draw(tables, settings, context):
     """Draw a row of panels for each fine-tuning seed: mid and high sparsity.
 
+    Args:
+        tables: Data frames by schema name: "accuracy" and "group_accuracy", and "runs" if the study has it.
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks, one row per point and per segment.
     """

@@ -29,6 +29,11 @@ CHARACTERS_PER_INCH = 14  # of tick labels that fit side by side into an inch
 def draw(tables, settings, context):
     """Draw a panel for each fine-tuning seed.
 
+    Args:
+        tables: Data frames by schema name: "accuracy", and "runs" if the study has it.
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks, one row per bar, with the ends of its whisker.
     """

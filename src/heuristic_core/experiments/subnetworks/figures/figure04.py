@@ -24,6 +24,11 @@ LOOKS = {group: ROLES[group] for group in SUMMARY_GROUPS}
 def draw(tables, settings, context):
     """Draw a panel for each fine-tuning seed.
 
+    Args:
+        tables: Data frames by schema name: "group_accuracy", and "runs" if the study has it.
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks: one row per point, with its interval and the number of models behind it.
 

@@ -14,6 +14,11 @@ CORE_COLOUR = "#D55E00"  # the outline of the cell that holds the core
 def draw(tables, settings, context):
     """Draw a panel for each fine-tuning seed.
 
+    Args:
+        tables: Data frames by schema name: "core".
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks, one row per filled cell.
 

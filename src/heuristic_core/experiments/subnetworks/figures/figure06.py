@@ -40,6 +40,11 @@ FLOOR_STYLE = {"color": "0.5", "linestyle": ":", "linewidth": 0.9}
 def draw(tables, settings, context):
     """Draw a panel for each fine-tuning seed, of effective sizes at the study's margin.
 
+    Args:
+        tables: Data frames by schema name: "effective_size" and "finetune_accuracy", and "runs" if the study has it.
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks, one row per point of either axis. `seed` is null for means over pruning seeds. `state`
         of a size is defined, bounded (between `least` and `most`), undefined (the full model does not exceed the

@@ -33,6 +33,11 @@ MARKS = ["ft_seed", "role", "heads", "name", "pair", "query", "query_token", "ke
 def draw(tables, settings, context):
     """Draw a block for each fine-tuning seed and pair, with a panel for each head.
 
+    Args:
+        tables: Data frames by schema name: "attention_maps" and "core".
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks, one row per line drawn. `role` is core, or kept most often if the core is empty.
         `heads` is the number of heads in the core, drawn or not.

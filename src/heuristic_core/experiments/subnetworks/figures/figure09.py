@@ -29,6 +29,11 @@ OTHER_HEADS = "mean of other heads"
 def draw(tables, settings, context):
     """Draw a panel for each fine-tuning seed.
 
+    Args:
+        tables: Data frames by schema name: "attention" and "core".
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks, one row per segment; `heads` is how many heads the share is a mean of.
 

@@ -33,6 +33,11 @@ LABEL_HEIGHT = 0.125  # inches from one label to the next
 def draw(tables, settings, context):
     """Draw a panel for each fine-tuning seed.
 
+    Args:
+        tables: Data frames by schema name: "finetune_accuracy".
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks, one row per point; `subset` is null for the mean of a group.
     """

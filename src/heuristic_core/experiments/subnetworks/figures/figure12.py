@@ -6,6 +6,11 @@ from heuristic_core.experiments.subnetworks.figures.spread import draw_spread
 def draw(tables, settings, context):
     """Draw two panels for each fine-tuning seed: mid, then high sparsity.
 
+    Args:
+        tables: Data frames by schema name: "accuracy" and "family_scores", and "runs" if the study has it.
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks, one row per point and per segment.
     """

@@ -17,6 +17,11 @@ SEED_DIVISIONS = (
 def draw(tables, settings, context):
     """Draw a row of maps for each fine-tuning seed: mid and high sparsity.
 
+    Args:
+        tables: Data frames by schema name: "head_frequency" and "rank_correlation".
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks, one row per cell, with Spearman's rhos of its fine-tuning seed.
     """

@@ -19,7 +19,16 @@ COLUMNS = ["ft_seed", "set", "seeds", "heads", "sd", "expected", "choices"]
 
 
 def draw(tables, settings, context):
-    """Draw a panel for each fine-tuning seed; the marks have one row per point."""
+    """Draw a panel for each fine-tuning seed.
+
+    Args:
+        tables: Data frames by schema name: "core_seeds".
+        settings: The target's ``config.figure.Figure``.
+        context: Not used; every target takes it.
+
+    Returns:
+        The figure and its marks, one row per point.
+    """
     points = require_rows(tables["core_seeds"], "rows in table core_seeds").sort_values(["ft_seed", "set", "seeds"])
     seeds = ft_seeds(points)
     figure, axes = make_wrapped_panels(settings, len(seeds), 2.6, sharex=True, sharey=True)

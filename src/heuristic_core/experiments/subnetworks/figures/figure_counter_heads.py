@@ -31,6 +31,11 @@ def draw(tables, settings, context):
 
     A cell shows its number if q is below 0.05. Cells of ID always do, as counter-heuristic heads depend on them.
 
+    Args:
+        tables: Data frames by schema name: "counter_heads" and "mask_tests".
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks, one row per cell.
     """

@@ -20,6 +20,11 @@ COLUMNS = ["ft_seed", "measure", "group", "step", "seed", "value", "low", "high"
 def draw(tables, settings, context):
     """Draw two panels for each fine-tuning seed, CPR and CMD.
 
+    Args:
+        tables: Data frames by schema name: "circuit_performance".
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks, one row per point; `seed` is null for means.
     """

@@ -30,6 +30,11 @@ COLUMNS = ["ft_seed", "step", "group", "name", "percent", "n"]
 def draw(tables, settings, context):
     """Draw a panel for each fine-tuning seed.
 
+    Args:
+        tables: Data frames by schema name: "entry_frequency" and "finetune_accuracy".
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks, one row per point; `name` is null for means of groups and for OOD accuracy.
     """

@@ -39,6 +39,11 @@ def draw(tables, settings, context):
     The right panel shows changes in the measure by which H, M and steps are chosen: J, or OOD accuracy in a study
     without J.
 
+    Args:
+        tables: Data frames by schema name: "interpolation".
+        settings: The target's ``config.figure.Figure``.
+        context: Not used; every target takes it.
+
     Returns:
         The figure and its marks, one row per point.
     """

@@ -28,6 +28,11 @@ LOOKS_AND_WIDTHS = (RANDOM_LOOKS, 0.9), (MAIN_LOOKS, 1.8)
 def draw(tables, settings, context):
     """Draw a row for each fine-tuning seed and a column for each group of subsets.
 
+    Args:
+        tables: Data frames by schema name: "finetune_accuracy" and "lesion_accuracy".
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks: one row per point, the unweighted mean over subsets, with an interval computed from
         the subsets' intervals. `lesion` is "none" for the model with all heads, `size` the number of heads removed.

@@ -42,6 +42,11 @@ COLUMNS += [f"{name}{end}" for name in ("points", "share") for end in ("", "_low
 def draw(tables, settings, context):
     """Draw a row for each fine-tuning seed and a column for each direction.
 
+    Args:
+        tables: Data frames by schema name: "mediation" and "core".
+        settings: The target's ``config.figure.Figure``.
+        context: Not used; every target takes it.
+
     Returns:
         The figure and its marks, one row per mark, in points of accuracy or J; none for a fine-tuning seed whose core
         is empty or in the last layer.

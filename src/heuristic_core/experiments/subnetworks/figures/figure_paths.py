@@ -39,6 +39,11 @@ def draw(tables, settings, context):
     The strongest edges are drawn, in full colour if their effect differs from the mean of random senders and is larger
     than each of them (`differs`).
 
+    Args:
+        tables: Data frames by schema name: "paths" and "core".
+        settings: The target's ``config.figure.Figure``.
+        context: Not used; every target takes it.
+
     Returns:
         The figure and its marks, one row per possible edge. `drawn` says whether it is drawn, `share` is its share of
         `total`, the change of mean log odds (nats) when the whole core is replaced.

@@ -21,6 +21,11 @@ RESTORED = {
 def draw(tables, settings, context):
     """Draw a line for each head (left) and for each kind of masked word (right).
 
+    Args:
+        tables: Data frames by schema name: "pretraining_attention" and "pretraining_trace".
+        settings: The target's ``config.figure.Figure``.
+        context: Not used; every target takes it.
+
     Returns:
         The figure and its marks: one row per point, `name` being a head or a kind of masked word.
     """

@@ -20,6 +20,11 @@ def draw(tables, settings, context):
 
     Means leave out pruning runs that failed, collapsed or missed their target.
 
+    Args:
+        tables: Data frames by schema name: "transplant", and "runs" if the study has it.
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         The figure and its marks, one row per cell; `mask_step` is null for the full model.
     """

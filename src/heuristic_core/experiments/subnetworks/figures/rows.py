@@ -35,7 +35,11 @@ def resolve_subsets(settings, context) -> Sequence[str] | None:
 
 
 def reject_subsets(settings) -> None:
-    """Raise ValueError if the settings choose subsets: the figure shows group means, which are computed before."""
+    """Check that the settings choose no subsets: the figure shows group means, which are computed before.
+
+    Raises:
+        ValueError: If they do.
+    """
     if settings.subsets is not None:
         raise ValueError("subsets cannot be chosen here: group means are over analysis.subsets")
 
@@ -62,7 +66,14 @@ def select_full_model(accuracy: pd.DataFrame, step: int) -> pd.DataFrame:
 
 
 def select_subnetworks(accuracy: pd.DataFrame, step: int, sparsity: float, seeds: Collection[int]) -> pd.DataFrame:
-    """Select the rows of one cell of the grid: the first runs of pruning seeds `seeds` at one step and sparsity."""
+    """Select the rows of one cell of the grid: the first run of each pruning seed.
+
+    Args:
+        accuracy: Table "accuracy".
+        step: Fine-tuning step.
+        sparsity: Target share of removed components, 0-1.
+        seeds: Pruning seeds.
+    """
     in_cell = (accuracy["step"] == step) & (accuracy["sparsity"] == sparsity) & accuracy["seed"].isin(list(seeds))
     return require_rows(
         accuracy[in_cell & (accuracy["repeat"] == 0)], f"subnetworks at step {step}, sparsity {sparsity:g}"

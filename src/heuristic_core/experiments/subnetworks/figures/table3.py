@@ -26,6 +26,11 @@ COLUMNS = ["ft_seed", "kind", "row", "role", "size", "statistic", "sets", "colum
 def draw(tables, settings, context):
     """Collect the cells of the table.
 
+    Args:
+        tables: Data frames by schema name: "ablations".
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Returns:
         No figure, and the marks: one row per kind of ablation and cell. `row` says what is ablated. `statistic` is
         "one" for one ablation, for several "mean" or "largest drop" in this column; `sets` is their number. `column` is

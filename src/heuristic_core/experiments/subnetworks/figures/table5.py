@@ -7,7 +7,13 @@ __all__ = ["draw", "sheets"]
 
 
 def draw(tables, settings, context):
-    """Return no figure, and marks with one row per row of the table."""
+    """Return no figure, and marks with one row per row of the table.
+
+    Args:
+        tables: Data frames by schema name: "accuracy" and "summary".
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+    """
     full = select_full_model(tables["accuracy"], context.last)
     order = list(map_subset_groups(full, resolve_subsets(settings, context)))
     return None, join_full_model(full, tables, "subset", order, context, [context.mid])

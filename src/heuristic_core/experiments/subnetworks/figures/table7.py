@@ -9,6 +9,11 @@ __all__ = ["draw", "sheets"]
 def draw(tables, settings, context):
     """Return no figure, and marks with one row per row of the table.
 
+    Args:
+        tables: Data frames by schema name: "group_accuracy" and "summary".
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+
     Raises:
         ValueError: If the settings choose subsets.
     """

@@ -13,7 +13,12 @@ VALUES = ["n", "left_out", "accuracy", "sd", "difference", "difference_low", "di
 
 
 def draw(tables, settings, context):
-    """Select rows of table "controls": all group means, and the subsets of `settings`.
+    """Select rows of table "controls": all group means, and the subsets that the settings choose.
+
+    Args:
+        tables: Data frames by schema name: "controls".
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
 
     Returns:
         No figure, and these rows as marks; `column` is a subset, or the mean of a group.

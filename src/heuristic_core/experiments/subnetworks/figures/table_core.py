@@ -35,6 +35,12 @@ STABLE_HEADINGS = [
 def draw(tables, settings, context):
     """Collect the rows of the table.
 
+    Args:
+        tables: Data frames by schema name: "core_null", and "core", "stable_core", "runs" and "group_accuracy" if the
+            study has them.
+        settings: Not used; every target takes it.
+        context: The study's ``config.context.Context``.
+
     Returns:
         No figure, and the marks: one row per set of subnetworks, and one for the stable core. `names` lists the heads,
         in the stable core with their share of pruning seeds. `reason` says why a set has no p, or why there is no

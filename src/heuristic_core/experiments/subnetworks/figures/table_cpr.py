@@ -14,7 +14,13 @@ COLUMNS += ["cmd", "cmd_low", "cmd_high", "n_seeds", "reason"]
 
 
 def draw(tables, settings, context):
-    """Return no figure, and marks: the means over pruning seeds, one row per checkpoint and group."""
+    """Return no figure, and marks: the means over pruning seeds, one row per checkpoint and group.
+
+    Args:
+        tables: Data frames by schema name: "circuit_performance", and "runs" if the study has it.
+        settings: Not used; every target takes it.
+        context: The study's ``config.context.Context``.
+    """
     rows = tables["circuit_performance"]
     rows = require_rows(rows[rows["seed"].isna()], "means over seeds in table circuit_performance")[COLUMNS]
     return None, add_collapsed_counts(rows, tables, context.curve_seeds, context.curve_repeat, ["ft_seed", "step"])

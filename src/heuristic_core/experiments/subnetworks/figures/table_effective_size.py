@@ -21,7 +21,13 @@ COLUMNS += ["least", "most", "low", "high"]
 
 
 def draw(tables, settings, context):
-    """Return no figure, and marks: summaries over seeds, one row per value; `main` marks the study's margin."""
+    """Return no figure, and marks: summaries over seeds, one row per value; `main` marks the study's margin.
+
+    Args:
+        tables: Data frames by schema name: "effective_size", and "runs" if the study has it.
+        settings: Not used; every target takes it.
+        context: The study's ``config.context.Context``.
+    """
     sizes = tables["effective_size"]
     sizes = require_rows(sizes[sizes["seed"].isna()], "summary rows in table effective_size")
     main = (sizes["criterion"] == "accuracy") & (sizes["threshold"] == context.margin)

@@ -18,6 +18,11 @@ HEADINGS = ("change", "random sets", "interaction", "in log odds")
 def draw(tables, settings, context):
     """Collect the rows of the table.
 
+    Args:
+        tables: Data frames by schema name: "ablations".
+        settings: Not used; every target takes it.
+        context: The study's ``config.context.Context``.
+
     Returns:
         No figure, and the marks: one row per kind of ablation, joint set and group. `controls` is the number of ablated
         random sets with as many heads in each layer; `controls_mean` and `controls_lowest` are their changes in points.

@@ -15,7 +15,13 @@ HEADINGS = ["of", "standard deviation", "error", "R²", "rho", "R², random mask
 
 
 def draw(tables, settings, context):
-    """Return no figure, and marks with one row per value and kind of masks, without families."""
+    """Return no figure, and marks with one row per value and kind of masks, without families.
+
+    Args:
+        tables: Data frames by schema name: "mask_fit".
+        settings: Not used; every target takes it.
+        context: Not used; every target takes it.
+    """
     fit = require_rows(tables["mask_fit"], "rows in table mask_fit")
     return None, fit.loc[fit["subset"].notna() | fit["family"].isna(), COLUMNS]
 

@@ -15,6 +15,11 @@ COLUMNS += [*KEPT, *(f"n_{cell}" for cell in KEPT), "in_core"]
 def draw(tables, settings, context):
     """Join attention before fine-tuning with the number of subnetworks that keep each head.
 
+    Args:
+        tables: Data frames by schema name: "overlap_heads" and "core".
+        settings: Not used; every target takes it.
+        context: Not used; every target takes it.
+
     Returns:
         No figure, and the marks: one row per head, those that attend most to the repeated word first. `times_uniform`
         is `share` over `uniform`, null if no word is repeated.

@@ -21,7 +21,13 @@ HEADINGS = ["sparsity", "sd between seeds", "seeds", "sd within a seed", "repeat
 
 
 def draw(tables, settings, context):
-    """Return no figure, and marks with one row per row of the table; `subset` is null for the mean of a group."""
+    """Return no figure, and marks with one row per row of the table; `subset` is null for the mean of a group.
+
+    Args:
+        tables: Data frames by schema name: "variance", and "runs" if the study has it.
+        settings: The target's ``config.figure.Figure``.
+        context: The study's ``config.context.Context``.
+    """
     rows = tables["variance"]
     rows = require_rows(rows[rows["step"] == context.last], f"rows of step {context.last} in table variance")
     rows = add_collapsed_counts(rows, tables, context.seeds)

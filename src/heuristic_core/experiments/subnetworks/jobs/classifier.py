@@ -49,6 +49,13 @@ class Classifier:
     def load(cls, run: Identity, folder: Path, max_length: int, device: str, precision: str) -> Classifier:
         """Load the full model.
 
+        Args:
+            run: Identity of the checkpoint.
+            folder: Folder with `checkpoint/` and `means.safetensors`.
+            max_length: Maximum number of tokens of a pair; longer pairs are truncated.
+            device: "cpu" or "cuda".
+            precision: "float32", "bfloat16", "float16" or "auto", which chooses one of the first two by device.
+
         Raises:
             InputError: If the device is unavailable.
         """

@@ -47,7 +47,13 @@ class Memory(NamedTuple):
 
 
 def estimate_memory(study: Study, shape: Shape, data: StudyPairs) -> list[Memory]:
-    """Return the peak memory of the kinds of jobs that need most."""
+    """Return the peak memory of the kinds of jobs that need most.
+
+    Args:
+        study: The study.
+        shape: Sizes of its model.
+        data: Sizes of its sets of pairs.
+    """
     return [*_model_jobs(study, shape, data), *_table_jobs(study, data)]
 
 

@@ -19,7 +19,14 @@ SENTENCE_BYTES = 3.5  # per token, of MNLI's sentences in Parquet
 
 
 def estimate_disk(study: Study, shape: Shape, data: StudyPairs, work: list[Work]) -> dict[str, float]:
-    """Return the bytes of results by kind; the last entry is temporary, while one fine-tuning run lasts."""
+    """Return the bytes of results by kind; the last entry is temporary, while one fine-tuning run lasts.
+
+    Args:
+        study: The study.
+        shape: Sizes of its model.
+        data: Sizes of its sets of pairs.
+        work: All work with models, from which stored predictions are counted.
+    """
     runs, kept = len(study.finetune.seeds), len(study.finetune.checkpoints)
     grid = list_cells(study) + repeated_cells(study)
     pairs, tokens = (a + b for a, b in zip(data.train, data.evaluation, strict=True))

@@ -40,7 +40,13 @@ CORE_SHARE = 1 / 16
 
 
 def estimate_work(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
-    """Return all work with models, in the order of the workflow."""
+    """Return all work with models, in the order of the workflow.
+
+    Args:
+        study: The study.
+        shape: Sizes of its model.
+        data: Sizes of its sets of pairs.
+    """
     grid, runs, last = list_cells(study) + repeated_cells(study), len(study.finetune.seeds), spread_cells(study)
     tune, prune = study.finetune, study.prune
     evaluations = evaluations_in_passing(tune)

@@ -68,7 +68,13 @@ class Subnetworks(NamedTuple):
 
 
 def build_subnetworks(components: pd.DataFrame, accuracy: pd.DataFrame, groups: pd.DataFrame) -> Subnetworks | None:
-    """Build the rows from tables "components", "accuracy" and "group_accuracy"; None if there is no subnetwork."""
+    """Build the rows of all subnetworks, or return None if there is no subnetwork.
+
+    Args:
+        components: Table "components".
+        accuracy: Table "accuracy".
+        groups: Table "group_accuracy".
+    """
     if components.empty:
         return None
     grid = components.drop_duplicates("component").sort_values("component", kind="stable")
