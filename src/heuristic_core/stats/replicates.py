@@ -1,6 +1,7 @@
 """Count the training seeds on which a claim holds, over studies that differ only in their pre-trained model."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import pandas as pd
 import scipy  # loads scipy.stats on first use, as in `seeds`
@@ -10,6 +11,7 @@ from heuristic_core.stats.frames import make_frame
 from heuristic_core.stats.verdicts import CONTRADICTED, SUPPORTED, is_test
 
 
+@cache
 def compute_share_interval(holding: int, total: int) -> tuple[float, float]:
     """Compute the 95 % interval of the share of seeds on which a claim holds (Clopper and Pearson 1934).
 
