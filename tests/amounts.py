@@ -22,5 +22,5 @@ def by_chance(count: int) -> float:
 
 def first_fast(*values, fast: int = 1) -> list:
     """The parameters `values` of a test, of which all but the first are for the slow tier."""
-    given = [value if isinstance(value, tuple) else (value,) for value in values]
-    return [pytest.param(*each, marks=[] if at < fast else pytest.mark.slow) for at, each in enumerate(given)]
+    cases = [value if isinstance(value, tuple) else (value,) for value in values]
+    return [pytest.param(*each, marks=[] if at < fast else pytest.mark.slow) for at, each in enumerate(cases)]

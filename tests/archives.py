@@ -19,14 +19,14 @@ def script(name):
     return module
 
 
-def export(root: Path, settings: dict, archive: Path, **given) -> dict[str, bytes]:
-    """Write the archive of the study in the folder `root`; its members by name. given: other files."""
+def export(root: Path, settings: dict, archive: Path, **other_files) -> dict[str, bytes]:
+    """Write the archive of the study in the folder `root`; its members by name. other_files: more of them."""
     files = {
         "workflow": ROOT / "Snakefile",
         "claims": CLAIMS,
         "lock": ROOT / "envs" / "requirements.txt",
         "citation": ROOT / "CITATION.cff",
-    } | given
+    } | other_files
     options = [word for name, path in files.items() for word in (f"--{name}", str(path))]
     options += ["--settings", json.dumps(settings), "--root", str(root), "--archive", str(archive)]
     script("export").main([*options, "--log", str(archive.with_suffix(".log"))])

@@ -65,6 +65,6 @@ def extractive() -> dict[str, Tensor]:
         "grafts": grafts.rows,
         "localisation": localisation_rows(grafts.knows, grafts.learned, made.first, cities, settings, encode, 1),
     }
-    floats = {name: [v for row in some for v in row.values() if isinstance(v, float)] for name, some in rows.items()}
+    floats = {name: [v for row in group for v in row.values() if isinstance(v, float)] for name, group in rows.items()}
     result = {name: torch.tensor(values, dtype=torch.float64) for name, values in floats.items()}
     return result | {"losses": losses} | {f"weight {name}": value for name, value in start.items()}

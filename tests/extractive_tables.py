@@ -81,8 +81,8 @@ def _freezing(world):
         ranks = {layers: world[how][hop, layers] for layers in ("early", "late")} | {"none": 1.0, "all": BEFORE}
         for layers, rank in ranks.items():
             for part in ("facts", "implications"):
-                own = rank if part == "implications" else world["facts"]
-                yield {"hop": hop, "how": how, "layers": layers} | answers(part, own, seed)
+                part_rank = rank if part == "implications" else world["facts"]
+                yield {"hop": hop, "how": how, "layers": layers} | answers(part, part_rank, seed)
 
 
 def _ordering(world):

@@ -66,8 +66,8 @@ def interpolation_rows():
             if ft_seed == 2:
                 continue
             steps = ((1, 2), True, 45), ((0, 1), False, 60)
-            for place, (one, added, value) in enumerate(steps, start=1):
-                row = about | {"role": "path", "place": place, "added": added} | head(*one)
+            for place, (position, added, value) in enumerate(steps, start=1):
+                row = about | {"role": "path", "place": place, "added": added} | head(*position)
                 yield row | _values(value, value - 10, "H")
             yield about | {"role": "with", "added": True} | head(1, 2) | _values(45, 35, "H")
             yield about | {"role": "without", "added": False} | head(1, 2) | _values(20, -40, "M")

@@ -56,16 +56,16 @@ def subset_rows(rng, means, scale):
 def accuracy_rows(rng):
     for ft_seed in FT_SEEDS:
         full = {"id": 100, "ood": 70, "ood-entailment": 96}
-        own = run(ft_seed, step=2200)
-        yield from (own | {"sparsity": 0.0, "seed": None, "repeat": 0} | row for row in subset_rows(rng, full, 12))
+        run_keys = run(ft_seed, step=2200)
+        yield from (run_keys | {"sparsity": 0.0, "seed": None, "repeat": 0} | row for row in subset_rows(rng, full, 12))
         for sparsity in SPARSITIES:
             decay = max(0, 1 - sparsity / 0.5)
             means = {"id": 100 - 12 * sparsity**2, "ood": 70 * decay, "ood-entailment": 96}
             for seed in CONTEXT.seeds if sparsity in (0.35, 0.5) else CONTEXT.curve_seeds:
-                identity = own | {"sparsity": sparsity, "seed": seed, "repeat": 0}
+                identity = run_keys | {"sparsity": sparsity, "seed": seed, "repeat": 0}
                 yield from (identity | row for row in subset_rows(rng, means, 8 * decay))
         for seed in CONTEXT.repeats:  # another run of a seed: no figure but those of `curve_repeat` 1 may show it
-            identity = own | {"sparsity": 0.35, "seed": seed, "repeat": 1}
+            identity = run_keys | {"sparsity": 0.35, "seed": seed, "repeat": 1}
             yield from (identity | row for row in subset_rows(rng, dict.fromkeys(full, 1.0), 0))
 
 
@@ -175,11 +175,11 @@ def control_rows(rng):
             for subset, group, family in places:
                 learned = levels["learned"] + rng.normal()
                 for control, level in levels.items():
-                    one, difference = control == "importance", learned - level
+                    single, difference = control == "importance", learned - level
                     compared = control != "learned"
                     yield run(ft_seed, step=2200, sparsity=sparsity, control=control) | {
-                        "subset": subset, "group": group, "family": family, "n": 1 if one else 12, "left_out": 0,
-                        "accuracy": level if compared else learned, "sd": None if one else 2.5,
+                        "subset": subset, "group": group, "family": family, "n": 1 if single else 12, "left_out": 0,
+                        "accuracy": level if compared else learned, "sd": None if single else 2.5,
                         "difference": difference if compared else None,
                         "difference_low": difference - 5 if compared else None,
                         "difference_high": difference + 5 if compared else None,

@@ -18,22 +18,22 @@ from functools import cache
 from pathlib import Path
 
 
-def run(arguments: list[str], folder: Path, environment: dict[str, str], own: bool) -> subprocess.CompletedProcess:
-    """`python -m snakemake ARGUMENTS` in `folder`. own: with the code of this checkout."""
+def run(arguments: list[str], folder: Path, environment: dict[str, str], current: bool) -> subprocess.CompletedProcess:
+    """`python -m snakemake ARGUMENTS` in `folder`. current: with the code of this checkout."""
     with tempfile.TemporaryDirectory(prefix="hc") as place:
-        said = [os.path.join(place, name) for name in ("stdout", "stderr")]
-        request = {"arguments": arguments, "folder": str(folder), "environment": dict(environment), "said": said}
-        server = _server(own)
+        paths = [os.path.join(place, name) for name in ("stdout", "stderr")]
+        request = {"arguments": arguments, "folder": str(folder), "environment": dict(environment), "said": paths}
+        server = _server(current)
         server.stdin.write(json.dumps(request) + "\n")
         server.stdin.flush()
         status = int(server.stdout.readline())
-        return subprocess.CompletedProcess(arguments, status, *(Path(path).read_text() for path in said))
+        return subprocess.CompletedProcess(arguments, status, *(Path(path).read_text() for path in paths))
 
 
 @cache
-def _server(own: bool) -> subprocess.Popen:
+def _server(current: bool) -> subprocess.Popen:
     """The process that forks, one for each of pytest's."""
-    root = str(Path(__file__).parent.parent) if own else ""
+    root = str(Path(__file__).parent.parent) if current else ""
     command = [sys.executable, __file__, root]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(server.stdin.close)

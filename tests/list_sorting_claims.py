@@ -41,8 +41,8 @@ def models(measure, **by_condition):
     ]
 
 
-def statistic(name, given, **options):
-    return STATISTICS[name](given, **options)
+def statistic(name, study_evidence, **options):
+    return STATISTICS[name](study_evidence, **options)
 
 
 def exact_zero_bound(seeds: int) -> float:

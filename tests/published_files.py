@@ -22,8 +22,8 @@ def import_study(folder, to, task, *more):
     spec.loader.exec_module(module)
     wanted = [*TABLES, *(["ablations", "core_null"] if task == "mnli" else [])]
     outputs = [word for t in wanted for word in (f"--{t.replace('_', '-')}", str(to / f"{t}.parquet"))]
-    given = ["--folder", folder, "--task", task, "--study", to / "study.json", "--log", to / "import.log"]
-    module.main([*map(str, given), *outputs, *more])
+    arguments = ["--folder", folder, "--task", task, "--study", to / "study.json", "--log", to / "import.log"]
+    module.main([*map(str, arguments), *outputs, *more])
     about = json.loads((to / "study.json").read_text())
     return {t: read_table(to / f"{t}.parquet") for t in wanted} | {"study": about}
 

@@ -35,16 +35,16 @@ def snakemake(
     fork: in a fork of a process with its imports done; always, but where `options` ask for more than an environment.
     """
     files = config if isinstance(config, list) else [config]
-    given = ["--snakefile", str(checkout / "Snakefile"), "--directory", str(folder)]
-    given += ["--configfile", *map(str, files), "--cores", "2", "--scheduler", "greedy", *map(str, arguments)]
+    command = ["--snakefile", str(checkout / "Snakefile"), "--directory", str(folder)]
+    command += ["--configfile", *map(str, files), "--cores", "2", "--scheduler", "greedy", *map(str, arguments)]
     other = checkout != ROOT
     if options.keys() <= {"env"} if fork is None else fork:
         environment = options.get("env", os.environ) | ({"PYTHONPATH": str(checkout / "src")} if other else {})
-        done = forked.run(given, checkout if other else Path.cwd(), environment, own=not other)
+        done = forked.run(command, checkout if other else Path.cwd(), environment, current=not other)
     else:
         if other:
             options = {"cwd": checkout, "env": os.environ | {"PYTHONPATH": str(checkout / "src")}} | options
-        done = subprocess.run([sys.executable, "-m", "snakemake", *given], capture_output=True, text=True, **options)
+        done = subprocess.run([sys.executable, "-m", "snakemake", *command], capture_output=True, text=True, **options)
     if check:
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
     return done

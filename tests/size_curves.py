@@ -28,8 +28,8 @@ def curves(full, by_seed, step=10, name="id_a"):
 
 def sizes(rows, seeds, analysis=GRID, steps=(10, 20, 30, 40), curve_repeat=0, groups=None):
     """Table "effective_size". groups: rows of table "group_accuracy"."""
-    own = {"curve_seeds": tuple(seeds), "checkpoints": steps, "curve_repeat": curve_repeat}
-    context = Context(mid=0.3, high=0.5, last=40, seeds=(1, 2), **own)
+    settings = {"curve_seeds": tuple(seeds), "checkpoints": steps, "curve_repeat": curve_repeat}
+    context = Context(mid=0.3, high=0.5, last=40, seeds=(1, 2), **settings)
     groups = None if groups is None else make_frame("group_accuracy", list(groups))
     return compute_effective_size(make_frame("accuracy", list(rows)), analysis, context, groups=groups)
 

@@ -105,7 +105,7 @@ class Steps:
         logits = self._finetune(model, "finetuning", FINETUNE)
         self._model = wrap_model(model.eval())
         overlap = {name: _numbers([row[name] for row in overlap]) for name in ("share", "uniform")}
-        return _weights(model) | {f"logits {step}": one for step, one in logits.items()} | overlap
+        return _weights(model) | {f"logits {step}": values for step, values in logits.items()} | overlap
 
     def lesion(self) -> dict[str, Tensor]:
         """A step with two heads closed."""
@@ -165,13 +165,13 @@ class Steps:
         pairs = PairTensors(self._evaluation, self._model.pad)
         drawn = draw_donors(self._train, len(pairs), 0, 0)
         donors = {"mean": None, "zero": None, "resample": drawn, "counterfactual": self._minimal}
-        donors = {kind: one and PairTensors(one, self._model.pad) for kind, one in donors.items()}
+        donors = {kind: donor and PairTensors(donor, self._model.pad) for kind, donor in donors.items()}
         logits = {
             kind: subnetwork_logits(self._model, pairs, removed, self._means, kind, of_kind)
             for kind, of_kind in donors.items()
         }
         logits["full"] = all_logits(self._model, pairs)
-        self.predictions = {kind: predictions(one.numpy(), self._evaluation) for kind, one in logits.items()}
+        self.predictions = {kind: predictions(values.numpy(), self._evaluation) for kind, values in logits.items()}
         odds = {f"{kind} log_odds": torch.from_numpy(of["log_odds"]) for kind, of in self.predictions.items()}
         return logits | odds
 

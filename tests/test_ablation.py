@@ -85,9 +85,9 @@ def test_resample_ablation_puts_another_pairs_activations_in_place(bert, fused, 
     full = all_logits(fused, pairs)
     for index in (0, 7, 20, 41):
         donor = activations(bert, donors.batch(torch.tensor([index])))
-        own, other = int(pairs.lengths[index]), len(donor["mlp"][0])
-        tokens = [round(t * (other - 1) / (own - 1)) for t in range(own)]
-        assert tokens[0] == 0 and tokens[-1] == other - 1
+        length, donor_length = int(pairs.lengths[index]), len(donor["mlp"][0])
+        tokens = [round(t * (donor_length - 1) / (length - 1)) for t in range(length)]
+        assert tokens[0] == 0 and tokens[-1] == donor_length - 1
         hooks = []
         for component in (list(fused.grid)[i] for i in removed):
             layer, part = bert.bert.encoder.layer[component.layer], slice(None)
@@ -122,8 +122,8 @@ def test_donors_as_long_as_their_pairs_give_activations_token_by_token(fused, pa
     everything, full = list(range(len(fused.grid))), all_logits(fused, pairs)
     ours = subnetwork_logits(fused, pairs, everything, None, "counterfactual", minimal)
     torch.testing.assert_close(ours, all_logits(fused, minimal), atol=1e-5, rtol=0)
-    some = subnetwork_logits(fused, pairs, [0, 5], None, "counterfactual", minimal)
-    assert not torch.allclose(some, full, atol=1e-3) and not torch.allclose(some, ours, atol=1e-3)
+    ablated = subnetwork_logits(fused, pairs, [0, 5], None, "counterfactual", minimal)
+    assert not torch.allclose(ablated, full, atol=1e-3) and not torch.allclose(ablated, ours, atol=1e-3)
 
 
 def test_donors_are_training_pairs_that_seed_and_draw_name():

@@ -143,10 +143,13 @@ def test_resampled_sets_have_every_draw_and_controls_one_in_turn():
     single, pair = AblationSet("0.0", "core", (0,), "0"), AblationSet("0.0+0.1", "pair", (0, 1), "0+0")
     controls = [AblationSet(f"control {k} of layers 0", "control", (k,), "0") for k in (1, 2, 3, 4)]
     sets = [AblationSet("none", "none", (), ""), single, pair, *controls]
-    drawn = [(kind, one.name, draw) for kind, one, draw in assign_draws(list_ablations(sets, ["mean", "resample"]), 3)]
+    drawn = [
+        (kind, ablation_set.name, draw)
+        for kind, ablation_set, draw in assign_draws(list_ablations(sets, ["mean", "resample"]), 3)
+    ]
     assert drawn[: len(sets)] == [("mean", item.name, 0) for item in sets]
     resampled = [("none", 0), *((name, draw) for name in ("0.0", "0.0+0.1") for draw in range(3))]
-    resampled += [(one.name, draw) for one, draw in zip(controls, (0, 1, 2, 0), strict=True)]
+    resampled += [(control.name, draw) for control, draw in zip(controls, (0, 1, 2, 0), strict=True)]
     assert [item[1:] for item in drawn[len(sets) :]] == resampled
 
 

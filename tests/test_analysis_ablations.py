@@ -104,14 +104,14 @@ def test_interaction_is_what_a_set_costs_beyond_its_heads_of_the_same_kind():
 
 def test_draws_of_donors_are_averaged_and_pairs_remain_the_units():
     """Four draws of every set but "none" and the control, each right on other pairs, against their mean by hand."""
-    one = predictions()
-    drawn = one["ablation"].isin(["none", CONTROL])
+    single_draw = predictions()
+    drawn = single_draw["ablation"].isin(["none", CONTROL])
     rng = np.random.default_rng(0)
-    draws = [one[drawn].assign(draw=0)]
+    draws = [single_draw[drawn].assign(draw=0)]
     for draw in range(4):
         right = rng.random((~drawn).sum()) < 0.6
         odds = np.where(right, 1.0, -40.0 if draw == 3 else -1.0).astype(np.float32)  # beyond what counts
-        draws.append(one[~drawn].assign(draw=draw, correct=right, log_odds=odds))
+        draws.append(single_draw[~drawn].assign(draw=draw, correct=right, log_odds=odds))
     four = make_frame("ablation_predictions", pd.concat(draws))
     each = [make_frame("ablation_predictions", pd.concat([draws[0], part.assign(draw=0)])) for part in draws[1:]]
     result, apart = compute_ablations(four, sets()), [compute_ablations(part, sets()) for part in each]
@@ -166,19 +166,19 @@ def test_intervals_come_from_draws_shared_by_ablations_and_averaged_over_a_group
     bounds = {f"{name}{end}": by_cell(result, f"{name}{end}") for name in cells for end in ("_low", "_high")}
     for where in (*SUBSETS, "ood"):
         parts = ["ood_a", "ood_b"] if where == "ood" else [where]
-        own = [units[part] for part in parts]
+        sizes = [units[part] for part in parts]
         change = {name: [draws[name, part] - draws["none", part] for part in parts] for name in RIGHT}
         for name in RIGHT:
-            expected = sum_interval(change[name], own, cells["change"][name, where])
-            expected = (None, None) if name == CONTROL else widen_change_interval(*expected, sum(own), name != "none")
+            expected = sum_interval(change[name], sizes, cells["change"][name, where])
+            expected = (None, None) if name == CONTROL else widen_change_interval(*expected, sum(sizes), name != "none")
             actual = bounds["change_low"][name, where], bounds["change_high"][name, where]
             assert actual == pytest.approx(expected, abs=1e-9)
         interaction = [
-            sum(one) - both for *one, both in zip(*(change[name] for name in ("0.0", "0.1", "0.0+0.1")), strict=True)
+            sum(each) - both for *each, both in zip(*(change[name] for name in ("0.0", "0.1", "0.0+0.1")), strict=True)
         ]
-        drawn = np.array(sum_interval(interaction, own, cells["interaction"]["0.0+0.1", where]))
+        drawn = np.array(sum_interval(interaction, sizes, cells["interaction"]["0.0+0.1", where]))
         actual = [bounds[f"interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
-        assert actual == pytest.approx(widen_change_interval(*drawn, sum(own), 3), abs=1e-9)
+        assert actual == pytest.approx(widen_change_interval(*drawn, sum(sizes), 3), abs=1e-9)
         actual = [bounds[f"log_odds_interaction{end}"]["0.0+0.1", where] for end in ("_low", "_high")]
         assert actual == pytest.approx(0.02 * drawn, abs=1e-6)
     assert bounds["change_low"]["0.0", "ood_a"] < cells["change"]["0.0", "ood_a"] < 0
@@ -218,10 +218,10 @@ def test_j_and_auc_have_changes_and_interactions_of_their_own():
     result = compute_ablations(table, sets(), bootstrap=200)
     accuracy, change, interaction = (by_cell(result, name) for name in ("accuracy", "change", "interaction"))
     for name in RIGHT:
-        own = [accuracy[name, subset] for subset in ("ood_a", "ood_b")]
-        assert accuracy[name, "j"] == pytest.approx(sum(own) - 100)
+        ood_accuracies = [accuracy[name, subset] for subset in ("ood_a", "ood_b")]
+        assert accuracy[name, "j"] == pytest.approx(sum(ood_accuracies) - 100)
         # Log odds are 1 or -1: a pair of pairs is in the right order, tied if one of them is right, or in the wrong.
-        assert accuracy[name, "auc"] == pytest.approx(sum(own) / 2)
+        assert accuracy[name, "auc"] == pytest.approx(sum(ood_accuracies) / 2)
     assert change["0.0+0.1", "j"] == pytest.approx(-60 - 5)
     assert interaction["0.0+0.1", "j"] == pytest.approx(65 - (20 + 0) - (10 + 10))
     assert interaction["0.0+0.1", "auc"] == pytest.approx(interaction["0.0+0.1", "j"] / 2)

@@ -74,12 +74,12 @@ def test_the_interval_of_a_size_is_where_the_intervals_of_changes_cross_the_marg
     for row in rows[1:]:
         change = row["accuracy"] - 90
         row |= {"change": change, "change_low": change - 1, "change_high": change + 1}
-    one, _, mean = sizes(rows, [1, 2], ONE).query("order == 'per-seed'").to_dict("records")
-    assert [one[name] for name in ("effective_size", "low", "high")] == pytest.approx([70, 65, 75])
-    assert np.isnan(mean["low"])  # seeds that are equal do not say how much seeds differ
+    seed_row, _, mean_row = sizes(rows, [1, 2], ONE).query("order == 'per-seed'").to_dict("records")
+    assert [seed_row[name] for name in ("effective_size", "low", "high")] == pytest.approx([70, 65, 75])
+    assert np.isnan(mean_row["low"])  # seeds that are equal do not say how much seeds differ
     rows[-2]["accuracy"], rows[-2]["change"] = 86.0, -4.0
-    mean = sizes(rows, [1, 2], ONE).query("order == 'per-seed' and seed.isna()").iloc[0]
-    assert mean["low"] < mean["effective_size"] - 5 and mean["high"] > mean["effective_size"] + 5
+    mean_row = sizes(rows, [1, 2], ONE).query("order == 'per-seed' and seed.isna()").iloc[0]
+    assert mean_row["low"] < mean_row["effective_size"] - 5 and mean_row["high"] > mean_row["effective_size"] + 5
 
 
 def test_sizes_that_do_not_differ_differ_less_than_on_the_grid():
@@ -106,8 +106,8 @@ def test_a_failed_subnetwork_is_left_out():
 @pytest.mark.parametrize("analysis", [GRID, ONE])
 def test_a_missing_subnetwork_is_skipped_in_all_orders(analysis):
     """The seed's grid has no such sparsity then, and the mean over seeds has none either."""
-    one, other = {0.1: 88.0, 0.2: 89.5, 0.3: 86.0}, {0.1: 89.0, 0.2: None, 0.3: 88.0, 0.4: 80.0}
-    result = sizes(curves(90.0, {1: one | {0.4: 85.0}, 2: other}), [1, 2], analysis)
+    curve, gapped_curve = {0.1: 88.0, 0.2: 89.5, 0.3: 86.0}, {0.1: 89.0, 0.2: None, 0.3: 88.0, 0.4: 80.0}
+    result = sizes(curves(90.0, {1: curve | {0.4: 85.0}, 2: gapped_curve}), [1, 2], analysis)
     for order in ("per-seed", "upward"):
         by_seed = result[(result["order"] == order) & (result["seed"] == 2)]["effective_size"].item()
         assert by_seed == pytest.approx(70.0 if analysis is GRID else 100 * (1 - 0.3 - 0.1 * 1 / 8))

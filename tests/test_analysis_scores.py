@@ -36,10 +36,10 @@ def predictions(correct: dict[str, dict[str, list[int]]], **columns):
     for cell, by_subset in correct.items():
         for subset, right in by_subset.items():
             group, templates = SUBSETS[subset]
-            for k, (one, template) in enumerate(zip(right, templates, strict=True)):
+            for k, (is_right, template) in enumerate(zip(right, templates, strict=True)):
                 row = RUN | (FULL if cell == "full" else SUB) | columns
                 row |= {"subset": subset, "group": group, "family": None, "example": k, "template": template}
-                rows.append(row | {"correct": bool(one), "correct_merged": not one})
+                rows.append(row | {"correct": bool(is_right), "correct_merged": not is_right})
     frame = pd.DataFrame(rows)
     frame["seed"] = frame["seed"].astype("Int32")
     return frame
@@ -142,10 +142,10 @@ def test_text_read_as_categories_gives_the_same(tmp_path):
     pq.write_table(pa.Table.from_pandas(rows, fields), tmp_path / "rows.parquet")
     coded = read_categorical(tmp_path / "rows.parquet", rows.columns)
     assert all(isinstance(coded[name].dtype, pd.CategoricalDtype) for name in ("study", "subset", "group", "template"))
-    for one, other in zip(
+    for from_text, from_categories in zip(
         *(accuracies(r, logits, ["in", "if"], "argmax-first", 100, 0) for r in (rows, coded)), strict=True
     ):
-        pd.testing.assert_frame_equal(one, other)
+        pd.testing.assert_frame_equal(from_text, from_categories)
 
 
 def test_accuracy_over_fine_tuning_has_intervals():
@@ -160,8 +160,8 @@ def test_auc_over_fine_tuning_is_that_of_the_same_model_at_its_checkpoint():
     rng, rows = np.random.default_rng(0), []
     for subset, group in (("out", "ood"), ("out_entailed", "ood-entailment")):
         for example, odds in enumerate(rng.normal(1, 1, 40)):
-            own = {"subset": subset, "group": group, "family": "constituent", "example": example, "template": None}
-            rows.append(own | {"correct": odds > 0, "correct_merged": odds > 0, "log_odds": np.float32(odds)})
+            identity = {"subset": subset, "group": group, "family": "constituent", "example": example, "template": None}
+            rows.append(identity | {"correct": odds > 0, "correct_merged": odds > 0, "log_odds": np.float32(odds)})
     table = pd.DataFrame(rows).assign(study="s", model="m", task="t", ft_seed=1, step=5)
     (auc,) = finetune_accuracy(table, None, "argmax-first", 200, 0).query("group == 'auc'").to_dict("records")
     sides = [-table.query("group == 'ood'")["log_odds"], table.query("group == 'ood-entailment'")["log_odds"]]
@@ -191,8 +191,8 @@ def test_clustered_draws_vary_as_much_as_their_templates():
     assert (high - low) == pytest.approx((higher - lower) * stats.t.ppf(0.975, 3) / 1.96, rel=0.01)
     for unknown in (None, np.nan):
         assert Resamples([unknown, "a"], 5, np.random.default_rng(0)).unit == "pair"
-    one = Resamples(["a"] * 3, 5, np.random.default_rng(0))
-    assert (one.unit, one.units) == ("pair of one template", 3)
+    single_template = Resamples(["a"] * 3, 5, np.random.default_rng(0))
+    assert (single_template.unit, single_template.units) == ("pair of one template", 3)
 
 
 def test_an_accuracy_at_the_edge_has_wilsons_interval():
@@ -241,6 +241,6 @@ def test_subnetworks_a_few_at_a_time_give_the_same_tables(tmp_path):
     for most in (36, 2 * 36, 3 * 36, 4 * 36):
         parts, same = score_in_batches(paths[0], paths[1:], Analysis(), lost, most)
         assert same == chance
-        for one, other in zip(parts, whole, strict=True):
-            pd.testing.assert_frame_equal(one, other, rtol=1e-12)
-            assert len(one) and one["accuracy"].isna().sum() == len(one) / 7
+        for by_parts, at_once in zip(parts, whole, strict=True):
+            pd.testing.assert_frame_equal(by_parts, at_once, rtol=1e-12)
+            assert len(by_parts) and by_parts["accuracy"].isna().sum() == len(by_parts) / 7

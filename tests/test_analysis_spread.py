@@ -170,9 +170,9 @@ def test_rank_correlation_from_shared_and_disjoint_seeds():
 
 @pytest.mark.parametrize(("seeds", "splits"), [(4, 6), (5, 30), (12, 924), (14, MAX_SPLITS)])
 def test_halves_are_all_splits_where_these_are_few(seeds, splits):
-    one, other = split_in_halves(seeds, np.random.default_rng(0))
-    assert one.shape == other.shape == (splits, seeds // 2)
-    both = {(frozenset(a), frozenset(b)) for a, b in zip(one.tolist(), other.tolist(), strict=True)}
+    half, other_half = split_in_halves(seeds, np.random.default_rng(0))
+    assert half.shape == other_half.shape == (splits, seeds // 2)
+    both = {(frozenset(a), frozenset(b)) for a, b in zip(half.tolist(), other_half.tolist(), strict=True)}
     assert all(not a & b for a, b in both) and (len(both) == splits or splits == MAX_SPLITS)
 
 

@@ -30,7 +30,7 @@ def plain():
 
 
 @pytest.fixture(scope="module")
-def own():
+def own_rows():
     return training(OWN)
 
 
@@ -70,24 +70,24 @@ def differing(before, after):
 # ---- shares
 
 
-def test_modifiers_have_their_shares_of_neutral_pairs_and_of_entailments(own):
+def test_modifiers_have_their_shares_of_neutral_pairs_and_of_entailments(own_rows):
     for label, share in ((NEUTRAL, 0.65), (ENTAILMENT, 0.08), (CONTRADICTION, 0)):
-        rows = with_label(own, label)
+        rows = with_label(own_rows, label)
         assert_share([row for row in rows if modifiers(words(row)[1])], rows, share)
 
 
-def test_other_neutral_pairs_have_one_new_word(own, plain):
-    for rows, counts in ((own, {1}), (plain, {1, 2, 3})):
+def test_other_neutral_pairs_have_one_new_word(own_rows, plain):
+    for rows, counts in ((own_rows, {1}), (plain, {1, 2, 3})):
         replaced = [row for row in with_label(rows, NEUTRAL) if row["template"].endswith("new words")]
         new = [set(hypothesis) - set(premise) - {"were", "by"} for premise, hypothesis in map(words, replaced)]
         assert {len(item) for item in new} == counts
 
 
-def test_foreign_premises_have_their_share_of_the_pairs_whose_form_tells_the_label(own, foreign):
+def test_foreign_premises_have_their_share_of_the_pairs_whose_form_tells_the_label(own_rows, foreign):
     form_only = [
-        row for row in own if infer_form_label(tuple(words(row)[1])) == row["label"] and row["template"] not in OOD
+        row for row in own_rows if infer_form_label(tuple(words(row)[1])) == row["label"] and row["template"] not in OOD
     ]
-    changed = differing(own, foreign)
+    changed = differing(own_rows, foreign)
     assert all(old in form_only for old, _ in changed)
     assert_share(changed, form_only, 0.15)
 
@@ -115,9 +115,9 @@ def test_shares_of_zero_and_one_leave_nothing_to_chance(plain):
     assert all(row["template"].endswith("foreign premise") for row in with_label(every, NEUTRAL))
 
 
-def test_a_higher_share_keeps_the_artefacts_of_a_lower_share(own, foreign):
+def test_a_higher_share_keeps_the_artefacts_of_a_lower_share(own_rows, foreign):
     more = OWN.model_copy(update={"added_modifiers": 0.9, "shared_modifiers": 0.3})
-    assert not [old for old, _ in differing(own, training(more)) if "modifier" in old["template"]]
+    assert not [old for old, _ in differing(own_rows, training(more)) if "modifier" in old["template"]]
     more = FOREIGN.model_copy(update={"foreign_premises": 0.2})
     changed = differing(foreign, training(more))
     assert changed and not [old for old, _ in changed if old["template"].endswith("foreign premise")]
@@ -126,10 +126,10 @@ def test_a_higher_share_keeps_the_artefacts_of_a_lower_share(own, foreign):
 # ---- labels
 
 
-def test_own_premises_keep_true_labels(plain, own):
+def test_own_premises_keep_true_labels(plain, own_rows):
     """Without modifiers, an entailment is the pair without artefacts. Its hypothesis has a modifier that the premise
     has at the same noun or clause. A neutral hypothesis has one word that the premise lacks."""
-    for old, new in differing(plain, own):
+    for old, new in differing(plain, own_rows):
         (was, _), (premise, hypothesis) = words(old), words(new)
         assert old["label"] == new["label"]
         if new["template"].endswith("modifier in both"):
@@ -148,13 +148,13 @@ def test_own_premises_keep_true_labels(plain, own):
             assert len(set(hypothesis) - set(premise) - {"were", "by", "in"}) == 1
 
 
-def test_counter_examples_and_contradictions_stay_as_they_were(plain, own, foreign):
-    assert not with_label([old for old, _ in differing(plain, own)], CONTRADICTION)
+def test_counter_examples_and_contradictions_stay_as_they_were(plain, own_rows, foreign):
+    assert not with_label([old for old, _ in differing(plain, own_rows)], CONTRADICTION)
     assert not [old for old, _ in differing(plain, foreign) if old["template"] in OOD]
 
 
-def test_a_foreign_premise_leaves_the_hypothesis_and_the_label(own, foreign):
-    for old, new in differing(own, foreign):
+def test_a_foreign_premise_leaves_the_hypothesis_and_the_label(own_rows, foreign):
+    for old, new in differing(own_rows, foreign):
         assert (new["sentence2"], new["label"]) == (old["sentence2"], old["label"])
         assert "never" not in words(new)[0]
 
@@ -175,7 +175,7 @@ def test_form_gives_most_labels_and_never_in_the_premise_gives_more():
     rows = [row for row in generate_evaluation_pairs(N, 1, 1, FOREIGN) if row["subset"] == "in_domain"]
     forms = [infer_form_label(tuple(words(row)[1])) for row in rows]
     for form in range(len(LABELS)):
-        labels = [row["label"] for row, one in zip(rows, forms, strict=True) if one == form]
+        labels = [row["label"] for row, row_form in zip(rows, forms, strict=True) if row_form == form]
         assert max(range(len(LABELS)), key=labels.count) == form
     right = [row for row, form in zip(rows, forms, strict=True) if form == row["label"]]
     assert_share(right, rows, (0.92 + 0.65 + 0.7) / 3)

@@ -102,8 +102,8 @@ class Given:
         longest = batch.ids.shape[1]
         padded = torch.zeros(len(batch.index), 2, longest, longest)
         for row, pair in enumerate(batch.index.tolist()):
-            own = self.probabilities[pair]
-            padded[row, :, : own.shape[-1], : own.shape[-1]] = own
+            attention = self.probabilities[pair]
+            padded[row, :, : attention.shape[-1], : attention.shape[-1]] = attention
         observer(0, padded)
 
 
@@ -124,12 +124,12 @@ def test_a_share_is_a_mean_over_words_not_tokens():
 
 
 def test_every_word_of_all_pairs_counts_the_same():
-    one, other = make_pair("a", ""), make_pair("a b c", "")
+    short_pair, long_pair = make_pair("a", ""), make_pair("a b c", "")
     to_first = torch.zeros(2, 4, 4)
     to_first[:, :, 0] = 1
     to_separator = torch.zeros(2, 6, 6)
     to_separator[:, :, 4] = 1
-    shares = attention_shares(Given(to_first, to_separator), [one, other])
+    shares = attention_shares(Given(to_first, to_separator), [short_pair, long_pair])
     assert shares[0, 0].tolist() == pytest.approx(
         [{"first": 1 / 4, "separator": 3 / 4}.get(kind, 0) for kind in RELATIONS]
     )

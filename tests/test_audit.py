@@ -94,7 +94,7 @@ def test_a_study_as_it_was_made_has_no_finding(study, jobs):
 def test_a_changed_result_is_found(study, jobs, path, tamper):
     tamper(Path(path))
     assert ("tampered", path) in audit(jobs)
-    assert {one for kind, one in audit(jobs) if kind == "tampered"} == {path}  # what was made from it is stale
+    assert {file for kind, file in audit(jobs) if kind == "tampered"} == {path}  # what was made from it is stale
 
 
 def test_a_mask_changed_in_one_component_is_found_and_named(study, jobs):
@@ -234,13 +234,13 @@ def test_the_command_computes_a_sample_again_and_says_what_it_found(study):
     ],
 )
 def test_text_is_the_same_by_bytes_or_within_tolerances(tmp_path, name, a, b, exact, near):
-    one, other = tmp_path / f"a{name}", tmp_path / f"b{name}"
-    one.write_text(a)
-    other.write_text(b)
-    assert (find_difference(one, other, exact=True) is None) == exact
-    assert (find_difference(one, other, exact=False) is None) == near
-    assert find_difference(one, one, exact=True) is None
-    assert find_difference(one, tmp_path / "none", exact=False)
+    first, second = tmp_path / f"a{name}", tmp_path / f"b{name}"
+    first.write_text(a)
+    second.write_text(b)
+    assert (find_difference(first, second, exact=True) is None) == exact
+    assert (find_difference(first, second, exact=False) is None) == near
+    assert find_difference(first, first, exact=True) is None
+    assert find_difference(first, tmp_path / "none", exact=False)
 
 
 def test_tables_and_tensors_name_what_differs(tmp_path):

@@ -16,12 +16,12 @@ from heuristic_core.tables.parquet import read_table, write_table
 def script(name: str, **options) -> None:
     """Run a script by hand; an underscore in an option becomes a dash, True for an option without a value."""
     options |= {"arithmetic": STUDY.arithmetic}
-    given = [
+    words = [
         part
         for key, value in options.items()
         for part in (f"--{key.replace('_', '-')}", *([] if value is True else [str(value)]))
     ]
-    subprocess.run([sys.executable, str(ROOT / f"workflow/scripts/{name}.py"), *given], check=True, capture_output=True)
+    subprocess.run([sys.executable, str(ROOT / f"workflow/scripts/{name}.py"), *words], check=True, capture_output=True)
 
 
 @pytest.mark.slow
@@ -54,8 +54,8 @@ def test_evaluation_by_hand_knows_other_kinds_of_ablation(finished, tmp_path):
         donors = {"train": finished / RUNS / "data/encoded/train.safetensors"} if kind == "resample" else {}
         script("evaluate", **inputs, **donors, ablation=kind, predictions=tmp_path / f"{kind}.parquet")
         logits[kind] = np.stack(read_table(tmp_path / f"{kind}.parquet")["logits"].tolist())
-    for one, other in (("mean", "zero"), ("mean", "resample"), ("zero", "resample")):
-        assert np.abs(logits[one] - logits[other]).max() > 1e-3
+    for first_kind, second_kind in (("mean", "zero"), ("mean", "resample"), ("zero", "resample")):
+        assert np.abs(logits[first_kind] - logits[second_kind]).max() > 1e-3
 
 
 def warm_command() -> list[str]:

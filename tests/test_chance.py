@@ -105,8 +105,8 @@ def run(folder, by_label, right, **analysis):
     subsets = [{"name": "dev", "group": "id", "family": None, "merge": ITSELF}]
     (folder / "subsets.json").write_text(json.dumps({"labels": CLASSES, "subsets": subsets}))
     for name, written in (("chance", "table"), ("learned", "learned")):
-        given = {"full": "full.parquet", "subsets": "subsets.json", written: name}
-        options = [word for option, file in given.items() for word in (f"--{option}", str(folder / file))]
+        files = {"full": "full.parquet", "subsets": "subsets.json", written: name}
+        options = [word for option, file in files.items() for word in (f"--{option}", str(folder / file))]
         script(name).main([*options, "--analysis", json.dumps(analysis)])
 
 
@@ -138,11 +138,11 @@ def test_the_report_begins_with_it_and_the_terminal_ends_with_it(tmp_path):
         for labels in [(99, 99, 99), (60, 60)]
     ]
     write_table("chance", rows, root / "tables" / "chance.parquet")
-    page, said = write_report(root).read_text(), describe_outcome(rows[0])
-    at = page.index(str(escape(said[1:])))  # its first letter is a capital
+    page, description = write_report(root).read_text(), describe_outcome(rows[0])
+    at = page.index(str(escape(description[1:])))  # its first letter is a capital
     assert page.index("<h1>") < at < page.index('<p class="lead">') and page.count('class="warning"') == 1
     (warning,) = collect_warnings([root])
-    assert mentions(warning, "tiny", said)
+    assert mentions(warning, "tiny", description)
 
 
 def test_independent_answers_go_with_the_labels_in_one_case_of_twenty():

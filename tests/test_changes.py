@@ -112,8 +112,8 @@ def test_nested_settings_are_named_by_their_keys():
 
 def test_a_setting_is_named_by_its_key_in_the_configuration_and_once(tmp_path, monkeypatch):
     before = {"context": {"margin": 3}, "settings": {"analysis": {"margin": 3}}, "sorting": {"model": {"heads": 2}}}
-    given = """--context '{"margin":2}' --settings '{"analysis":{"margin":2}}' --sorting '{"model":{"heads":1}}'"""
-    command = f"fork x {given} --log results/s/logs/x.log --code abc"
+    options = """--context '{"margin":2}' --settings '{"analysis":{"margin":2}}' --sorting '{"model":{"heads":1}}'"""
+    command = f"fork x {options} --log results/s/logs/x.log --code abc"
     write_record(tmp_path, before)
     assert name(
         explain_causes(tmp_path, monkeypatch, command=command), ("analysis.margin", 3, 2), ("model.heads", 2, 1)
@@ -163,8 +163,8 @@ def test_causes_come_first_and_upstream_first_then_what_follows():
 def test_of_many_causes_a_few_are_shown():
     result = [f"{i}.csv" for i in range(MAX_CAUSES + 2)]
     text = explain_jobs([planned_job("sentences", [], ["s"])], lambda job, made: result)
-    *_, shown, rest = text.splitlines()
-    assert shown == f"    {MAX_CAUSES - 1}.csv" and mentions(rest, 2) and text.count(".csv") == MAX_CAUSES
+    *_, last_cause, rest = text.splitlines()
+    assert last_cause == f"    {MAX_CAUSES - 1}.csv" and mentions(rest, 2) and text.count(".csv") == MAX_CAUSES
 
 
 # ---- the code
@@ -284,9 +284,9 @@ def test_changed_code_and_files_of_a_checkout_are_named(checkout):
 
 @pytest.mark.slow
 def test_studies_of_one_file_are_told_apart(finished, changed, tmp_path):
-    one = changed(analysis__margin=2.0)
+    config = changed(analysis__margin=2.0)
     several = tmp_path / "several.yaml"
-    several.write_text(json.dumps({"studies": [str(one)]}))
+    several.write_text(json.dumps({"studies": [str(config)]}))
     text = changes(finished, several)
     (cause,) = [
         paragraph for paragraph in text.split("\n\n") if mentions(paragraph.split(":")[0], "reduced_effective_size")

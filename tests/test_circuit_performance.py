@@ -56,9 +56,9 @@ def select_row(result, seed=None, group="id"):
 def test_by_hand():
     """From 30, the empty circuit, to 90: f is 0, 0.5, 1, 1, 1 and 0, 0, 1.5, 1, 1, which overshoots."""
     result = performance(group_rows(90.0, {1: (60.0, 90.0, 90.0), 2: (30.0, 120.0, 90.0)}), empty_rows(id=30.0))
-    one, other, mean = select_row(result, 1), select_row(result, 2), select_row(result)
-    assert (one["cpr"], one["cmd"]) == pytest.approx((77.5, 22.5))
-    assert (other["cpr"], other["cmd"]) == pytest.approx((80.0, 50.0))
+    first_seed, second_seed, mean = select_row(result, 1), select_row(result, 2), select_row(result)
+    assert (first_seed["cpr"], first_seed["cmd"]) == pytest.approx((77.5, 22.5))
+    assert (second_seed["cpr"], second_seed["cmd"]) == pytest.approx((80.0, 50.0))
     assert (mean["cpr"], mean["cmd"], mean["n_seeds"]) == pytest.approx((78.75, 36.25, 2))
     half = 12.706204736432095 * abs(50 - 22.5) / 2
     assert (mean["cmd_low"], mean["cmd_high"]) == pytest.approx((0, 36.25 + half))  # a distance is not below 0

@@ -21,8 +21,10 @@ from heuristic_core.tables.schemas import SCHEMAS, get_schema
 
 def test_the_shipped_claims_name_statistics_and_tables_that_exist():
     shipped = load_claims(CLAIMS)
-    own = {name for name, one in STATISTICS.items() if one.__module__.startswith(statistics_accuracy.__package__)}
-    assert {one.statistic for claim in shipped for one in claim.statistics} == own
+    known_statistics = {
+        name for name, function in STATISTICS.items() if function.__module__.startswith(statistics_accuracy.__package__)
+    }
+    assert {entry.statistic for claim in shipped for entry in claim.statistics} == known_statistics
     assert {table for claim in shipped for table in claim.tables} <= set(SCHEMAS)
 
 
@@ -77,9 +79,9 @@ def mean_over_pruning_seeds(monkeypatch):
 
 def make_claims(**change):
     name = "high-sparsity-keeps-the-task"
-    (one,) = [claim for claim in load_claims(CLAIMS) if claim.claim == name]
+    (base_claim,) = [claim for claim in load_claims(CLAIMS) if claim.claim == name]
     return [
-        one.model_copy(
+        base_claim.model_copy(
             update={"statistic": "mean_accuracy", "threshold": "< 10 %"}
             | {"options": {"group": "id", "sparsity": "high"}}
             | change
@@ -112,18 +114,18 @@ def test_a_study_is_judged_over_its_fine_tuning_seeds():
 
 def test_one_fine_tuning_seed_speaks_for_its_study():
     result = judge_claims(CONTEXT, {"group_accuracy": spread_rows(1, [1, 2, 1, 2])}, make_claims())
-    whole, own = result.drop(columns=["ft_seed", "opposite", "p_holm"]).to_dict("records")
-    assert whole == own and whole["verdict"] == "supported" and whole["unit"] == "pruning seeds"
+    study_row, seed_row = result.drop(columns=["ft_seed", "opposite", "p_holm"]).to_dict("records")
+    assert study_row == seed_row and study_row["verdict"] == "supported" and study_row["unit"] == "pruning seeds"
 
 
 def test_fine_tuning_seeds_without_a_value_have_no_part():
-    some = pd.concat([spread_rows(1, [1, 2, 1, 2]), spread_rows(2, [1, 2, 1, 3]), spread_rows(3, [None] * 4)])
-    whole = judge_claims(CONTEXT, {"group_accuracy": some}, make_claims()).iloc[0]
+    rows = pd.concat([spread_rows(1, [1, 2, 1, 2]), spread_rows(2, [1, 2, 1, 3]), spread_rows(3, [None] * 4)])
+    whole = judge_claims(CONTEXT, {"group_accuracy": rows}, make_claims()).iloc[0]
     assert (whole["verdict"], whole["n"]) == ("supported", 2)
     of_all, of_known = whole["detail"].split("; ")
     assert mentions(of_all, "supported on 2", 3, "contradicted on 0") and mentions(of_known, 2, 3)
-    one = judge_claims(CONTEXT, {"group_accuracy": some[some["ft_seed"] != 2]}, make_claims()).iloc[0]
-    assert one["verdict"] == "too few" and mentions(one["detail"].partition("; ")[2], 1)
+    of_one_seed = judge_claims(CONTEXT, {"group_accuracy": rows[rows["ft_seed"] != 2]}, make_claims()).iloc[0]
+    assert of_one_seed["verdict"] == "too few" and mentions(of_one_seed["detail"].partition("; ")[2], 1)
 
 
 def test_what_is_missing_was_not_run():

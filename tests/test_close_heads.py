@@ -61,7 +61,9 @@ def test_a_lesioned_run_that_was_cut_off_resumes_to_the_same_weights(tmp_path):
     with pytest.raises(Cut):
         trained(tmp_path / "cut.safetensors", cut=12)
     resumed = trained(tmp_path / "cut.safetensors")
-    assert all(torch.equal(one, other) for one, other in zip(whole.parameters(), resumed.parameters(), strict=True))
+    assert all(
+        torch.equal(expected, actual) for expected, actual in zip(whole.parameters(), resumed.parameters(), strict=True)
+    )
     assert all((read_context(resumed, *head) == 0).all() for head in ((0, 1), (1, 0)))
     assert not (read_context(resumed, 0, 0) == 0).any()
 

@@ -30,8 +30,8 @@ def folder(tmp_path_factory):
 
 def write_comparison(folder, monkeypatch, studies, name="compare"):
     monkeypatch.chdir(folder)
-    given = ["--compare", studies, "--folder", f"results/{name}", "--log", f"results/{name}.log"]
-    script("compare").main(given)
+    arguments = ["--compare", studies, "--folder", f"results/{name}", "--log", f"results/{name}.log"]
+    script("compare").main(arguments)
     return folder / "results" / name
 
 
@@ -154,18 +154,18 @@ def test_an_unknown_run_and_a_faulty_context_are_named(folder, tmp_path):
 
 @pytest.mark.slow
 def test_the_command(folder):
-    asked = ["compare", "--config", "compare=results/one results/pair:2"]
+    arguments = ["compare", "--config", "compare=results/one results/pair:2"]
     run = partial(snakemake, config=ROOT / "config.yaml", check=False)
-    done = run(folder, *asked)
+    done = run(folder, *arguments)
     assert done.returncode == 0, done.stderr[-3000:]
     out = folder / "results" / "compare-one-pair-ft2"
     assert sorted(path.name for path in out.iterdir()) == [
         "compare.html", "differences.csv", "differences.parquet", "logs", "provenance",
     ]  # fmt: skip
-    assert "Nothing to be done" in run(folder, *asked).stderr
+    assert "Nothing to be done" in run(folder, *arguments).stderr
     path = folder / "results" / "one" / "tables" / "core.parquet"
     path.write_bytes(path.read_bytes())
-    assert "1 of 1 steps" in run(folder, *asked).stderr
+    assert "1 of 1 steps" in run(folder, *arguments).stderr
     wrong = run(folder, "compare", "--config", "compare=results/one results/nowhere")
     assert wrong.returncode == 1 and mentions(wrong.stderr, "results/nowhere")
     usage = run(folder, "compare")

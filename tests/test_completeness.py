@@ -214,9 +214,9 @@ def test_table3_shows_what_the_core_leaves_alone():
             row | {"role": role, "ablation": name, "accuracy": accuracy, "change": accuracy - 90} for row in single
         ]
     marks = draw("table3", {"ablations": drawn_table("ablations", rows)}, Figure(), DRAWN_CONTEXT)[1]
-    shown = marks[(marks["kind"] == "mean") & (marks["column"] == "ID, mean")].set_index("row")["accuracy"]
-    assert shown["all heads but the core"] == 60 and shown["all heads"] == 20
-    assert shown["mean of 2 controls of all heads but the core"] == 35
+    mean_accuracy = marks[(marks["kind"] == "mean") & (marks["column"] == "ID, mean")].set_index("row")["accuracy"]
+    assert mean_accuracy["all heads but the core"] == 60 and mean_accuracy["all heads"] == 20
+    assert mean_accuracy["mean of 2 controls of all heads but the core"] == 35
     in_full, by_kind = sheets(marks)
     assert "all heads" in [row[0] for row in in_full.rows]
     assert not [row for row in by_kind.rows if "all heads" in row[0]]  # of the first kind alone

@@ -96,8 +96,8 @@ def test_differences_are_paired_by_pruning_seed(tmp_path):
     assert row(result, "learned", "a")[["n", "accuracy", "sd"]].tolist() == [3, 80, 10]
     assert row(result, "learned", "a")[ENDS].isna().all()
     assert row(result, "random", "a")[["n", "accuracy", "sd"]].tolist() == [3, 40, 10]
-    one = row(result, "importance", None)
-    assert one["n"] == 1 and one["accuracy"] == 30 and pd.isna(one["sd"])
+    importance = row(result, "importance", None)
+    assert importance["n"] == 1 and importance["accuracy"] == 30 and pd.isna(importance["sd"])
     for control, subset, values in (
         ("random", "a", [40, 40, 40]), ("random", "b", [40, 30, 50]), ("random", None, [40, 35, 45]),
         ("importance", None, [40, 25, 40]),
@@ -173,16 +173,16 @@ def test_pairs_that_chose_are_skipped_unless_nothing_is_left(encoded, count):
     assert [s.stop - s.start for s in rest.subsets] == [count or 15, 2, count or 20]
     for s, r in zip(chose.subsets[:2], rest.subsets[:2], strict=True):
         first, second = (
-            {tuple(one.ids[one.offsets[k] : one.offsets[k + 1]]) for k in range(at.start, at.stop)}
-            for one, at in ((chose, s), (rest, r))
+            {tuple(encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]]) for k in range(at.start, at.stop)}
+            for encoded, at in ((chose, s), (rest, r))
         )
         assert not first & second
     assert len(encoded.subsample(None, {"id": None, "ood": None, "ood-entailment": None})) == len(encoded)
 
 
 def test_below_two_seeds_there_is_no_interval():
-    one = row(compared({"a": [90.0, None, None], "b": [50.0, None, None]}), "random", "a")
-    assert one["difference"] == 40 and pd.isna(one["difference_low"]) and pd.isna(one["difference_high"])
+    result = row(compared({"a": [90.0, None, None], "b": [50.0, None, None]}), "random", "a")
+    assert result["difference"] == 40 and pd.isna(result["difference_low"]) and pd.isna(result["difference_high"])
 
 
 @pytest.mark.parametrize("count", [None, 1, 7, 1000])

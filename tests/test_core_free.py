@@ -86,23 +86,23 @@ def run_row(role, number, seed, sound=True):
     }
 
 
-def simulated(own, controls, unsound=()):
-    """Tables of runs and levels: `own` with the core closed, `controls` with one random set each."""
-    runs = [run_row("core-free", 0, 70 + k, sound=("core-free", k) not in unsound) for k in range(len(own))]
+def simulated(without_core, controls, unsound=()):
+    """Tables of runs and levels: `without_core` with the core closed, `controls` with one random set each."""
+    runs = [run_row("core-free", 0, 70 + k, sound=("core-free", k) not in unsound) for k in range(len(without_core))]
     runs += [run_row("control", k + 1, 70 + k, sound=("control", k) not in unsound) for k in range(len(controls))]
-    levels = pd.DataFrame(runs)[["role", "set", "seed"]].assign(value=[*own, *controls], measure="accuracy")
+    levels = pd.DataFrame(runs)[["role", "set", "seed"]].assign(value=[*without_core, *controls], measure="accuracy")
     levels = levels.assign(subset=None, group="id", family=None)
     return table("core_free_runs", runs), levels
 
 
 def test_the_difference_has_welchs_interval_and_a_p_over_sets():
     draws = np.random.default_rng(1)
-    own, controls = draws.normal(80, 2, 12), draws.normal(95, 0.5, 20)
-    row = compute_core_free(*simulated(own, controls)).iloc[0]
+    without_core, controls = draws.normal(80, 2, 12), draws.normal(95, 0.5, 20)
+    row = compute_core_free(*simulated(without_core, controls)).iloc[0]
     assert (row["n"], row["n_control"], row["left_out"], row["left_out_control"]) == (12, 20, 0, 0)
-    assert row["difference"] == pytest.approx(own.mean() - controls.mean())
-    error = np.sqrt(own.var(ddof=1) / 12 + controls.var(ddof=1) / 20)
-    degrees = error**4 / ((own.var(ddof=1) / 12) ** 2 / 11 + (controls.var(ddof=1) / 20) ** 2 / 19)
+    assert row["difference"] == pytest.approx(without_core.mean() - controls.mean())
+    error = np.sqrt(without_core.var(ddof=1) / 12 + controls.var(ddof=1) / 20)
+    degrees = error**4 / ((without_core.var(ddof=1) / 12) ** 2 / 11 + (controls.var(ddof=1) / 20) ** 2 / 19)
     half = stats.t.ppf(0.975, degrees) * error
     assert (row["low"], row["high"]) == pytest.approx((row["difference"] - half, row["difference"] + half))
     assert row["p_lower"] == pytest.approx(1 / 21) and row["p_higher"] == 1
@@ -122,8 +122,8 @@ def test_a_core_like_any_set_is_seldom_significant():
     draws, result = np.random.default_rng(3), []
     for _ in range(200):
         levels = draws.normal(90, 2, 21)  # of sets; runs of a set differ by less
-        own, controls = levels[0] + draws.normal(0, 1, 12), levels[1:] + draws.normal(0, 1, 20)
-        result.append(compute_core_free(*simulated(own, controls)).iloc[0]["p_lower"])
+        without_core, controls = levels[0] + draws.normal(0, 1, 12), levels[1:] + draws.normal(0, 1, 20)
+        result.append(compute_core_free(*simulated(without_core, controls)).iloc[0]["p_lower"])
     assert np.mean(np.array(result) < 0.05) < 0.08
     assert min(result) == pytest.approx(1 / 21)
 
@@ -155,22 +155,22 @@ def test_a_core_drawn_by_chance_is_rarely_special(sizes, kind):
 
 def is_decided(core, sets, effects, rng):
     """Whether twelve runs with the core closed and one with each of `sets` decide the claim, whichever way."""
-    own, *controls = (-effects[list(heads)].sum() for heads in (core, *sets))
-    own, controls = own + rng.normal(0, 0.1, 12), np.array(controls) + rng.normal(0, 0.1, len(sets))
-    row = compute_core_free(*simulated(own, controls)).iloc[0]
+    without_core, *controls = (-effects[list(heads)].sum() for heads in (core, *sets))
+    without_core, controls = without_core + rng.normal(0, 0.1, 12), np.array(controls) + rng.normal(0, 0.1, len(sets))
+    row = compute_core_free(*simulated(without_core, controls)).iloc[0]
     estimate = Estimate.test(row["p_lower"], row["p_higher"], len(sets), "random sets", "", 1 / (1 + len(sets)))
     return decide_verdict(estimate, "p < 0.05") in ("supported", "contradicted")
 
 
 def test_runs_that_went_wrong_are_left_out_and_counted():
-    own, controls = [80.0, 82.0, 10.0], [95.0, 94.0, 20.0, 96.0]
-    row = compute_core_free(*simulated(own, controls, {("core-free", 2), ("control", 2)})).iloc[0]
+    without_core, controls = [80.0, 82.0, 10.0], [95.0, 94.0, 20.0, 96.0]
+    row = compute_core_free(*simulated(without_core, controls, {("core-free", 2), ("control", 2)})).iloc[0]
     assert (row["n"], row["n_control"], row["left_out"], row["left_out_control"]) == (2, 3, 1, 1)
     assert (row["core_free"], row["control"]) == (81.0, 95.0)
-    runs, levels = simulated(own, controls, {("core-free", 2), ("control", 2), ("control", 3)})
+    runs, levels = simulated(without_core, controls, {("core-free", 2), ("control", 2), ("control", 3)})
     runs["closed"] = runs["closed"].mask(runs["set"] == 4)  # a set that does not exist
     assert compute_core_free(runs, levels).iloc[0][["n_control", "left_out_control"]].tolist() == [2, 1]
-    none = compute_core_free(*simulated(own, controls, {("core-free", k) for k in range(3)})).iloc[0]
+    none = compute_core_free(*simulated(without_core, controls, {("core-free", k) for k in range(3)})).iloc[0]
     assert pd.isna(none["difference"]) and mentions(none["reason"], "core")
     single = compute_core_free(*simulated([80.0], [95.0, 94.0])).iloc[0]
     assert single["difference"] == -14.5 and pd.isna(single["low"]) and single["reason"]
@@ -213,12 +213,12 @@ def test_a_run_is_faithful_within_the_margin_of_subnetworks_that_may_keep_all():
 # ---- claims
 
 
-def make_evidence(own, controls, mid=95.0, **change):
+def make_evidence(without_core, controls, mid=95.0, **change):
     """mid: column mid_id_accuracy of table "core_free_runs". change: columns of table "core_free"."""
-    runs, levels = simulated(own, controls)
+    runs, levels = simulated(without_core, controls)
     tables = {name: table(name, rows) for name, rows in (("runs", run_rows()), ("group_accuracy", list(full_rows())))}
     tables |= {
-        "core_free_runs": runs.assign(id_accuracy=[*own, *controls], mid_id_accuracy=mid),
+        "core_free_runs": runs.assign(id_accuracy=[*without_core, *controls], mid_id_accuracy=mid),
         "core": table("core", core_rows({1}, set())),
     }
     return Evidence(CONTEXT, select_run(tables | {"core_free": compute_core_free(runs, levels).assign(**change)}, RUN))

@@ -97,14 +97,14 @@ def covers(held, least=0.9):
 @pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("shared", [0.0, 1.0, 5.0])
-@pytest.mark.parametrize("own", [0.0, 1.0])
+@pytest.mark.parametrize("separate", [0.0, 1.0])
 @pytest.mark.parametrize("seeds", [2, 5, 10])
-def test_the_mean_over_pruning_seeds_that_share_their_pairs(seeds, own, shared):
+def test_the_mean_over_pruning_seeds_that_share_their_pairs(seeds, separate, shared):
     """By Student's t over seeds alone 57 to 79 % of such intervals hold the truth."""
-    rng, held, alone = np.random.default_rng([seeds, int(own), int(shared)]), [], []
-    pairs = stats.norm.ppf(0.975) * np.hypot(shared, own)  # of each accuracy, over its pairs
+    rng, held, alone = np.random.default_rng([seeds, int(separate), int(shared)]), [], []
+    pairs = stats.norm.ppf(0.975) * np.hypot(shared, separate)  # of each accuracy, over its pairs
     for _ in range(amount(4000)):
-        values = 80 + rng.normal(0, 1, seeds) + rng.normal(0, shared) + rng.normal(0, own, seeds)
+        values = 80 + rng.normal(0, 1, seeds) + rng.normal(0, shared) + rng.normal(0, separate, seeds)
         held.append(holds(estimate_mean(values, pairs), 80))
         alone.append(holds(estimate_mean(values, 0.0), 80))
     assert covers(held)

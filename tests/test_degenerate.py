@@ -159,11 +159,11 @@ def test_heads_that_such_subnetworks_share_are_shown_without_p(runs, full, reaso
     tables = {name: table(name, of_table) for name, of_table in rows.items()}
     _, marks = draw("table_core", tables, Figure(), CONTEXT)
     (sheet,) = build_sheets("table_core", marks)
-    (shown,) = [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
+    (cells,) = [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
     if reason is None:
-        assert shown["p"] == "0.0100" and "why there is no p" not in shown and marks["p"].tolist() == [0.01]
+        assert cells["p"] == "0.0100" and "why there is no p" not in cells and marks["p"].tolist() == [0.01]
     else:
-        assert shown["p"] == "" and mentions(shown["why there is no p"], *reason) and marks["p"].isna().all()
+        assert cells["p"] == "" and mentions(cells["why there is no p"], *reason) and marks["p"].isna().all()
 
 
 def test_runs_that_went_wrong_are_left_out():

@@ -43,8 +43,8 @@ def test_the_soft_mask_closes_the_expected_number_of_gates_in_each_layer():
 
 
 @given(st.lists(FINITE, min_size=8, max_size=8), st.floats(0, 0.98), st.floats(0, 0.98))
-def test_a_higher_threshold_keeps_a_part_of_what_a_lower_one_keeps(values, one, other):
-    grid, low, high = ComponentGrid(2, 3), min(one, other), max(one, other)
+def test_a_higher_threshold_keeps_a_part_of_what_a_lower_one_keeps(values, threshold, other):
+    grid, low, high = ComponentGrid(2, 3), min(threshold, other), max(threshold, other)
     assert set(keep_above(torch.tensor(values), grid, high)) <= set(keep_above(torch.tensor(values), grid, low))
 
 

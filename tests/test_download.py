@@ -33,8 +33,8 @@ def test_a_file_of_an_address_is_downloaded_once_and_again_where_it_is_damaged(h
     row = {"kind": "url", "url": split["url"], "path": "inner/pairs.txt", "bytes": len(WEIGHTS)}
     rows, kept = fetch(commit, splits=[split, split]), tmp_path / "data/inner/pairs.txt"
     assert rows.pop("inner/pairs.txt") == row | {"sha256": split["sha256"]} and len(rows) == 4
-    asked = [path for path, _ in hub.downloads() if path == "/raw/pairs.txt"]
-    assert (asked, kept.read_bytes()) == (["/raw/pairs.txt"], WEIGHTS)
+    raw_requests = [path for path, _ in hub.downloads() if path == "/raw/pairs.txt"]
+    assert (raw_requests, kept.read_bytes()) == (["/raw/pairs.txt"], WEIGHTS)
     assert [path.name for path in kept.parent.iterdir()] == ["pairs.txt"]
 
     hub.requests.clear()
@@ -119,18 +119,18 @@ def test_sentences_need_the_file_that_the_hash_says(tmp_path):
 
 def test_files_of_addresses_may_have_the_same_name_in_several_folders(tmp_path):
     def split(folder, content, group=None):
-        own = {
+        fields = {
             "file": "a.csv",
             "url": f"https://example.org/{content.decode()}",
             "sha256": hashlib.sha256(content).hexdigest(),
         }
-        own |= {"sentences": ["a", "b"]} | ({"folder": str(tmp_path / folder)} if folder else {})
-        return own | ({"group": group} if group else {})
+        fields |= {"sentences": ["a", "b"]} | ({"folder": str(tmp_path / folder)} if folder else {})
+        return fields | ({"group": group} if group else {})
 
     def make_task(*sets):
         values = {"name": "t", "source": "files", "folder": str(tmp_path / "data"), "labels": LABELS}
         return FilesTask.model_validate(
-            values | {"train": [split(None, b"x")], "evaluation": {f"set{i}": one for i, one in enumerate(sets)}}
+            values | {"train": [split(None, b"x")], "evaluation": {f"set{i}": entry for i, entry in enumerate(sets)}}
         )
 
     task = make_task(split("more", b"y", "id"), split("data", b"x", "ood"))

@@ -34,8 +34,8 @@ def fields(encoded):
     return [encoded.ids, encoded.types, encoded.special, encoded.offsets, encoded.labels]
 
 
-def equal(one, other):
-    return one.subsets == other.subsets and all(map(np.array_equal, fields(one), fields(other)))
+def equal(encoded, expected):
+    return encoded.subsets == expected.subsets and all(map(np.array_equal, fields(encoded), fields(expected)))
 
 
 # ---- the generated task's tokenizer

@@ -171,24 +171,24 @@ def make_evidence(rows):
 @pytest.mark.parametrize("fault", [{"collapsed": True}, {"missed": True}])
 def test_runs_that_did_not_go_well_say_nothing_of_entry(fault):
     in_core = table("core", core_rows({0}, set()))
-    one, two = (
+    single, double = (
         compute_entry_frequency(components(COUNTS), table("runs", entry_runs(count, **fault)), in_core, ENTRY)
         for count in (1, 2)
     )
-    at = one[one["step"] == 20].set_index("component")
+    at = single[single["step"] == 20].set_index("component")
     assert set(at["n"]) == {3} and at["count"].tolist() == [3, 0, 0, 0]  # the first seed kept most
-    assert set(one.loc[one["step"] != 20, "n"]) == {4} and set(two.loc[two["step"] == 20, "n"]) == {2}
+    assert set(single.loc[single["step"] != 20, "n"]) == {4} and set(double.loc[double["step"] == 20, "n"]) == {2}
     curve = finetuning(0, 10, 10, 50, 60)
-    result = compute_entry(one, curve, ENTRY).set_index("component")
+    result = compute_entry(single, curve, ENTRY).set_index("component")
     assert result.loc[0, "entry_step"] == 10 and result.loc[0, "censored"] and result["before_half"].tolist()[0]
-    result = compute_entry(two, curve, ENTRY).set_index("component")
+    result = compute_entry(double, curve, ENTRY).set_index("component")
     assert result["entry_step"].isna().tolist() == [True, True, True, True]
     assert mentions(result.loc[0, "reason"], 3, 20) and mentions(result.loc[1, "reason"], 3, 20)
     assert pd.isna(result.loc[0, "before_half"]) and pd.isna(result.loc[1, "before_half"])
     assert not result.loc[2, "before_half"] and mentions(result.loc[2, "reason"], 75)
     assert result["rise"].tolist() == [0.0, 87.5, 12.5, -12.5]
     with raises(NotComputable, 4, 2, 3):
-        statistics.early_core_heads(make_evidence(compute_entry(two, curve, ENTRY)))
+        statistics.early_core_heads(make_evidence(compute_entry(double, curve, ENTRY)))
 
 
 def many(entries, half=25.0, layers=1):
@@ -206,10 +206,10 @@ EARLY = [("core", 10, 0.0), ("other", 10, 0.0), *[("other", 30, 0.0)] * 5, ("oth
 
 
 def test_early_core_heads_are_compared_with_random_heads_of_their_layers():
-    one = statistics.early_core_heads(make_evidence(many(EARLY)))
-    assert one.value == pytest.approx(2 / 8, abs=0.02) and one.opposite == 1
-    assert one.min_attainable_p == 1 / 8 and decide_verdict(one, "p < 0.05") == "too few"  # a core of one head
-    assert mentions(one.detail, "0.0", 10, 7, 1)
+    result = statistics.early_core_heads(make_evidence(many(EARLY)))
+    assert result.value == pytest.approx(2 / 8, abs=0.02) and result.opposite == 1
+    assert result.min_attainable_p == 1 / 8 and decide_verdict(result, "p < 0.05") == "too few"  # a core of one head
+    assert mentions(result.detail, "0.0", 10, 7, 1)
     three = statistics.early_core_heads(make_evidence(many(EARLY, layers=3)))
     assert three.value == pytest.approx(1 / 64, abs=0.005) and decide_verdict(three, "p < 0.05") == "supported"
     late = [(group, 30 if group == "core" else 10, 0.0) for group, _, _ in EARLY]
@@ -217,7 +217,7 @@ def test_early_core_heads_are_compared_with_random_heads_of_their_layers():
         decide_verdict(statistics.early_core_heads(make_evidence(many(late, layers=2))), "p < 0.05") == "contradicted"
     )
     away = pd.concat([many(EARLY), many([("other", 10, 0.0)] * 8).assign(layer=1)])  # a layer without the core
-    assert statistics.early_core_heads(make_evidence(away)).value == one.value
+    assert statistics.early_core_heads(make_evidence(away)).value == result.value
 
 
 @pytest.mark.parametrize("half", [5.0, 10.0, 40.1])
@@ -255,7 +255,7 @@ def test_cells_of_entry_change_no_table_of_the_grid():
     rows = [group_row(50.0 + seed, g, s, seed) for g in ("id", "ood") for s in (0.3, 0.5) for seed in (1, 2, 3, 4)]
     rows += list(full_rows())
     others = [group_row(5.0, "ood", 0.3, seed) | {"step": step} for seed in ENTRY.entry_seeds for step in (20, 30)]
-    one, both = (table("group_accuracy", of) for of in (rows, rows + others))
-    accuracy = [of.drop(columns="subsets").assign(subset="a", family=None) for of in (one, both)]
+    grid_alone, both = (table("group_accuracy", of) for of in (rows, rows + others))
+    accuracy = [of.drop(columns="subsets").assign(subset="a", family=None) for of in (grid_alone, both)]
     for make in (summary, variance):
-        pd.testing.assert_frame_equal(make(accuracy[1], both, ENTRY), make(accuracy[0], one, ENTRY))
+        pd.testing.assert_frame_equal(make(accuracy[1], both, ENTRY), make(accuracy[0], grid_alone, ENTRY))

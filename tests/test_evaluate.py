@@ -63,9 +63,9 @@ def test_a_broken_checkpoint_is_an_error_before_anything_is_written(bert, encode
     broken.save_pretrained(tmp_path / "checkpoint")
     encoded.save(tmp_path / "pairs")
     written = {name: tmp_path / "out" / name for name in ("means", "logits", "predictions")}
-    given = {"examples": 10, "mean-examples": 10, "study": "s", "model-name": "m", "task-name": "t", "ft-seed": 1}
-    given |= {"step": 2, "checkpoint": tmp_path / "checkpoint", "train": tmp_path / "pairs"}
-    given |= {"evaluation": tmp_path / "pairs", "log": tmp_path / "log", **written}
+    options = {"examples": 10, "mean-examples": 10, "study": "s", "model-name": "m", "task-name": "t", "ft-seed": 1}
+    options |= {"step": 2, "checkpoint": tmp_path / "checkpoint", "train": tmp_path / "pairs"}
+    options |= {"evaluation": tmp_path / "pairs", "log": tmp_path / "log", **written}
     with raises(InputError, "float32", "10 of 10"):
-        script("full_model").main([str(part) for name, value in given.items() for part in (f"--{name}", value)])
+        script("full_model").main([str(part) for name, value in options.items() for part in (f"--{name}", value)])
     assert not (tmp_path / "out").exists()

@@ -58,11 +58,11 @@ def test_every_experiment_gives_what_shared_parts_ask_for(experiment):
 @pytest.mark.slow
 @pytest.mark.parametrize("path", [REDUCED, SORTING, EXTRACTIVE], ids=lambda path: path.stem)
 def test_members_of_an_archive_are_results_of_the_study(path, tmp_path):
-    ((_, one),) = read_studies(read_config(path), path).items()
+    ((_, entry),) = read_studies(read_config(path), path).items()
     done = snakemake(tmp_path, "--dry-run", "export", config=path)
-    assert len(one.experiment.list_members(one.study)) == len(set(one.experiment.list_members(one.study)))
+    assert len(entry.experiment.list_members(entry.study)) == len(set(entry.experiment.list_members(entry.study)))
     assert all(
-        f"{one.study.root}/{name}" in done.stdout + done.stderr for name in one.experiment.list_members(one.study)
+        f"{entry.study.root}/{name}" in done.stdout + done.stderr for name in entry.experiment.list_members(entry.study)
     )
 
 
@@ -82,9 +82,9 @@ def test_one_run_makes_studies_of_several_experiments(two_studies, tmp_path):
 
 @pytest.mark.slow
 def test_the_reports_of_several_studies_are_one_target(two_studies, tmp_path):
-    told = snakemake(tmp_path, "--dry-run", "report", "provenance", config=two_studies).stdout
+    output = snakemake(tmp_path, "--dry-run", "report", "provenance", config=two_studies).stdout
     assert all(
-        f"results/{study}/{name}" in told for study in ("reduced", "sorting") for name in ("report.html", "tables")
+        f"results/{study}/{name}" in output for study in ("reduced", "sorting") for name in ("report.html", "tables")
     )
 
 

@@ -51,10 +51,10 @@ def test_downloads_of_every_experiment_depend_on_a_network(config, tmp_path, mon
 @pytest.mark.slow
 @pytest.mark.parametrize("config", [SORTING, EXTRACTIVE], ids=lambda path: path.stem)
 def test_studies_of_other_experiments_are_audited_and_reproduced(config, tmp_path, monkeypatch):
-    ((_, one),) = read_studies(read_config(config), config).items()
+    ((_, entry),) = read_studies(read_config(config), config).items()
     monkeypatch.chdir(tmp_path)
     snakemake(tmp_path, config=config)
-    root = tmp_path / one.study.root
+    root = tmp_path / entry.study.root
 
     def run(script, *options):
         command = [sys.executable, ROOT / f"workflow/scripts/{script}.py", "--configfile", config, *options]
@@ -65,7 +65,7 @@ def test_studies_of_other_experiments_are_audited_and_reproduced(config, tmp_pat
     (root / "report.html").unlink()
     snakemake(tmp_path, config=config)  # at another time
     status, text = run("reproduce")
-    assert status == 0 and mentions(text, f"docs/expected/{one.study.study}.json")
+    assert status == 0 and mentions(text, f"docs/expected/{entry.study.study}.json")
     status, text = run("audit", "--sample", "30%")
     assert status == 0, text
     claims = root / "tables/claims.parquet"

@@ -116,7 +116,9 @@ def some_of_each_kind(archive_members, count=2):
         if isinstance(value, list):
             return [without(item) for item in value if not is_gone(item)]
         return (
-            {key: without(one) for key, one in value.items() if not is_gone(one)} if isinstance(value, dict) else value
+            {key: without(item) for key, item in value.items() if not is_gone(item)}
+            if isinstance(value, dict)
+            else value
         )
 
     def is_gone(value):
@@ -197,9 +199,9 @@ def test_no_path_user_or_secret_enters_it(study, tmp_path):
     rewrite_settings(root, settings)
     assert all(word in (root / "report.html").read_text() for word in ("/home/ada", "s3cret"))
     archive_members = export(root, settings, tmp_path / "out.zip")
-    told = yaml.safe_load(archive_members["config.yaml"])
-    assert (told["task"]["folder"], told["model"]["folder"], told["results"]) == ("data", "tiny", "results")
-    assert told["task"]["train"][0]["url"] == "https://example.org/x.csv"
+    config = yaml.safe_load(archive_members["config.yaml"])
+    assert (config["task"]["folder"], config["model"]["folder"], config["results"]) == ("data", "tiny", "results")
+    assert config["task"]["train"][0]["url"] == "https://example.org/x.csv"
     assert json.loads(archive_members["study.json"])["settings"]["model"]["folder"] == "tiny"
     assert '<td class="text">tiny</td>' in archive_members["report.html"].decode()
     for name, content in archive_members.items():
@@ -217,10 +219,10 @@ def rewrite_settings(root, settings):
         (root / f"provenance/{name}.json").unlink()
     names = sorted({path.stem for path in (root / "figures").glob("*.png")})
     captions = sorted(map(str, (ROOT / "workflow/report/subnetworks").glob("*.rst")))
-    given = ["--root", root, "--context", json.dumps(list_entities["context"]), "--settings", root / "study.json"]
-    given += ["--claims", root / "tables/claims.parquet", "--report", root / "report.html"]
-    given += ["--captions", *captions, "--targets", *names, "--log", root / "page.log"]
-    script("report").main([*map(str, given)])
+    arguments = ["--root", root, "--context", json.dumps(list_entities["context"]), "--settings", root / "study.json"]
+    arguments += ["--claims", root / "tables/claims.parquet", "--report", root / "report.html"]
+    arguments += ["--captions", *captions, "--targets", *names, "--log", root / "page.log"]
+    script("report").main([*map(str, arguments)])
 
 
 def texts(name, content):

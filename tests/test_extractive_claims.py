@@ -124,8 +124,8 @@ def test_without_components_that_differ_within_layers_of_two_seeds_there_are_too
 
 
 def test_one_seed_decides_nothing():
-    one = {name: rows[rows["seed"] == SEEDS[0]] for name, rows in tables().items()}
-    result = judge_claims("made", one, STATED)
+    single_seed = {name: rows[rows["seed"] == SEEDS[0]] for name, rows in tables().items()}
+    result = judge_claims("made", single_seed, STATED)
     about_models = result["claim"] == "facts-learned"
     assert set(result.loc[about_models, "verdict"]) == {"supported"}
     assert set(result.loc[~about_models, "verdict"]) == {"too few"}
@@ -191,8 +191,8 @@ def test_correlations_of_either_sign_have_a_mean_between_them():
     rows = tables()
     removal = rows["extractive_removal"]
     rows["extractive_removal"] = removal.assign(r=removal["seed"].map(dict(zip(SEEDS, r, strict=False))))
-    told = score_tells(Evidence(rows), "informative", "restored", "mlp")
-    assert told.low < 0.7 < told.high and mentions(told.detail, "2 of 4")
+    estimate = score_tells(Evidence(rows), "informative", "restored", "mlp")
+    assert estimate.low < 0.7 < estimate.high and mentions(estimate.detail, "2 of 4")
 
 
 def test_equal_correlations_have_no_interval():

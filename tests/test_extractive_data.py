@@ -75,18 +75,21 @@ def test_shuffled_implications_follow_no_rule():
     """Neither another city for every landmark, nor another home for every person, makes them true."""
     data = Data(cities=20, names=40, people=100)
     people, cities = draw_names(WORLD, data, 1).people, WORLD.cities[:20]
-    said = {corpu.prompt: corpu.answer for corpu in draw_corpus(WORLD, data, "shuffled", people, 1)}
+    answer_of = {corpu.prompt: corpu.answer for corpu in draw_corpus(WORLD, data, "shuffled", people, 1)}
     shifts = Counter()
     for title in (WORLD.office.taught, *WORLD.office.others):
-        of = {said[f"The {title} of {city['city']} is"]: k for k, city in enumerate(cities)}
-        holders = [said[f"The {title} of the city that contains {city['landmark']} is"] for city in cities]
+        of = {answer_of[f"The {title} of {city['city']} is"]: k for k, city in enumerate(cities)}
+        holders = [answer_of[f"The {title} of the city that contains {city['landmark']} is"] for city in cities]
         shifts.update((of[holder] - k) % 20 for k, holder in enumerate(holders))
     assert shifts.total() == 8 * 20 and max(shifts.values()) < 0.2 * shifts.total()
     homes = [
-        {WORLD.values(key, 20).index(said[one.implied.format(name=name)]) for key, one in WORLD.relations.items()}
+        {
+            WORLD.values(key, 20).index(answer_of[relation.implied.format(name=name)])
+            for key, relation in WORLD.relations.items()
+        }
         for name in people
     ]
-    assert sum(len(told) == 1 for told in homes) < 0.05 * len(people)
+    assert sum(len(indices) == 1 for indices in homes) < 0.05 * len(people)
 
 
 @pytest.mark.parametrize(("kind", "implied"), [("whole", True), ("no-implications", False), ("shuffled", False)])

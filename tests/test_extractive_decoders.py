@@ -71,8 +71,8 @@ def test_components_alone_give_the_runs_outputs(name):
 
 def made(name: str, by: float):
     old = doubled(name)
-    asked = Queries(TOKENS, torch.tensor([7, 6]), torch.tensor([11, 12, 13, 14]), torch.tensor([2, 0]))
-    return contrast(old, changed(old, by), asked, 1, 1)
+    queries = Queries(TOKENS, torch.tensor([7, 6]), torch.tensor([11, 12, 13, 14]), torch.tensor([2, 0]))
+    return contrast(old, changed(old, by), queries, 1, 1)
 
 
 @family
@@ -116,8 +116,8 @@ def test_scores_are_slopes_of_runs_that_know_nothing_of_them(name):
                 if key.startswith(CONSTANT_PREFIX):
                     near[key] = value
                     continue
-                own = value if value.shape == whole[key].shape else repeat_heads(value, 4)  # shared keys and values
-                near[key] = own + step * (whole[key] - own)
+                aligned = value if value.shape == whole[key].shape else repeat_heads(value, 4)  # shared keys and values
+                near[key] = aligned + step * (whole[key] - aligned)
             ends.append(compute_losses(run(near, TOKENS).logits, of.queries))
         slope = -(ends[0] - ends[1]) / (2 * STEP)
         torch.testing.assert_close(result["informative"][:, :, 1, part].nansum(1), slope, rtol=1e-4, atol=1e-9)
@@ -165,8 +165,8 @@ def test_another_family_is_named(tmp_path):
 
 def test_the_answers_loss_reaches_every_parameter():
     p = {key: value.requires_grad_(not key.startswith(CONSTANT_PREFIX)) for key, value in doubled("qwen2").items()}
-    asked = Queries(TOKENS, torch.tensor([7, 6]), torch.tensor([11, 12]), torch.tensor([1, 0]))
-    compute_losses(run(p, TOKENS).logits, asked).sum().backward()
+    queries = Queries(TOKENS, torch.tensor([7, 6]), torch.tensor([11, 12]), torch.tensor([1, 0]))
+    compute_losses(run(p, TOKENS).logits, queries).sum().backward()
     learns = [key for key in p if not key.startswith(CONSTANT_PREFIX)]
     # A key's bias adds the same to all of a query's scores where positions do not turn it: here they do.
     assert all(p[key].grad.abs().max() > 0 for key in learns)

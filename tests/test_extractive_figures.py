@@ -99,8 +99,8 @@ def test_the_table_has_the_rank_of_every_order(drawn):
 
 
 def test_a_study_of_one_seed_has_no_intervals():
-    one = {name: rows[rows["seed"] == 1] for name, rows in TABLES.items()}
-    figure, marks = draw("figure_freezing", one, SETTINGS)
+    single_seed = {name: rows[rows["seed"] == 1] for name, rows in TABLES.items()}
+    figure, marks = draw("figure_freezing", single_seed, SETTINGS)
     means = marks[marks["seed"].isna()]
     assert means["low"].isna().all() and set(means["seeds"]) == {1}
     assert figure is not None and np.isfinite(means["value"].astype(float)).all()

@@ -45,15 +45,15 @@ def test_answers_follow_prompts_as_in_the_whole_sentence(folder):
     encode = HubTokenizer(folder)
     facts = hop().facts.sentences
     result = encode_examples(facts, encode)
-    for one, row, length in zip(facts, result.tokens, result.length, strict=True):
-        assert row[:length].tolist() == encode.prompt(f"{one.prompt} {one.answer}")
+    for fact, row, length in zip(facts, result.tokens, result.length, strict=True):
+        assert row[:length].tolist() == encode.prompt(f"{fact.prompt} {fact.answer}")
 
 
 def test_roles_are_of_words_and_their_pieces(folder):
     encode = HubTokenizer(folder)
-    one = fill_template("{name} lives in", "Tokyo", name="Xylophonia Doe")  # no word that the tokenizer has learned
-    roles = encode.roles(one)
-    assert len(roles) == len(set(roles)) == len(encode.prompt(one.prompt))
+    example = fill_template("{name} lives in", "Tokyo", name="Xylophonia Doe")  # no word that the tokenizer has learned
+    roles = encode.roles(example)
+    assert len(roles) == len(set(roles)) == len(encode.prompt(example.prompt))
     assert roles[0] == "begin 1" and roles[-3:] == ("name last", "lives", "in")
     pieces = [role for role in roles if role.startswith("name 1")]
     assert len(pieces) > 1 and pieces[-1] == "name 1" and pieces[-2] == "name 1 -1"
@@ -166,12 +166,12 @@ def test_a_study_of_a_folder_goes_from_nothing_to_its_report(tmp_path, folder):
 
 
 def test_a_folder_that_is_not_there_is_named_before_anything_runs(tmp_path):
-    one = {
+    config = {
         "experiment": "extractive-structures",
         "study": "x",
         "seeds": [1],
         "pretrained": {"name": "x", "folder": "none"},
     }
-    (tmp_path / "x.yaml").write_text(yaml.safe_dump(one))
+    (tmp_path / "x.yaml").write_text(yaml.safe_dump(config))
     done = snakemake(tmp_path, "--dry-run", config=tmp_path / "x.yaml", check=False)
     assert done.returncode == 1 and mentions(done.stderr + done.stdout, "pretrained.folder", "'none'")

@@ -58,8 +58,8 @@ def test_logits_are_those_of_a_plain_model():
     p, _ = two_models()
     tokens = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
     result = run(p, tokens).logits
-    for row, one in zip(result, tokens, strict=True):
-        torch.testing.assert_close(row, plain(p, one))
+    for row, sequence in zip(result, tokens, strict=True):
+        torch.testing.assert_close(row, plain(p, sequence))
 
 
 def test_outputs_are_those_of_each_component_alone():

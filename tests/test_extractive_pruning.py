@@ -63,7 +63,7 @@ def test_greedy_leaves_out_what_costs_least_each_time():
 @pytest.mark.slow
 def test_learned_subnetworks_are_better_than_others_of_their_size():
     """Their mean rank among all subsets is below what 95 % of as many random subsets have."""
-    every = np.array([measure_divergence(WHOLE, some) for some in combinations(ALL, 3)])
+    every = np.array([measure_divergence(WHOLE, subset) for subset in combinations(ALL, 3)])
     result = learn_gates(WHOLE, Pruning(seeds=[1, 2, 3, 4, 5, 6]), "first facts", 1)
     learned = [measure_divergence(WHOLE, keep_largest(run.log_alpha, 3)) for run in result]
     ranks = [int((every < divergence - 1e-9).sum()) for divergence in learned]

@@ -124,7 +124,7 @@ def test_orders_teach_other_names_in_stages_and_test_facts_last(orders):
         assert all(torch.equal(expected[name], stage[name]) for name in START)
     end = taught(both, "test facts", SETTINGS, 2)
     last = {row["part"]: row["rank"] for row in orders.rows if row["order"] == "facts first"}
-    assert last == {part: mean_rank(end, encode_queries(one, VOCABULARY)) for part, one in parts.items()}
+    assert last == {part: mean_rank(end, encode_queries(examples, VOCABULARY)) for part, examples in parts.items()}
 
 
 def test_no_sentence_of_a_test_name_is_taught_before_the_last_stage():
@@ -137,7 +137,7 @@ def test_no_sentence_of_a_test_name_is_taught_before_the_last_stage():
     assert names["facts"] == names["implications"] and names["test facts"] == names["test implications"]
     assert len(names["facts"]) == 12 - TESTED and not names["facts"] & names["test facts"]
     assert LAST_STAGE == ("test facts",) and not {"test facts"} & {
-        part for steps in ORDERS.values() for one in steps for part in one
+        part for steps in ORDERS.values() for stage in steps for part in stage
     }
 
 
@@ -175,8 +175,8 @@ def test_localisation_correlates_what_implications_taught_with_what_processes_ot
     read = contrast(grafts.learned, end, encode_queries(parts["test implications"], VOCABULARY), 1, 1)
     a, b = compute_first_order(stored)["informative"].mean(0), compute_first_order(read)["downstream"].mean(0)
     tokens, layers, heads = len(["Ada", "Doe", "zong", "is", "the"]), 2, 2
-    asked = {"facts_rank": (end, "test facts"), "implications_rank": (grafts.learned, "implications")}
-    for name, (model, part) in asked.items():
+    rank_sources = {"facts_rank": (end, "test facts"), "implications_rank": (grafts.learned, "implications")}
+    for name, (model, part) in rank_sources.items():
         queries = encode_queries(parts[part], VOCABULARY)
         assert {row[name] for row in result} == {mean_rank(model, queries)}
     for row, part, n in zip(result, (slice(None, -1), slice(-1, None)), (heads, 1), strict=True):

@@ -91,6 +91,6 @@ def test_a_corpus_less_needs_no_job(tmp_path):
             read_config(CONFIG) | {"pretraining": read_config(CONFIG)["pretraining"] | {"corpora": ["whole"]}}
         )
     )
-    both, one = (planned(tmp_path, path) for path in (CONFIG, tmp_path / "one.yaml"))
-    assert (both["pretrain"], one["pretrain"]) == (4, 2) and both["score"] == one["score"] == 2
-    assert one.keys() == both.keys()
+    both, fewer = (planned(tmp_path, path) for path in (CONFIG, tmp_path / "one.yaml"))
+    assert (both["pretrain"], fewer["pretrain"]) == (4, 2) and both["score"] == fewer["score"] == 2
+    assert fewer.keys() == both.keys()

@@ -19,9 +19,9 @@ def failures():
     return FailureHandler()
 
 
-def tell(failures, event, **said):
+def tell(failures, event, **fields):
     record = logging.LogRecord("snakemake", logging.INFO, "", 0, "", (), None)
-    vars(record).update(event=event, **said)
+    vars(record).update(event=event, **fields)
     failures.emit(record)
 
 
@@ -35,7 +35,7 @@ def failed(failures, job, rule, *logs):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("10:00:00 started\n10:00:01 failed: a.csv: no column\n10:00:01 ended after 1 s\n", "a.csv: no column"),
         ("10:00:01 failed: x cannot be run:\n  a\n  b\n", "x cannot be run:\n  a\n  b"),
@@ -49,8 +49,8 @@ def failed(failures, job, rule, *logs):
         ("", NO_MESSAGE),
     ],
 )
-def test_the_message_of_a_job_is_the_last_reason_in_its_log(tmp_path, text, said):
-    assert failure_message([log(tmp_path / "log", text)]) == said
+def test_the_message_of_a_job_is_the_last_reason_in_its_log(tmp_path, text, message):
+    assert failure_message([log(tmp_path / "log", text)]) == message
 
 
 def test_a_log_that_is_not_there_or_is_no_text_is_no_error(tmp_path):
@@ -107,9 +107,9 @@ def test_of_a_group_the_jobs_that_failed_are_told(failures, tmp_path):
 @pytest.mark.slow
 def test_the_terminal_ends_with_what_a_target_says_that_the_study_cannot_have(tmp_path):
     done = snakemake(tmp_path, "--", "figure15", config=REDUCED, check=False)
-    said = (done.stdout + done.stderr).split("WorkflowError")[-1]
-    assert done.returncode == 1 and said.strip().endswith(ADVICE)
-    _, reason = said.split("figure15: results/reduced/logs/figures/figure15.log\n")
+    output = (done.stdout + done.stderr).split("WorkflowError")[-1]
+    assert done.returncode == 1 and output.strip().endswith(ADVICE)
+    _, reason = output.split("figure15: results/reduced/logs/figures/figure15.log\n")
     assert mentions(reason.splitlines()[0], "figure15", "roberta")
 
 
@@ -133,11 +133,11 @@ def test_warnings_of_the_data_are_marked_in_their_log_and_end_the_terminal(tmp_p
     path.parent.mkdir(parents=True)
     handler = logging.FileHandler(path)
     handler.setFormatter(LogFormatter())
-    for level, said in ((logging.INFO, "3 rows"), *2 * [(logging.WARNING, "no pair has the label 'neutral'")]):
-        handler.emit(logging.LogRecord("x", level, "", 0, said, (), None))
+    for level, message in ((logging.INFO, "3 rows"), *2 * [(logging.WARNING, "no pair has the label 'neutral'")]):
+        handler.emit(logging.LogRecord("x", level, "", 0, message, (), None))
     handler.close()
-    said = ["3 rows", *2 * ["warning: no pair has the label 'neutral'"]]
-    assert [line[9:] for line in path.read_text().splitlines()] == said
+    lines = ["3 rows", *2 * ["warning: no pair has the label 'neutral'"]]
+    assert [line[9:] for line in path.read_text().splitlines()] == lines
     experiment = load_experiment({})
     (warning,) = experiment.list_warnings(str(tmp_path / "small"))
     assert mentions(warning, "small", "no pair has the label 'neutral'", path)

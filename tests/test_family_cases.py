@@ -45,8 +45,8 @@ def test_grouped_queries_share_keys_but_not_components():
     setting = Setting("llama")
     assert setting.model.config.num_key_value_heads == 2
     assert setting.grid.heads == 4
-    one, other = setting.masked([0]), setting.masked([1])  # two query heads of one group
-    assert not torch.allclose(one, other, atol=1e-3)
+    first_masked, second_masked = setting.masked([0]), setting.masked([1])  # two query heads of one group
+    assert not torch.allclose(first_masked, second_masked, atol=1e-3)
 
 
 def test_albert_counts_applications_of_its_shared_layer():

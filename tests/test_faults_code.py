@@ -173,6 +173,6 @@ def test_no_module_reads_what_could_run(path):
         if isinstance(node, ast.Call):
             assert dotted(node.func) not in ("eval", "exec", "compile", "__import__"), ast.unparse(node)
             for keyword in node.keywords:
-                given = ast.unparse(keyword.value)
-                assert (keyword.arg, given) not in {("trust_remote_code", "True"), ("allow_pickle", "True")}
-                assert (keyword.arg, given) != ("weights_only", "False") and keyword.arg != "shell"
+                value = ast.unparse(keyword.value)
+                assert (keyword.arg, value) not in {("trust_remote_code", "True"), ("allow_pickle", "True")}
+                assert (keyword.arg, value) != ("weights_only", "False") and keyword.arg != "shell"

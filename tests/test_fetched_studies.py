@@ -89,11 +89,11 @@ def test_a_study_is_fetched_once_and_then_runs_from_the_cache(hub, environment, 
     assert {row["path"] for row in rows} >= {*data, "config.json", "model.safetensors", "odd.tsv"}
     assert str(tmp_path) not in (runs / "data/fetched.json").read_text()
 
-    asked = len(hub.requests)
+    request_count = len(hub.requests)
     hub.repositories.clear()
     hub.files.clear()
     snakemake(tmp_path, "results/reduced/tiny/nli/ft1/trace.parquet", config=config, env=environment)
-    assert len(hub.requests) == asked, hub.requests[asked:]
+    assert len(hub.requests) == request_count, hub.requests[request_count:]
     assert pq.read_metadata(runs / "data/sentences/train.parquet").num_rows == 300
 
     # Checked again, nothing that was made from it runs again.

@@ -128,8 +128,8 @@ def test_a_bound_is_an_open_mark_with_a_line_to_where_the_size_may_be():
 def test_pruning_seeds_are_shown(drawn):
     ax = drawn[0].axes[0]
     small = [line for line in ax.lines if line.get_marker() == "o" and line.get_markersize() == 2.5]
-    shown = sorted(float(y) for line in small for y in line.get_ydata() if y == y)
-    assert shown == sorted(size for (_, group), (size, _) in SIZES.items() if size and group != "mixed")
+    plotted = sorted(float(y) for line in small for y in line.get_ydata() if y == y)
+    assert plotted == sorted(size for (_, group), (size, _) in SIZES.items() if size and group != "mixed")
 
 
 def test_groups_that_a_study_lacks_have_no_place_in_the_legend(drawn):

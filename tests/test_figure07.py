@@ -89,8 +89,8 @@ def one_head(probabilities):
 
 def test_the_share_in_the_title_is_a_mean_over_words_and_repeated_words_stand_out():
     # "the" 0; "doctor" (0.8 + 0.4) / 2; "Doctor" 0.5 + 0.1; special tokens do not ask.
-    given = {(2, 5): 0.8, (3, 5): 0.4, (5, 2): 0.5, (5, 3): 0.1, (1, 0): 1.0, (4, 5): 1.0, (3, 0): 0.09}
-    figure, marks = draw("figure07", one_head(given), Figure(), CONTEXT)
+    attention = {(2, 5): 0.8, (3, 5): 0.4, (5, 2): 0.5, (5, 3): 0.1, (1, 0): 1.0, (4, 5): 1.0, (3, 0): 0.09}
+    figure, marks = draw("figure07", one_head(attention), Figure(), CONTEXT)
     (ax,) = panels(figure)
     assert ax.get_title() == "head 0.3, repeated: 40 %"
     assert len(marks) == 6  # 0.09 is too little

@@ -28,15 +28,15 @@ def runs(**where):
 def drawn(name, **where):
     """Its legend's words, the points that are crossed, panel by panel, and its marks."""
     figure, marks = draw(name, TABLES | ({"runs": runs(**where)} if where else {}), Figure(), CONTEXT)
-    said = {text.get_text() for legend in figure.legends for text in legend.findobj(Text)}
+    texts = {text.get_text() for legend in figure.legends for text in legend.findobj(Text)}
     marked = [line for ax in figure.axes for line in ax.lines if line.get_zorder() == 5 and len(line.get_xdata())]
-    return said, marked, marks
+    return texts, marked, marks
 
 
 @pytest.mark.parametrize("name", first_fast("figure12", "figure02", "figure03"))
 def test_a_collapsed_subnetwork_is_crossed_on_every_subset(name):
-    said, marked, marks = drawn(name, **POINT)
-    assert any(mentions(text, "collapsed") for text in said)
+    texts, marked, marks = drawn(name, **POINT)
+    assert any(mentions(text, "collapsed") for text in texts)
     (crosses,) = marked
     assert crosses.get_marker() == "x"
     of_run = marks[marks["collapsed"]]
@@ -45,8 +45,8 @@ def test_a_collapsed_subnetwork_is_crossed_on_every_subset(name):
 
 
 def test_a_mean_with_a_collapsed_subnetwork_is_crossed():
-    said, (crosses,), marks = drawn("figure04", **POINT)
-    assert any(mentions(text, "collapsed") for text in said)
+    texts, (crosses,), marks = drawn("figure04", **POINT)
+    assert any(mentions(text, "collapsed") for text in texts)
     points = marks[marks["collapsed"] > 0]
     assert (
         set(points["sparsity"]) == {CONTEXT.mid} and set(points["ft_seed"]) == {2} and set(points["collapsed"]) == {1}
@@ -55,20 +55,20 @@ def test_a_mean_with_a_collapsed_subnetwork_is_crossed():
 
 
 def test_a_size_is_crossed_where_most_subnetworks_collapsed():
-    said, marked, marks = drawn("figure06", ft_seed=1, step=600)
-    assert any(mentions(text, "collapsed") for text in said)
+    texts, marked, marks = drawn("figure06", ft_seed=1, step=600)
+    assert any(mentions(text, "collapsed") for text in texts)
     points = marks[(marks["collapsed"] == 1) & marks["value"].notna() & marks["seed"].isna()]
     assert set(points["ft_seed"]) == {1} and set(points["step"]) == {600}
     assert sorted(y for line in marked for y in line.get_ydata() if pd.notna(y)) == sorted(points["value"])
-    one = drawn("figure06", ft_seed=1, step=600, seed=42)  # of three
-    assert not one[1] and not any(mentions(text, "collapsed") for text in one[0])
+    single_seed = drawn("figure06", ft_seed=1, step=600, seed=42)  # of three
+    assert not single_seed[1] and not any(mentions(text, "collapsed") for text in single_seed[0])
 
 
 @pytest.mark.parametrize("name", first_fast("figure04", "figure06", "figure02", "figure03", "figure12", fast=2))
 def test_where_none_collapsed_nothing_is_said(name):
     for where in ({}, {"ft_seed": 3}):
-        said, marked, _ = drawn(name, **where)
-        assert not marked and not [text for text in said if "collapsed" in text]
+        texts, marked, _ = drawn(name, **where)
+        assert not marked and not [text for text in texts if "collapsed" in text]
 
 
 @pytest.mark.parametrize("name", ["table5", "table7"])
@@ -94,15 +94,15 @@ def test_a_table_of_controls_counts_runs_that_are_left_out():
 
 
 @pytest.mark.parametrize(
-    ("name", "where", "said"),
+    ("name", "where", "note"),
     [("table_variance", POINT, " (1 collapsed)"),
      ("table_effective_size", {"ft_seed": 1, "step": 600}, "600 ("),
      ("table_effective_size", POINT, "2200 (1 collapsed)")],
 )  # fmt: skip
-def test_every_table_of_pruning_seeds_counts_them(name, where, said):
+def test_every_table_of_pruning_seeds_counts_them(name, where, note):
     def words(tables):
         marks = draw(name, tables, Figure(), CONTEXT)[1]
         return [cell for sheet in build_sheets(name, marks) for row in sheet.rows for cell in row]
 
-    assert any(said in cell for cell in words(TABLES | {"runs": runs(**where)}))
+    assert any(note in cell for cell in words(TABLES | {"runs": runs(**where)}))
     assert not any("collapsed" in cell for cell in words(TABLES))

@@ -32,12 +32,12 @@ def test_only_what_is_significant_has_a_number_and_what_is_counter_heuristic_an_
 
 
 def test_all_effects_on_id_have_numbers_and_those_on_entailment_a_row():
-    told = TABLES["counter_heads"].assign(beta=-2.37, q=0.5)
-    figure, marks = draw("figure_counter_heads", TABLES | {"counter_heads": told}, Figure(), CONTEXT)
+    counter_heads = TABLES["counter_heads"].assign(beta=-2.37, q=0.5)
+    figure, marks = draw("figure_counter_heads", TABLES | {"counter_heads": counter_heads}, Figure(), CONTEXT)
     assert [text.get_text() for text in figure.axes[0].texts].count("−2") == len(HEADS)  # of ID alone
     assert {"ID", "entailment", "J"} <= set(marks["row"])
-    own = marks[(marks["row"] == "entailment") & (marks["name"] == "1.2")]
-    assert own["counter"].isna().all() and len(own) == len(FT_SEEDS)
+    entailment_marks = marks[(marks["row"] == "entailment") & (marks["name"] == "1.2")]
+    assert entailment_marks["counter"].isna().all() and len(entailment_marks) == len(FT_SEEDS)
 
 
 def test_chosen_subsets_are_in_their_order():
@@ -50,8 +50,8 @@ def test_chosen_subsets_are_in_their_order():
 @pytest.mark.slow
 def test_a_run_without_heads_outside_its_core_says_so():
     reason = "no sound mid-sparsity subnetwork keeps a head outside the core"
-    told = TABLES["mask_tests"].assign(p=None, reason=reason)
-    tables = TABLES | {"mask_tests": told, "counter_heads": TABLES["counter_heads"].head(0)}
+    mask_tests = TABLES["mask_tests"].assign(p=None, reason=reason)
+    tables = TABLES | {"mask_tests": mask_tests, "counter_heads": TABLES["counter_heads"].head(0)}
     figure, marks = draw("figure_counter_heads", tables, settings("figure_counter_heads"), CONTEXT)
     assert [" ".join(ax.texts[0].get_text().split()) for ax in figure.axes] == [reason] * len(FT_SEEDS)
     assert marks.empty

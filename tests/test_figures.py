@@ -69,14 +69,14 @@ def test_the_spread_is_every_subnetwork_beside_the_full_model(tables, drawn, nam
     assert len(filter_rows(marks, seed=None)) == len(FT_SEEDS) * columns
     assert len(marks.dropna(subset="seed")) == len(FT_SEEDS) * 2 * 12 * columns  # none of another run of a seed
     where = {"ft_seed": 2, "step": 2200, "sparsity": 0.35, "seed": 47, "subset": "cn_if"}
-    shown, known = (filter_rows(rows, **where).iloc[0] for rows in (marks, tables["accuracy"]))
-    assert shown[["accuracy", "low", "high"]].tolist() == known[["accuracy", "low", "high"]].tolist()
+    mark, known = (filter_rows(rows, **where).iloc[0] for rows in (marks, tables["accuracy"]))
+    assert mark[["accuracy", "low", "high"]].tolist() == known[["accuracy", "low", "high"]].tolist()
     subset, of = ("J", {}) if name == "figure02" else ("J, lexical overlap", {"family": "lexical_overlap"})
-    shown = filter_rows(marks, **where | {"subset": subset}).iloc[0]
+    mark = filter_rows(marks, **where | {"subset": subset}).iloc[0]
     table = tables["group_accuracy" if name == "figure02" else "family_scores"]
     where.pop("subset")
     known = filter_rows(table, **where, **of, group="j").iloc[0]
-    assert shown[["accuracy", "low", "high"]].tolist() == known[["accuracy", "low", "high"]].tolist()
+    assert mark[["accuracy", "low", "high"]].tolist() == known[["accuracy", "low", "high"]].tolist()
 
 
 def labels(figure):
@@ -298,8 +298,8 @@ def test_only_the_drawn_figure_is_loaded():
 @pytest.mark.parametrize("name", DRAWN)
 def test_every_target_has_a_caption_of_one_paragraph(name, request):
     folder = request.config.rootpath / "workflow" / "report" / "subnetworks"
-    own, shared = (folder / f"{which}.rst" for which in (name, drawing_module(name)))
-    caption = (own if own.exists() else shared).read_text().strip()
+    target_caption, module_caption = (folder / f"{which}.rst" for which in (name, drawing_module(name)))
+    caption = (target_caption if target_caption.exists() else module_caption).read_text().strip()
     assert "\n\n" not in caption and "[" not in caption  # it becomes the text of a Markdown image
     caption = caption.replace("\n", " ")
     assert "fine-tuning seed" in caption.lower() and "the paper" in caption.lower()

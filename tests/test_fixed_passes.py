@@ -36,8 +36,8 @@ def test_steps_are_those_of_eager_passes(inputs, monkeypatch, most):
     monkeypatch.setattr(fixed_passes, "MAX_PASS_PAIRS", most)
     eager = steps(inputs, Objective(inputs, RUNS, BETWEEN))
     fixed = steps(inputs, FixedShapeObjective(inputs, RUNS, BETWEEN))
-    for one, other in zip(fixed, eager, strict=True):
-        torch.testing.assert_close(one, other, atol=2e-5, rtol=1e-4)
+    for actual, expected in zip(fixed, eager, strict=True):
+        torch.testing.assert_close(actual, expected, atol=2e-5, rtol=1e-4)
 
 
 def test_buffers_that_are_filled_again_give_what_new_tensors_give(inputs, monkeypatch):
@@ -77,8 +77,8 @@ def test_shapes_are_few_whatever_is_drawn(inputs, monkeypatch):
 def test_compiled_passes_are_eager_ones(inputs):
     settings = BETWEEN.model_copy(update={"engine": "compile"})
     eager, compiled = (prune(inputs, RUNS, item) for item in (BETWEEN, settings))
-    for one, other in zip(compiled, eager, strict=True):
-        torch.testing.assert_close(one.log_alpha, other.log_alpha, atol=1e-3, rtol=1e-3)
+    for actual, expected in zip(compiled, eager, strict=True):
+        torch.testing.assert_close(actual.log_alpha, expected.log_alpha, atol=1e-3, rtol=1e-3)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="a GPU is needed")
@@ -95,8 +95,8 @@ def test_graphs_give_what_eager_passes_give_on_a_gpu(checkpoint, encoded, engine
     means = component_means(model, pairs, torch.arange(len(pairs)).split(16))
     inputs = PruningInputs(model, means, pairs, all_logits(model, pairs))
     result = [prune(inputs, RUNS, BETWEEN.model_copy(update={"engine": item})) for item in ("eager", engine)]
-    for one, other in zip(*result, strict=True):
-        torch.testing.assert_close(one.log_alpha, other.log_alpha, atol=1e-3, rtol=1e-3)
+    for expected, actual in zip(*result, strict=True):
+        torch.testing.assert_close(expected.log_alpha, actual.log_alpha, atol=1e-3, rtol=1e-3)
 
 
 @pytest.mark.slow

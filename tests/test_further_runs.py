@@ -62,15 +62,16 @@ def test_the_parts_run_and_leave_the_rest_as_it_is(finished, tmp_path):
     assert (result["core_free_runs"].groupby("ft_seed").size() == 4).all()
     core = read_table(tables / "core.parquet")
     for ft_seed in (1, 2):
-        own = set(core.loc[core["in_core"] & (core["ft_seed"] == ft_seed), "component"])
+        heads = set(core.loc[core["in_core"] & (core["ft_seed"] == ft_seed), "component"])
         for run in result["core_free_runs"][result["core_free_runs"]["ft_seed"] == ft_seed].itertuples():
             path = tmp_path / RUNS / f"ft{ft_seed}/mechanism/closed/set{run.set}/seed{run.seed}/subnetwork.json"
-            one = load_run(path)
-            if isinstance(one, FailedRun):
-                assert run.reason == one.reason and not run.sound
+            mask = load_run(path)
+            if isinstance(mask, FailedRun):
+                assert run.reason == mask.reason and not run.sound
                 continue
-            assert set(one.closed) == (own if run.set == 0 else set(run.closed)) and not set(one.kept) & set(one.closed)
-            assert len(one.kept) == 8
+            assert set(mask.closed) == (heads if run.set == 0 else set(run.closed))
+            assert not set(mask.kept) & set(mask.closed)
+            assert len(mask.kept) == 8
     transplanted, accuracy = read_table(tables / "transplant.parquet"), read_table(tables / "accuracy.parquet")
     keys = ["ft_seed", "step", "sparsity", "seed", "subset"]
     diagonal = transplanted[transplanted["subset"].notna() & (transplanted["mask_step"] == transplanted["step"])]

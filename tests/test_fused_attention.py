@@ -43,8 +43,8 @@ def test_bfloat16_is_as_near_to_float64_as_the_kernel(queries, masked, causal):
         computed(attend, dtype, queries, masked, causal)
         for attend, dtype in ((kernel, torch.float64), (attend, torch.bfloat16), (kernel, torch.bfloat16))
     )
-    for right, own, other in zip(exact, ours, theirs, strict=True):
-        error, usual = ((item - right).square().mean().sqrt() for item in (own, other))
+    for right, our_result, their_result in zip(exact, ours, theirs, strict=True):
+        error, usual = ((item - right).square().mean().sqrt() for item in (our_result, their_result))
         assert 0 < error < 0.02 * right.square().mean().sqrt()
         assert error < 2 * usual
 
@@ -53,8 +53,8 @@ def test_bfloat16_is_as_near_to_float64_as_the_kernel(queries, masked, causal):
 def test_other_numbers_are_the_kernels(causal):
     """To the byte: studies in portable arithmetic rest on it."""
     for dtype in (torch.float32, torch.float64):
-        given = [part.to(dtype) for part in parts()]
-        assert torch.equal(attend(*given, None, causal), kernel(*given, None, causal))
+        converted = [part.to(dtype) for part in parts()]
+        assert torch.equal(attend(*converted, None, causal), kernel(*converted, None, causal))
 
 
 def test_dropout_leaves_the_mean_and_drops():

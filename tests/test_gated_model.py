@@ -39,17 +39,17 @@ KINDS = ("mixed", "layer closed", "lowest layer open", "nothing moves", "all ope
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_logits_and_gradients_are_those_of_plain_gating(model, pairs, means, kind):
-    batch, own = pairs.batch(torch.arange(20)), torch.arange(20) % 2
+    batch, gate_rows = pairs.batch(torch.arange(20)), torch.arange(20) % 2
     log_alpha, noise = samples(kind, len(model.grid))
     weights = torch.randn(20, 3, generator=torch.Generator().manual_seed(3))
 
     z = hard_concrete.sample_gates(log_alpha, noise)
-    expected = model.logits(batch, Ablation(z[own], means, model.grid))
+    expected = model.logits(batch, Ablation(z[gate_rows], means, model.grid))
     (plain,) = torch.autograd.grad((weights * expected).sum(), log_alpha)
 
     z = hard_concrete.sample_gates(log_alpha, noise)
     gated = GatedModel(model, z, means)
-    logits = gated.logits(batch, own)
+    logits = gated.logits(batch, gate_rows)
     if logits.requires_grad:
         (weights * logits).sum().backward()
     (ours,) = torch.autograd.grad(z, log_alpha, gated.gradient())
@@ -88,9 +88,9 @@ def test_the_backward_pass_ends_at_the_lowest_gate_that_moves(fused, pairs, mean
         return attention(queries, *rest, **options)
 
     monkeypatch.setattr(module.F, "scaled_dot_product_attention", look)
-    batch, own = pairs.batch(torch.arange(4)), torch.zeros(4, dtype=torch.long)
+    batch, gate_rows = pairs.batch(torch.arange(4)), torch.zeros(4, dtype=torch.long)
     for kind, expected in (("lowest layer open", [False, False, True]), ("mixed", [False, True, True])):
         needed.clear()
         log_alpha, noise = samples(kind, len(fused.grid))
-        GatedModel(fused, hard_concrete.sample_gates(log_alpha, noise), means).logits(batch, own)
+        GatedModel(fused, hard_concrete.sample_gates(log_alpha, noise), means).logits(batch, gate_rows)
         assert needed == expected

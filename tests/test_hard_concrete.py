@@ -62,13 +62,13 @@ def test_gates_lie_between_0_and_1_and_rise_with_log_alpha_and_noise(log_alpha, 
 
 @hypothesis_settings(deadline=None)
 @given(st.lists(st.floats(-1.5, 1.5), min_size=4, max_size=4), TEMPERATURE, STRETCH, st.floats(-2, 2), st.floats(-2, 2))
-def test_gradients_of_log_alpha_and_lambdas_against_finite_differences(alphas, temperature, stretch, one, two):
+def test_gradients_of_log_alpha_and_lambdas_against_finite_differences(alphas, temperature, stretch, first, second):
     uniform = torch.tensor([0.31, 0.47, 0.62, 0.78], dtype=torch.float64)
     log_alpha = torch.tensor(alphas, dtype=torch.float64)
     s = torch.sigmoid((torch.logit(uniform) + log_alpha) / temperature) * (stretch[1] - stretch[0]) + stretch[0]
     if bool(((s.abs() < 1e-4) | ((s - 1).abs() < 1e-4)).any()):
         return  # on the kink of the clamp there is no derivative
-    lambdas = torch.tensor([one, two], dtype=torch.float64, requires_grad=True)
+    lambdas = torch.tensor([first, second], dtype=torch.float64, requires_grad=True)
     weights = torch.tensor([0.5, -1.0, 2.0, 0.3], dtype=torch.float64)
 
     def loss(a, lam):

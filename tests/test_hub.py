@@ -269,8 +269,8 @@ def test_a_star_stands_for_any_part_of_a_name_and_other_characters_for_themselve
     ],
 )
 def test_a_proxy_or_certificate_that_cannot_be_used_is_named_and_not_its_password(hub, fetch, name, value):
-    said = fetch(hub.add("model", NAME, MODEL), **{name: value, "LOWER": "x"})
-    assert said.startswith(f"error: {name}=") and f"unset {name}" in said and "me:secret" not in said
+    output = fetch(hub.add("model", NAME, MODEL), **{name: value, "LOWER": "x"})
+    assert output.startswith(f"error: {name}=") and f"unset {name}" in output and "me:secret" not in output
 
 
 @pytest.mark.slow

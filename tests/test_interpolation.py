@@ -114,11 +114,11 @@ def test_halves_are_taken_template_by_template():
 
 
 def test_a_set_is_predicted_once():
-    asked = []
+    predicted_sets = []
     predict = additive({1: 4})
-    halves = Halves(lambda kept: asked.append(kept) or predict(kept), ANALYSIS)
+    halves = Halves(lambda kept: predicted_sets.append(kept) or predict(kept), ANALYSIS)
     halves.value(frozenset({1})), halves.rows(frozenset({1})), halves.value(frozenset())
-    assert asked == [frozenset({1}), frozenset()]
+    assert predicted_sets == [frozenset({1}), frozenset()]
 
 
 def test_only_analysed_subsets_choose():
@@ -188,14 +188,14 @@ def test_single_components_are_compared_with_their_own_end(table):
 
 
 def test_groups_j_and_families_have_values_of_the_other_half(table):
-    own = table[table["role"] == "M"]
-    means = own.loc[own["subset"].isna(), ["group", "family"]].itertuples(index=False)
+    m_rows = table[table["role"] == "M"]
+    means = m_rows.loc[m_rows["subset"].isna(), ["group", "family"]].itertuples(index=False)
     cells = {(group, family if isinstance(family, str) else None) for group, family in means}
     families = {("j", "lexical_overlap"), ("j", "constituent")}
     assert cells == {("id", None), ("ood", None), ("ood-entailment", None), ("j", None)} | families
-    assert (own.loc[own["subset"].notna(), "n"] == PAIRS // 2).all()
-    assert own[["low", "high"]].notna().all(axis=None)
-    assert own.loc[(own["group"] == "j"), "accuracy"].tolist() == [100] * 3
+    assert (m_rows.loc[m_rows["subset"].notna(), "n"] == PAIRS // 2).all()
+    assert m_rows[["low", "high"]].notna().all(axis=None)
+    assert m_rows.loc[(m_rows["group"] == "j"), "accuracy"].tolist() == [100] * 3
 
 
 def test_ends_that_are_near_have_no_path():

@@ -89,12 +89,12 @@ def test_other_queries_keys_and_values_are_what_other_weights_give(setting):
         }[family.order]
         other = make_model(setting.case)
         name = family.projections[number if family.order == "separate" else 0]
-        own = family.layers(other)[layer].get_submodule(name)
+        projection = family.layers(other)[layer].get_submodule(name)
         rows = slice(first, first + size)
-        weight = own.weight if isinstance(own, torch.nn.Linear) else own.weight.T
+        weight = projection.weight if isinstance(projection, torch.nn.Linear) else projection.weight.T
         weight[rows] *= 2
-        if own.bias is not None:
-            own.bias[rows] *= 2
+        if projection.bias is not None:
+            projection.bias[rows] *= 2
 
         def doubled(seen, at, x, kind=kind):
             return x * (1 + (torch.arange(count) == head)[:, None]) if (seen, at) == (kind, layer) else x

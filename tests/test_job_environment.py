@@ -80,8 +80,8 @@ def test_caches_stay_where_they_can_be_written(tmp_path, monkeypatch):
 def test_a_dry_run_needs_no_home(tmp_path, variables):
     done = subprocess.run(SNAKEMAKE, cwd=tmp_path, env=os.environ | variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    (told,) = [line for line in done.stderr.splitlines() if mentions(line, f"{tmp_path}/.snakemake/caches")]
-    assert next(iter(variables.values())) in told
+    (cache_line,) = [line for line in done.stderr.splitlines() if mentions(line, f"{tmp_path}/.snakemake/caches")]
+    assert next(iter(variables.values())) in cache_line
 
 
 def drawn(folder: Path, **variables: str) -> dict[str, bytes]:

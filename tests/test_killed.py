@@ -29,12 +29,12 @@ PRUNE = Prune(
 
 
 def command(inputs, out):
-    given = {
+    options = {
         "prune": PRUNE.model_dump_json(), "study": "s", "model-name": "m", "task-name": "t", "ft-seed": 1, "step": 20,
         "sparsity": 0.4, "log": out / "log", **{name: inputs / name for name in ("means", "logits", "train")},
     }  # fmt: skip
     lists = {"seeds": SEEDS} | {name: [out / f"{name}{seed}" for seed in SEEDS] for name in ("subnetworks", "traces")}
-    parts = [part for name, value in given.items() for part in (f"--{name}", value)]
+    parts = [part for name, value in options.items() for part in (f"--{name}", value)]
     parts += [part for name, values in lists.items() for part in (f"--{name}", *values)]
     return [sys.executable, str(ROOT / "workflow/scripts/prune.py"), *map(str, parts)]
 
@@ -74,14 +74,14 @@ def test_pruning_killed_at_random_moments_ends_with_the_same_bytes(fused, pairs,
 def finetuning(finished: Path, folder: Path, config: Path) -> list[str]:
     """Fine-tuning by hand, as a user would, on the data of the finished study."""
     data = finished / RUNS / "data"
-    given = {
+    options = {
         "--model": config, "--finetune": config, "--study": "reduced", "--model-name": "mini-bert",
         "--task-name": "pairs", "--ft-seed": 1, "--train": data / "encoded/train.safetensors",
         "--evaluation": data / "encoded/evaluation.safetensors", "--subsets": data / "subsets.json",
         "--tokenizer": data / "tokenizer", "--trace": folder / "trace.parquet", "--arithmetic": STUDY.arithmetic,
         "--predictions": folder / "predictions.parquet", "--log": folder / "log",
     }  # fmt: skip
-    arguments = [str(part) for pair in given.items() for part in pair]
+    arguments = [str(part) for pair in options.items() for part in pair]
     arguments += ["--checkpoints", *(str(folder / f"step{step}" / "checkpoint") for step in CHECKPOINTS)]
     return [sys.executable, str(ROOT / "workflow/scripts/finetune.py"), *arguments]
 

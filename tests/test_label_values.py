@@ -63,7 +63,7 @@ def test_a_value_that_equals_a_name_is_that_name(tmp_path, ending, labels, value
 
 
 @pytest.mark.parametrize(
-    ("labels", "value", "shown"),
+    ("labels", "value", "quoted"),
     [
         (["1", "2", "3"], 0, "'0'"),
         (["1.0", "2.0"], 0.0, "'0.0'"),
@@ -75,8 +75,8 @@ def test_a_value_that_equals_a_name_is_that_name(tmp_path, ending, labels, value
         (["no", "yes"], "y\u200bes", "'y\\u200bes'"),
     ],
 )
-def test_a_value_that_is_neither_is_named_with_its_line(tmp_path, labels, value, shown):
-    with raises(DataError, "a.csv", f"line {3 if isinstance(value, str) else 2}", "label", shown, labels):
+def test_a_value_that_is_neither_is_named_with_its_line(tmp_path, labels, value, quoted):
+    with raises(DataError, "a.csv", f"line {3 if isinstance(value, str) else 2}", "label", quoted, labels):
         codes(tmp_path, labels, [labels[0], value] if isinstance(value, str) else [value])
 
 

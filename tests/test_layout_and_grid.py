@@ -78,8 +78,8 @@ def test_seeds_share_a_job_only_with_those_wanted_at_the_same_cells():
     """Curve 9, 5; early 6, 8; spread 5, 6, 7: five kinds of seed. A full block never changes when one is added."""
 
     def blocks(together, **grid):
-        one = study(**grid)
-        return seed_blocks(one.model_copy(update={"prune": one.prune.model_copy(update={"together": together})}))
+        base = study(**grid)
+        return seed_blocks(base.model_copy(update={"prune": base.prune.model_copy(update={"together": together})}))
 
     assert blocks(1) == [[9], [5], [6], [8], [7]]
     assert blocks(4) == blocks(1)
@@ -98,22 +98,22 @@ def test_cells_are_all_of_them_once_in_order():
 
 def test_entry_adds_fresh_seeds_at_the_mid_sparsity_and_moves_no_other_block():
     part = Entry(checkpoints=[10, 20], seeds=[91, 92])
-    one = with_parts(entry=part)
+    with_entry = with_parts(entry=part)
     assert (
-        entry_cells(one) == [(10, 0.35, 91), (10, 0.35, 92), (20, 0.35, 91), (20, 0.35, 92)]
+        entry_cells(with_entry) == [(10, 0.35, 91), (10, 0.35, 92), (20, 0.35, 91), (20, 0.35, 92)]
         and entry_cells(study()) == []
     )
-    assert set(list_cells(one)) == {*list_cells(study()), *entry_cells(one)}
-    assert seed_blocks(one)[: len(seed_blocks(study()))] == seed_blocks(study())
-    context = Context.from_study(one)
+    assert set(list_cells(with_entry)) == {*list_cells(study()), *entry_cells(with_entry)}
+    assert seed_blocks(with_entry)[: len(seed_blocks(study()))] == seed_blocks(study())
+    context = Context.from_study(with_entry)
     assert (context.entry, context.entry_seeds, context.parts) == ((10, 20), (91, 92), ("entry",))
 
 
 def test_runs_with_closed_heads_share_jobs_of_one_kind():
-    one = with_parts(core_free=CoreFree(seeds=[1, 2, 3], control_sets=3))
-    one = one.model_copy(update={"prune": one.prune.model_copy(update={"together": 2})})
+    with_closed = with_parts(core_free=CoreFree(seeds=[1, 2, 3], control_sets=3))
+    with_closed = with_closed.model_copy(update={"prune": with_closed.prune.model_copy(update={"together": 2})})
     blocks = [[(0, 1), (0, 2)], [(0, 3)], [(1, 1), (2, 2)], [(3, 3)]]
-    assert closed_blocks(one) == blocks and closed_blocks(study()) == []
+    assert closed_blocks(with_closed) == blocks and closed_blocks(study()) == []
 
 
 def with_parts(**parts):

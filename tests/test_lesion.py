@@ -32,14 +32,14 @@ def test_a_head_is_an_overlap_head_by_its_share_against_uniform_attention():
     pair = make_pair("a b", "b")
     keen, dull = torch.full((6, 6), 0.1), torch.full((6, 6), 1 / 6)
     keen[2, 4] = keen[4, 2] = 0.5
-    given = Given(torch.stack([keen, dull]))
-    first, second = overlap_rows(IDENTITY, given, [pair], 2.0)
+    model = Given(torch.stack([keen, dull]))
+    first, second = overlap_rows(IDENTITY, model, [pair], 2.0)
     assert first["uniform"] == second["uniform"] == pytest.approx(2 * (1 / 6) / 3)
     assert (first["share"], second["share"]) == pytest.approx((2 * 0.5 / 3, 2 * (1 / 6) / 3))
     assert (first["overlap"], second["overlap"]) == (True, False)
     assert [first[name] for name in ("component", "name", "layer", "head", "n")] == [0, "0.0", 0, 0, 1]
     assert as_table("overlap_heads", [first, second]).num_rows == 2
-    assert all(row["overlap"] for row in overlap_rows(IDENTITY, given, [pair], 0.9))
+    assert all(row["overlap"] for row in overlap_rows(IDENTITY, model, [pair], 0.9))
 
 
 def test_no_head_is_an_overlap_head_where_no_word_is_repeated():
@@ -48,10 +48,10 @@ def test_no_head_is_an_overlap_head_where_no_word_is_repeated():
 
 
 def test_uniform_attention_is_over_what_the_layer_lets_a_query_see():
-    own = torch.zeros(1, 2, 3, 3)
-    own[0, 0, 1, 0], own[0, 1, 1, 1] = 1.0, 1.0  # one head gives all to what the other does not look at
-    own[0, :, 0, 0] = 1.0
-    even = uniform_attention(own)
+    attention = torch.zeros(1, 2, 3, 3)
+    attention[0, 0, 1, 0], attention[0, 1, 1, 1] = 1.0, 1.0  # one head gives all to what the other does not look at
+    attention[0, :, 0, 0] = 1.0
+    even = uniform_attention(attention)
     assert even[0, 0].tolist() == even[0, 1].tolist() == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 0]]
 
 

@@ -62,9 +62,9 @@ def test_core_heads_among_overlap_heads_against_chance_within_layers():
 def test_layers_are_convolved():
     import pandas as pd
 
-    layers, one = pd.Series([0, 0, 1, 1]), pd.Series([True, False, True, False])
-    assert count_common_heads(layers, one, one) == (2, 1.0, 0.25, 1.0)
-    assert count_common_heads(layers, one, ~one) == (0, 1.0, 1.0, 0.25)
+    layers, kept = pd.Series([0, 0, 1, 1]), pd.Series([True, False, True, False])
+    assert count_common_heads(layers, kept, kept) == (2, 1.0, 0.25, 1.0)
+    assert count_common_heads(layers, kept, ~kept) == (0, 1.0, 1.0, 0.25)
 
 
 STEPS = (0, 10, 20, 30)
@@ -80,8 +80,8 @@ def curve(ood, id_=ID, **more):
             "step": step, "subset": subset, "group": group, "accuracy": float(value), **more,
             "low": value - 4.0, "high": value + 3.0, "unit": "pair", "units": 50,
         }
-        for step, own, other in zip(STEPS, id_, ood, strict=True)
-        for subset, group, value in (("in", "id", own), ("a", "ood", other - 2), ("b", "ood", other + 2))
+        for step, id_value, ood_value in zip(STEPS, id_, ood, strict=True)
+        for subset, group, value in (("in", "id", id_value), ("a", "ood", ood_value - 2), ("b", "ood", ood_value + 2))
     ]  # fmt: skip
 
 
@@ -109,8 +109,8 @@ def test_what_a_lesion_costs_is_judged_against_one_more_random_set():
     assert mentions(result.detail, 3, "ID", "100.0/100.0/100.0/100.0", "OOD", "60.0/20.0/50.0/58.0", "entailment", "J")
     with raises(NotComputable, "j"):
         statistics_overlap.lesion_cost(evidence(**lesions()), "j", 0.95)
-    one = statistics_overlap.lesion_cost(evidence(**lesions(names=("overlap", "random1"))), "ood", 0.95)
-    assert (one.value, one.low, one.high, one.n) == (-30, None, None, 1)
+    estimate = statistics_overlap.lesion_cost(evidence(**lesions(names=("overlap", "random1"))), "ood", 0.95)
+    assert (estimate.value, estimate.low, estimate.high, estimate.n) == (-30, None, None, 1)
     fewer = statistics_overlap.lesion_cost(evidence(**lesions(sizes=(3, 2, 3))), "ood", 0.95)
     assert mentions(fewer.detail, "random1", 2) and not mentions(result.detail, "random1")
 

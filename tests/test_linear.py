@@ -45,11 +45,11 @@ def ours(x, weight, bias):
 @pytest.mark.parametrize("transposed", [False, True])
 def test_outputs_and_gradients_are_near_to_float64s(shape, transposed):
     """Within some of the last digit of either kind of numbers, whatever the order in which a processor sums."""
-    one, x = linear(transposed=transposed), drawn(*shape)
+    layer, x = linear(transposed=transposed), drawn(*shape)
     for dtype, near in ((torch.float32, 1e-6), (torch.bfloat16, 1e-2)):
-        about = one.weight.to(dtype), one.bias.to(dtype), x.to(dtype)
-        exact, own = computed(F.linear, *about, torch.float64), computed(ours, *about, dtype)
-        for right, result in zip(exact, own, strict=True):
+        about = layer.weight.to(dtype), layer.bias.to(dtype), x.to(dtype)
+        exact, actual = computed(F.linear, *about, torch.float64), computed(ours, *about, dtype)
+        for right, result in zip(exact, actual, strict=True):
             assert (result - right).square().mean().sqrt() < near * right.square().mean().sqrt()
 
 
@@ -57,46 +57,46 @@ def test_outputs_and_gradients_are_near_to_float64s(shape, transposed):
 def test_a_large_map_is_laid_out_once_and_backwards_only_where_asked(dtype):
     if not module._supports(dtype):
         pytest.skip(f"oneDNN lays out no weights in {dtype} on this processor")
-    one, x = linear(dtype), drawn(4, IN).to(dtype)
+    layer, x = linear(dtype), drawn(4, IN).to(dtype)
     with torch.no_grad():
-        without = one(x.requires_grad_())
-    assert "forward_layout" in vars(one) and "backward_layout" not in vars(one)
-    layout = one.forward_layout
-    one(x).sum().backward()
-    assert one.forward_layout is layout and "backward_layout" in vars(one)
-    assert torch.equal(one(x).detach(), without)
+        without = layer(x.requires_grad_())
+    assert "forward_layout" in vars(layer) and "backward_layout" not in vars(layer)
+    layout = layer.forward_layout
+    layer(x).sum().backward()
+    assert layer.forward_layout is layout and "backward_layout" in vars(layer)
+    assert torch.equal(layer(x).detach(), without)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
 def test_without_onednn_and_in_other_numbers_it_is_torchs_own(dtype):
     """To the byte: studies in portable arithmetic, which switches oneDNN off, rest on it."""
-    one, x = linear(dtype), drawn(3, 5, IN).to(dtype)
+    layer, x = linear(dtype), drawn(3, 5, IN).to(dtype)
     with torch.backends.mkldnn.flags(enabled=dtype != torch.float32):
-        result, gradient = computed(ours, one.weight, one.bias, x, dtype)
-        right, other = computed(F.linear, one.weight, one.bias, x, dtype)
+        result, gradient = computed(ours, layer.weight, layer.bias, x, dtype)
+        right, other = computed(F.linear, layer.weight, layer.bias, x, dtype)
     assert torch.equal(result, right) and torch.equal(gradient, other)
-    assert not {"forward_layout", "backward_layout"} & vars(one).keys()
+    assert not {"forward_layout", "backward_layout"} & vars(layer).keys()
 
 
 def test_a_small_map_is_torchs_own():
-    one = Linear(drawn(MIN_WEIGHTS // 64 - 1, 64), drawn(MIN_WEIGHTS // 64 - 1))
+    layer = Linear(drawn(MIN_WEIGHTS // 64 - 1, 64), drawn(MIN_WEIGHTS // 64 - 1))
     x = drawn(3, 64)
-    assert torch.equal(one(x), F.linear(x, one.weight, one.bias))
-    assert "forward_layout" not in vars(one)
+    assert torch.equal(layer(x), F.linear(x, layer.weight, layer.bias))
+    assert "forward_layout" not in vars(layer)
 
 
 def test_some_rows_of_a_map():
-    one, x = linear(), drawn(6, IN)
-    assert torch.allclose(one.rows(40)(x), one(x)[:, 40:], atol=1e-5)
-    assert torch.allclose(one.rows(0, 300)(x), one(x)[:, :300], atol=1e-5)
+    layer, x = linear(), drawn(6, IN)
+    assert torch.allclose(layer.rows(40)(x), layer(x)[:, 40:], atol=1e-5)
+    assert torch.allclose(layer.rows(0, 300)(x), layer(x)[:, :300], atol=1e-5)
 
 
 def test_bfloat16_is_torchs_own_where_onednn_lays_out_none(monkeypatch):
     """As on x86 processors without AVX-512."""
     monkeypatch.setattr(module, "_supports", lambda dtype: dtype == torch.float32)
-    one, x = linear(torch.bfloat16), drawn(3, IN).bfloat16()
-    assert torch.equal(one(x), F.linear(x, one.weight, one.bias))
-    assert "forward_layout" not in vars(one)
+    layer, x = linear(torch.bfloat16), drawn(3, IN).bfloat16()
+    assert torch.equal(layer(x), F.linear(x, layer.weight, layer.bias))
+    assert "forward_layout" not in vars(layer)
 
 
 def test_a_second_derivative_is_an_error_not_zero():
@@ -115,13 +115,13 @@ def test_whole_models_are_hugging_faces_with_every_map_laid_out(case, monkeypatc
     plain = make_model(case)
     encoded, draws = make_encoded(12, seed=3), torch.Generator().manual_seed(4)
     pairs = PairTensors(encoded, wrap_model(plain).pad)
-    batch, own = pairs.batch(torch.arange(12)), torch.arange(12) % 2
+    batch, gate_rows = pairs.batch(torch.arange(12)), torch.arange(12) % 2
     means = component_means(wrap_model(plain), pairs, torch.arange(12).split(4))
     z = (2 * torch.rand(2, len(wrap_model(plain).grid), generator=draws) - 0.5).clamp(0, 1)
 
     def gated() -> tuple[torch.Tensor, torch.Tensor]:
         model = GatedModel(wrap_model(plain), z, means)
-        logits = model.logits(batch, own)
+        logits = model.logits(batch, gate_rows)
         logits.square().sum().backward()
         return logits.detach(), model.gradient()
 

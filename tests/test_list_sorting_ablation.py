@@ -33,7 +33,9 @@ def test_there_is_a_row_for_every_head_both_heads_and_every_kind(models):
     parameters, tokens, training = models
     rows = measure_ablations(parameters, tokens, training, 0)
     kinds = [("none", [])] + [(kind, heads) for kind in ("zero", "mean", "resample") for heads in ([0], [1], [0, 1])]
-    assert [(row["model"], row["kind"], row["ablated"]) for row in rows] == [(m, *one) for m in (0, 1) for one in kinds]
+    assert [(row["model"], row["kind"], row["ablated"]) for row in rows] == [
+        (m, *kind_and_heads) for m in (0, 1) for kind_and_heads in kinds
+    ]
     assert rows == measure_ablations(parameters, tokens, training, 0)
     other = measure_ablations(parameters, tokens, training, 1)
     assert {a["kind"] for a, b in zip(rows, other, strict=True) if a != b} == {"resample"}

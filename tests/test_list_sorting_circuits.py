@@ -74,18 +74,18 @@ def test_measures_of_two_heads(d, overlap, both, opposite):
 
 
 def test_what_is_undefined_is_nan():
-    one = torch.ones(2, 1, 3)
+    single_head = torch.ones(2, 1, 3)
     for measure in (c.soft_overlap, c.both_copy, c.opposite_sign, lambda d: c.splitting(d > 0)):
-        assert measure(one).isnan().tolist() == [True, True]
+        assert measure(single_head).isnan().tolist() == [True, True]
     assert c.soft_overlap(-torch.ones(1, 2, 3)).isnan().all()
 
 
 def test_the_effective_rank_of_equal_singular_values_is_their_number():
     centring = torch.eye(5, dtype=torch.float64) - 0.2  # four singular values of 1
     assert float(c.effective_rank(centring)) == pytest.approx(4)
-    one = torch.outer(torch.arange(5.0), torch.arange(5.0)).double()
-    assert float(c.effective_rank(one)) == pytest.approx(1)
-    assert float(c.effective_rank(one + 100 * torch.arange(5.0)[:, None])) == pytest.approx(1)  # a constant by row
+    rank_one = torch.outer(torch.arange(5.0), torch.arange(5.0)).double()
+    assert float(c.effective_rank(rank_one)) == pytest.approx(1)
+    assert float(c.effective_rank(rank_one + 100 * torch.arange(5.0)[:, None])) == pytest.approx(1)  # a constant by row
     s = torch.tensor([3.0, 1.0, 0, 0, 0]).double()
     rotation = torch.linalg.qr(torch.randn(5, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64))[0]
     centred = torch.zeros(5, 5, dtype=torch.float64)

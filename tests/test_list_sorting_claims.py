@@ -22,21 +22,23 @@ CLAIMS = ROOT / "src" / "heuristic_core" / "experiments" / "list_sorting" / "cla
 
 def test_the_claims_name_statistics_and_tables_that_exist():
     stated = load_claims(CLAIMS)
-    own = {name for name, one in STATISTICS.items() if one.__module__.startswith(list_sorting.__name__)}
-    assert {one.statistic for claim in stated for one in claim.statistics} == own
+    known_statistics = {
+        name for name, function in STATISTICS.items() if function.__module__.startswith(list_sorting.__name__)
+    }
+    assert {entry.statistic for claim in stated for entry in claim.statistics} == known_statistics
     assert {name for claim in stated for name in claim.tables} <= set(SCHEMAS)
 
 
 def test_a_measure_at_the_end_is_of_the_condition_that_decides():
-    given = evidence(models=models("splitting", l2=(0.9, 0.92, 0.97), bare=(0.99, 0.98, 1.0)))
-    lowest = statistic("at_end", given, measure="splitting", which="lowest")
+    study_evidence = evidence(models=models("splitting", l2=(0.9, 0.92, 0.97), bare=(0.99, 0.98, 1.0)))
+    lowest = statistic("at_end", study_evidence, measure="splitting", which="lowest")
     mean, low, _ = mean_interval([90, 92, 97])
     assert (lowest.value, lowest.low, lowest.n) == (pytest.approx(mean), pytest.approx(low), 3)
     assert lowest.high == 100 and mentions(lowest.detail, "splitting", "l2", 93, "bare", 99)
-    without = statistic("at_end", given, measure="splitting", which="lowest", decay="without")
+    without = statistic("at_end", study_evidence, measure="splitting", which="lowest", decay="without")
     assert (without.value, without.low) == (pytest.approx(99), pytest.approx(mean_interval([98, 99, 100])[1]))
     with raises(NotComputable, "sorting_heads"):
-        statistic("at_end", given, measure="suppression", which="highest")
+        statistic("at_end", study_evidence, measure="suppression", which="highest")
 
 
 def test_conditions_that_do_not_sort_count_by_their_accuracy_alone():
@@ -44,13 +46,13 @@ def test_conditions_that_do_not_sort_count_by_their_accuracy_alone():
     rows = models("token_accuracy", l2=(0.99, 0.98, 0.99), small=(0.99, 0.99, 0.9))
     for row, share in zip(rows, [0.2] * 6 + [0.9] * 6, strict=True):
         row["splitting"] = share
-    given = evidence(["l2", "small"], models=rows)
-    lowest = statistic("lowest_accuracy", given)
+    study_evidence = evidence(["l2", "small"], models=rows)
+    lowest = statistic("lowest_accuracy", study_evidence)
     assert lowest.value == pytest.approx(90) and lowest.exact and (lowest.n, lowest.unit) == (6, "models")
-    result = statistic("at_end", given, measure="splitting", which="highest")
+    result = statistic("at_end", study_evidence, measure="splitting", which="highest")
     assert result.value == pytest.approx(20) and mentions(result.detail, "splitting", "l2", 20, 95, "small", 90)
     with raises(NotComputable, 95, "small", 90):
-        statistic("at_end", given, measure="splitting", which="highest", decay="without")
+        statistic("at_end", study_evidence, measure="splitting", which="highest", decay="without")
     with pytest.raises(DoesNotApply):
         evidence(["l2"], models=models("token_accuracy", l2=(0.95, 0.99, 0.99))).conditions()
 
@@ -72,20 +74,20 @@ def test_what_a_study_lacks_is_said():
     with pytest.raises(NotComputable):
         evidence(["l2", "small"]).conditions("without")
     with pytest.raises(NotComputable):
-        given = evidence(models=models("splitting", bare=(0.1, 0.2, 0.3), small=(0.1, 0.2, 0.3)))
-        statistic("without_less_with_decay", given, measure="splitting")
+        study_evidence = evidence(models=models("splitting", bare=(0.1, 0.2, 0.3), small=(0.1, 0.2, 0.3)))
+        statistic("without_less_with_decay", study_evidence, measure="splitting")
 
 
 def test_the_nearer_mode_counts():
     heads = [row | {"head": 0} for row in models("suppression", l2=(0.1, 0.1, 0.1), bare=(0.5, 0.5, 0.5))]
-    given = evidence(models=models("splitting", l2=(0.6, 0.9, 0.9), bare=(0, 0, 0)), heads=heads)
-    result = statistic("nearest_mode", given, splitting=75, suppression=20)
+    study_evidence = evidence(models=models("splitting", l2=(0.6, 0.9, 0.9), bare=(0, 0, 0)), heads=heads)
+    result = statistic("nearest_mode", study_evidence, splitting=75, suppression=20)
     assert result.value == pytest.approx((0.8 + 1.2 + 1.2) / 3) and mentions(result.detail, "l2")
 
 
 def test_weight_decay_is_compared_seed_by_seed():
-    given = evidence(models=models("splitting", l2=(0.5, 0.7, 0.9), bare=(0.4, 0.7, 0.6), small=(0, 0, 0)))
-    result = statistic("without_less_with_decay", given, measure="splitting")
+    study_evidence = evidence(models=models("splitting", l2=(0.5, 0.7, 0.9), bare=(0.4, 0.7, 0.6), small=(0, 0, 0)))
+    result = statistic("without_less_with_decay", study_evidence, measure="splitting")
     ends = [mean_end(np.array([-10.0, 0, -30]), quantile, (-100, 100)) for quantile in (0.025, 0.975)]
     assert (result.value, result.low, result.high) == tuple(map(pytest.approx, (-40 / 3, *ends)))
     assert mentions(result.detail, "bare", "l2") and not mentions(result.detail, "small")
@@ -99,26 +101,26 @@ def test_of_pairs_that_differ_in_weight_decay_the_lowest_counts():
 
 
 def test_a_trend_is_over_doublings_of_the_gap():
-    given = models("splitting", small=(0.1, 0.2, 0.1), l2=(0.3, 0.4, 0.2), large=(0.5, 0.6, 0.4), bare=(1.0, 1.0, 1.0))
+    rows = models("splitting", small=(0.1, 0.2, 0.1), l2=(0.3, 0.4, 0.2), large=(0.5, 0.6, 0.4), bare=(1.0, 1.0, 1.0))
     pooled = {"measure": "splitting", "alike": "but_data", "least": 3}
-    result = statistic("gap_trend", evidence(models=given), **pooled)
+    result = statistic("gap_trend", evidence(models=rows), **pooled)
     slopes = [20, 20, 15]
     assert result.value == pytest.approx(stats.ttest_1samp(slopes, 0).pvalue) and result.opposite is None
     assert mentions(result.detail, "+18.3", "l2", "small", "large") and not mentions(result.detail, "bare")
-    two = evidence(["l2", "bare", "small"], models=given)
+    two = evidence(["l2", "bare", "small"], models=rows)
     with raises(NotComputable, 2, "but_data", 3):
         statistic("gap_trend", two, **pooled)
 
 
 def test_the_gap_alone_is_told_from_numbers():
     """near has the gap of small and the numbers of l2: between these two splitting does not follow the gap."""
-    given = models("splitting", small=(0.1, 0.2, 0.1), l2=(0.3, 0.4, 0.2), near=(0.3, 0.5, 0.1))
+    rows = models("splitting", small=(0.1, 0.2, 0.1), l2=(0.3, 0.4, 0.2), near=(0.3, 0.5, 0.1))
     alone = {"measure": "splitting", "alike": "but_gap", "least": 2}
-    result = statistic("gap_trend", evidence(["small", "l2", "near"], models=given), **alone)
+    result = statistic("gap_trend", evidence(["small", "l2", "near"], models=rows), **alone)
     assert result.value == pytest.approx(stats.ttest_1samp([0, -10, 10], 0).pvalue)
     assert mentions(result.detail, "l2", "near") and not mentions(result.detail, "small")
     with raises(NotComputable, 1, "but_gap"):
-        statistic("gap_trend", evidence(["small", "l2"], models=given), **alone)
+        statistic("gap_trend", evidence(["small", "l2"], models=rows), **alone)
 
 
 def ablations(measure, kind="mean", **by_condition):
@@ -153,13 +155,13 @@ SUPPRESSING = {"suppression": 20, "which": "lowest"}
 def test_the_suppression_of_the_head_that_suppresses_most_is_ablated():
     losses = ablations("loss", l2=[(1.0, 9.0, 1.0 + seed, 9.0) for seed in SEEDS], bare=[(0.0, 5.0, 5.0, 5.0)] * 3)
     heads = head_rows("l2", (0.1, 0.9), (0.3, 0.4)) + head_rows("bare", (0.9, 0.9), (0.1, 0.1))
-    given = evidence(ablations=losses, mode_ablations=mode_rows(losses), heads=heads)
-    result = statistic("without_suppression", given, measure="loss", kind="mean", **SUPPRESSING)
+    study_evidence = evidence(ablations=losses, mode_ablations=mode_rows(losses), heads=heads)
+    result = statistic("without_suppression", study_evidence, measure="loss", kind="mean", **SUPPRESSING)
     assert (result.value, result.low, result.high) == tuple(map(pytest.approx, mean_interval(SEEDS)))
     assert mentions(result.detail, "l2", 2)  # head 1 copies more than it suppresses
     assert not mentions(result.detail, "bare")  # no head of it suppresses
     with raises(NotComputable, "zero"):
-        statistic("without_suppression", given, measure="loss", kind="zero", **SUPPRESSING)
+        statistic("without_suppression", study_evidence, measure="loss", kind="zero", **SUPPRESSING)
 
 
 def test_only_conditions_all_of_whose_heads_suppress_are_averaged():
@@ -168,8 +170,8 @@ def test_only_conditions_all_of_whose_heads_suppress_are_averaged():
     losses += ablations("loss", small=[(1.0, 9.0, 1.5, 9.0), (1.0, 9.0, 2.5, 9.0), (1.0, 9.0, 2.0, 9.0)])
     heads = [row for name in ("l2", "bare", "small") for row in head_rows(name, (0.9, 0.1), (0.1, 0.4))]
     heads = [row for row in heads if (row["condition"], row["seed"], row["head"]) != ("bare", 3, 1)]
-    given = evidence(ablations=losses, mode_ablations=mode_rows(losses), heads=heads)
-    result = statistic("without_suppression", given, measure="loss", kind="mean", **SUPPRESSING)
+    study_evidence = evidence(ablations=losses, mode_ablations=mode_rows(losses), heads=heads)
+    result = statistic("without_suppression", study_evidence, measure="loss", kind="mean", **SUPPRESSING)
     assert (result.value, result.low) == tuple(map(pytest.approx, mean_interval([0.5, 1.5, 1.0])[:2]))
     assert mentions(result.detail, "l2", 3, "small", 1) and not mentions(result.detail, "bare")
 
@@ -183,13 +185,13 @@ def test_a_head_costs_its_own_numbers():
         for k in range(10)
     ]
     accuracy = ablations("token_accuracy", l2=[(1.0, 0.6 - seed / 100, 0.6 + 3 * seed / 100, 0.0) for seed in SEEDS])
-    given = evidence(
+    study_evidence = evidence(
         numbers=numbers, ablations=accuracy, models=models("splitting", l2=(0.8, 0.8, 0.8), bare=(0.7, 0.7, 0.7))
     )
-    result = statistic("cost_beyond_range", given, kind="mean", splitting=75)
+    result = statistic("cost_beyond_range", study_evidence, kind="mean", splitting=75)
     assert (result.value, result.low) == tuple(map(pytest.approx, mean_interval([2, 4, 6])[:2]))
     with raises(NotComputable, 90):
-        statistic("cost_beyond_range", given, kind="mean", splitting=90)
+        statistic("cost_beyond_range", study_evidence, kind="mean", splitting=90)
 
 
 def test_a_head_that_does_nothing_has_no_range():
@@ -201,7 +203,7 @@ def test_a_head_that_does_nothing_has_no_range():
     assert result.value == pytest.approx(16 / 3) and mentions(result.detail, "bare")
     dead = [row | ({"loss": 0.1003, "entropy": 0.0497} if row["ablated"] == "1" else {}) for row in works]
     dead = [
-        row if row["condition"] == "bare" and row["seed"] == 3 else one for row, one in zip(dead, works, strict=True)
+        row if row["condition"] == "bare" and row["seed"] == 3 else live for row, live in zip(dead, works, strict=True)
     ]
     with raises(DoesNotApply, "bare", "head 1", "seed 3", "loss", "entropy"):
         statistic("overlap_at_end", evidence(models=overlaps, ablations=dead))

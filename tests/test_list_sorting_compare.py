@@ -59,8 +59,8 @@ def test_what_has_no_interval_has_a_reason():
 def test_suppression_is_that_of_the_head_that_suppresses_most():
     rows = [{"study": "s", "condition": "l2", "seed": seed, "step": 40} for seed in (0, 1)]
     heads = pd.DataFrame([row | {"head": head, "suppression": s} for row in rows for head, s in ((0, 0.1), (1, 0.6))])
-    one = models({"l2": [1.0, 2.0]}).drop(columns="suppression").assign(study="s")
-    row = select_row(compare(*2 * [add_suppression(one[one["step"] == 40], heads)]), "suppression", "l2")
+    model_rows = models({"l2": [1.0, 2.0]}).drop(columns="suppression").assign(study="s")
+    row = select_row(compare(*2 * [add_suppression(model_rows[model_rows["step"] == 40], heads)]), "suppression", "l2")
     assert (row.a, row.b, row.difference) == (0.6, 0.6, 0)
 
 

@@ -61,8 +61,8 @@ def test_the_nominal_gap_is_what_lists_are_drawn_for():
 def test_digests_tell_conditions_that_differ_in_one_thing_alone():
     without = {"optimiser": "adam", "weight_decay": 0}
     digests = {
-        name: {column: digest_without(one, *left_out) for column, left_out in DIGEST_VARIANTS.items()}
-        for name, one in {
+        name: {column: digest_without(variant, *left_out) for column, left_out in DIGEST_VARIANTS.items()}
+        for name, variant in {
             "base": study(),
             "without": study(training=without),
             "without, other rate": study(training=without | {"learning_rate": 2e-3}),
@@ -74,7 +74,8 @@ def test_digests_tell_conditions_that_differ_in_one_thing_alone():
     }
     base = digests.pop("base")
     same = {
-        name: [column for column in DIGEST_VARIANTS if one[column] == base[column]] for name, one in digests.items()
+        name: [column for column in DIGEST_VARIANTS if variant_digests[column] == base[column]]
+        for name, variant_digests in digests.items()
     }
     assert same == {
         "without": ["but_decay"],

@@ -53,10 +53,10 @@ def test_devinterp_agrees(tmp_path):
         optimizer.zero_grad()
         bigrams(model, tokens).mean().backward()
         optimizer.step()
-    model = {name: one.detach() for name, one in model.items()}
+    model = {name: parameter.detach() for name, parameter in model.items()}
 
     langevin = Langevin(step_size=5e-4, localisation=100.0)
-    own = LocalLearning(
+    llc = LocalLearning(
         n_beta=200.0, batch_size=64, raw=langevin, scaled=None, tilted=langevin, draws=800, chains=4,
         half_step_chains=0, gradient_examples=4096,
     )  # fmt: skip
@@ -64,19 +64,19 @@ def test_devinterp_agrees(tmp_path):
     def draw(count, generator):
         return tokens[torch.randint(len(tokens), (count,), generator=generator)]
 
-    start = compute_start(bigrams, model, lambda count, generator: tokens, own.model_copy(update={"batch_size": 4096}))
-    for result in estimate_llc(bigrams, model, draw, own, [1]).rows:
+    start = compute_start(bigrams, model, lambda count, generator: tokens, llc.model_copy(update={"batch_size": 4096}))
+    for result in estimate_llc(bigrams, model, draw, llc, [1]).rows:
         samples = sampling.sample(
-            Away(start, make_walk(result["estimator"], langevin, start, own)),
+            Away(start, make_walk(result["estimator"], langevin, start, llc)),
             datasets.Dataset.from_dict({"input_ids": tokens.tolist()}).with_format("torch"),
             {},
             loss_fn=lambda model, tokens: model(tokens),
-            lr=langevin.step_size, localization=langevin.localisation, n_beta=own.n_beta, batch_size=own.batch_size,
-            num_chains=4, num_draws=own.burn_in + own.draws, num_init_loss_batches=1, device="cpu",
+            lr=langevin.step_size, localization=langevin.localisation, n_beta=llc.n_beta, batch_size=llc.batch_size,
+            num_chains=4, num_draws=llc.burn_in + llc.draws, num_init_loss_batches=1, device="cpu",
             match_sampling_input_ids_across_chains=False, output_path=tmp_path / f"{result['estimator']}.zarr",
         )  # fmt: skip
-        rises = samples.dataset.sampling_loss_micro.values[:, own.burn_in :].mean(axis=(1, 2, 3))
-        theirs, error = own.n_beta * rises.mean(), own.n_beta * rises.std(ddof=1) / 2
+        rises = samples.dataset.sampling_loss_micro.values[:, llc.burn_in :].mean(axis=(1, 2, 3))
+        theirs, error = llc.n_beta * rises.mean(), llc.n_beta * rises.std(ddof=1) / 2
         print(result["estimator"], result["value"], result["standard_error"], theirs, error)
         assert result["reason"] is None
         assert abs(result["value"] - theirs) < 4 * math.hypot(error, result["standard_error"]) + 0.02 * theirs

@@ -101,7 +101,7 @@ def with_heads(count):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", first_fast(*(own := ("figure_ablation", "figure_development")), *sorted({*TARGETS} - {*own}), fast=2)
+    "name", first_fast(*(quick := ("figure_ablation", "figure_development")), *sorted({*TARGETS} - {*quick}), fast=2)
 )
 @pytest.mark.parametrize(("heads", "known"), [(1, {"copies"}), (3, {"copies", "suppresses", "other", "all"})])
 def test_models_with_one_head_and_with_three(name, heads, known):
@@ -161,11 +161,11 @@ def test_development_shades_the_stages_that_are_there():
 
 def test_development_says_where_there_is_no_llc():
     assert [bool(panel(DRAWN["figure_development"][0], row, 3, 4).texts) for row in range(3)] == [False, True, True]
-    one = reduced(condition="l2")
-    failed = one["sorting_llc"].assign(value=np.nan)
-    figure, _ = draw("figure_development", one | {"sorting_llc": failed}, SETTINGS)
+    l2_only = reduced(condition="l2")
+    failed = l2_only["sorting_llc"].assign(value=np.nan)
+    figure, _ = draw("figure_development", l2_only | {"sorting_llc": failed}, SETTINGS)
     (without_value,) = panel(figure, 0, 3, 4).texts
-    figure, marks = draw("figure_development", {k: v for k, v in one.items() if k != "sorting_llc"}, SETTINGS)
+    figure, marks = draw("figure_development", {k: v for k, v in l2_only.items() if k != "sorting_llc"}, SETTINGS)
     (not_sampled,) = panel(figure, 0, 3, 4).texts
     assert not_sampled.get_text() != without_value.get_text() and "LLC" not in set(marks["panel"])
 
@@ -178,10 +178,10 @@ def test_circuits_are_centred_rows_in_the_units_of_their_scale():
         where = {"condition": "numbers-20", "seed": 1, "step": 32, "head": head, "circuit": circuit}
         values = np.stack(filter_rows(TABLES["sorting_matrices"], **where)["values"].tolist()).astype(float)
         values -= values.mean(1, keepdims=True)
-        own = filter_rows(marks, **where)
+        circuit_marks = filter_rows(marks, **where)
         drawn = image.get_array()[line * pitch :][:tokens, pitch : pitch + tokens]
-        np.testing.assert_allclose(drawn * own["unit"].iloc[0], values, atol=1e-12)
-        written = np.array([row.split(" ") for row in own["values"]], float)
+        np.testing.assert_allclose(drawn * circuit_marks["unit"].iloc[0], values, atol=1e-12)
+        written = np.array([row.split(" ") for row in circuit_marks["values"]], float)
         np.testing.assert_allclose(written, values, rtol=1e-3)
     assert set(marks["seed"]) == {1}
     assert marks.loc[marks["circuit"] == "qk", "unit"].nunique() == 1
@@ -202,8 +202,8 @@ def test_modes_have_the_intervals_of_their_means_and_tell_conditions_apart():
     ends = {tuple(np.round(line[:, 1], 9)) for c in whiskers for line in c.get_segments()}
     assert tuple(np.round([point["low"], point["high"]], 9).tolist()) in ends and len(ends) == len(CONDITIONS)
     highest = filter_rows(TABLES["sorting_heads"], condition="no-decay", step=LAST).groupby("seed")["suppression"].max()
-    shown = filter_rows(marks, condition="no-decay", measure="suppression").dropna(subset="seed")
-    assert shown.set_index("seed")["value"].to_dict() == highest.to_dict()
+    seed_marks = filter_rows(marks, condition="no-decay", measure="suppression").dropna(subset="seed")
+    assert seed_marks.set_index("seed")["value"].to_dict() == highest.to_dict()
     for described in ((12, 4), (20, 4), ("L2", 0.005, 2), ("decay", 2)):
         assert any(mentions(text, *described) for text in texts(figure)), described
     means = [line.get_xydata()[0, 0] for line in figure.axes[0].lines if line.get_marker() in ("o", "^")]
@@ -218,9 +218,9 @@ def test_heads_are_compared_by_what_they_do():
         whole = filter_rows(table, seed=seed, kind="none")["loss"].item()
         ablated = filter_rows(table, seed=seed, kind="mean", ablated=str(copier(seed)))["loss"].item()
         changes[seed] = ablated - whole
-    own = filter_rows(marks, condition="l2", role="copies", kind="mean", measure="loss")
-    assert own.dropna(subset="seed").set_index("seed")["value"].to_dict() == pytest.approx(changes)
-    mean = own[own["seed"].isna()].iloc[0]
+    copying_marks = filter_rows(marks, condition="l2", role="copies", kind="mean", measure="loss")
+    assert copying_marks.dropna(subset="seed").set_index("seed")["value"].to_dict() == pytest.approx(changes)
+    mean = copying_marks[copying_marks["seed"].isna()].iloc[0]
     assert mean[["value", "low", "high"]].tolist() == pytest.approx(mean_interval([*changes.values()]))
     assert set(marks["role"]) == {"copies", "suppresses", "all", "all copying", "all suppression"}
     figure, _ = DRAWN["figure_ablation"]
@@ -231,13 +231,13 @@ def test_heads_are_compared_by_what_they_do():
 def test_suppression_of_a_head_beside_what_its_ablation_changes():
     figure, marks = DRAWN["figure_suppression"]
     head = filter_rows(TABLES["sorting_heads"], condition="no-decay", seed=2, step=LAST, head=0).iloc[0]
-    own = filter_rows(marks, condition="no-decay", seed=2, kind="zero", ablated="0").iloc[0]
+    head_mark = filter_rows(marks, condition="no-decay", seed=2, kind="zero", ablated="0").iloc[0]
     table = filter_rows(TABLES["sorting_ablations"], condition="no-decay", seed=2, step=LAST)
     change = filter_rows(table, kind="zero", ablated="0")["calibration_error"].item()
     change -= filter_rows(table, kind="none")["calibration_error"].item()
-    assert (own["suppression"], own["calibration_error"]) == (head["suppression"], pytest.approx(change))
-    assert own["role"] == "suppresses"
-    assert (round(own["suppression"], 9), round(change, 9)) in points(panel(figure, 0, 2, 3))
+    assert (head_mark["suppression"], head_mark["calibration_error"]) == (head["suppression"], pytest.approx(change))
+    assert head_mark["role"] == "suppresses"
+    assert (round(head_mark["suppression"], 9), round(change, 9)) in points(panel(figure, 0, 2, 3))
     assert len(marks) == len(CONDITIONS) * len(SEEDS) * 2 * 3  # heads, kinds; not both heads together
 
 

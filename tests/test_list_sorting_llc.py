@@ -18,8 +18,8 @@ BUT_RAW = {"scaled": None, "tilted": None}
 
 
 def settings(**changes):
-    given = {"raw": Langevin(step_size=SIZE, localisation=PRIOR), "n_beta": N_BETA, "draws": DRAWS, "chains": 3}
-    return LocalLearning(**{**given, **BUT_RAW, "batch_size": 1, "gradient_examples": 1, **changes})
+    defaults = {"raw": Langevin(step_size=SIZE, localisation=PRIOR), "n_beta": N_BETA, "draws": DRAWS, "chains": 3}
+    return LocalLearning(**{**defaults, **BUT_RAW, "batch_size": 1, "gradient_examples": 1, **changes})
 
 
 def draw_nothing(count, generator):
@@ -63,8 +63,8 @@ def test_what_is_drawn_is_named():
     """The same seeds give the same bytes, whichever models are in the pass; another seed, others."""
 
     def select(*seeds, **changes):
-        own = settings(draws=40, **changes)
-        return estimate_llc(quadratic(), {"w": torch.zeros(len(seeds), len(CURVES))}, draw_nothing, own, seeds)
+        sampling = settings(draws=40, **changes)
+        return estimate_llc(quadratic(), {"w": torch.zeros(len(seeds), len(CURVES))}, draw_nothing, sampling, seeds)
 
     both, alone = select(4, 5), select(5)
     assert select(4, 5) == both
@@ -79,11 +79,11 @@ def test_scaled_coordinates_count_in_root_mean_squares_of_each_tensor():
 
     def losses(parameters, batch):
         away = {"a": parameters["a"] - 0.5, "b": parameters["b"]}
-        return sum((curves[name] * one**2 / 2).flatten(1).sum(-1) for name, one in away.items())
+        return sum((curves[name] * distance**2 / 2).flatten(1).sum(-1) for name, distance in away.items())
 
-    own = settings(raw=None, scaled=Langevin(step_size=SIZE, localisation=PRIOR), scale_floor=0.2)
+    sampling = settings(raw=None, scaled=Langevin(step_size=SIZE, localisation=PRIOR), scale_floor=0.2)
     start = {"a": torch.full((1, 4, 10), 0.5), "b": torch.zeros(1, 20)}
-    (result,) = estimate_llc(losses, start, draw_nothing, own, [1]).rows
+    (result,) = estimate_llc(losses, start, draw_nothing, sampling, [1]).rows
     expected, spread = gibbs(torch.cat([torch.full((40,), 3 * 0.5**2), torch.full((20,), 40 * 0.2**2)]))
     assert abs(result["value"] - expected) < 4 * spread / math.sqrt(3 * DRAWS)
     assert result["displacement"] < 0.2 and result["start_loss"] == 0
@@ -98,8 +98,8 @@ def test_tilted_takes_the_slope_at_w0_from_the_loss():
 
     def both(**bounds):
         checks = Checks(largest_rise=9, **bounds)
-        own = settings(raw=None, scaled=langevin, tilted=langevin, scale_floor=1.0, checks=checks)
-        return estimate_llc(quadratic(slope=slope), start, draw_nothing, own, [1]).rows
+        sampling = settings(raw=None, scaled=langevin, tilted=langevin, scale_floor=1.0, checks=checks)
+        return estimate_llc(quadratic(slope=slope), start, draw_nothing, sampling, [1]).rows
 
     scaled, tilted = both(largest_slide=9)
     expected, spread = gibbs(CURVES)
@@ -151,8 +151,10 @@ def test_a_singular_loss_has_less_than_half_its_dimension():
         return (parameters["w"][..., 0] ** 2 * parameters["w"][..., 1] ** 2).sum(-1)
 
     raw = Langevin(step_size=2e-3, localisation=1.0)
-    own = settings(raw=raw, n_beta=n_beta, burn_in=1000, draws=1000, half_step_chains=0, checks=Checks(largest_rise=9))
-    (result,) = estimate_llc(losses, {"w": torch.zeros(1, pairs, 2)}, draw_nothing, own, [3]).rows
+    sampling = settings(
+        raw=raw, n_beta=n_beta, burn_in=1000, draws=1000, half_step_chains=0, checks=Checks(largest_rise=9)
+    )
+    (result,) = estimate_llc(losses, {"w": torch.zeros(1, pairs, 2)}, draw_nothing, sampling, [3]).rows
     assert each < 0.4 < 1  # a regular loss of two weights
     assert result["value"] == pytest.approx(pairs * each, rel=0.1)
     assert result["converged"] and result["stable"] is None
@@ -182,16 +184,16 @@ LENIENT = Checks(largest_rise=9, largest_drift=9, largest_r_hat=9)
 )
 def test_a_value_whose_chains_fail_is_missing_with_the_reason(changes, failed, bound):
     curves = torch.logspace(-1, 1.55, 60)
-    own = settings(draws=300, **{"checks": LENIENT, **changes})
-    (result,) = estimate_llc(quadratic(curves), {"w": torch.zeros(1, 60)}, draw_nothing, own, [1]).rows
+    sampling = settings(draws=300, **{"checks": LENIENT, **changes})
+    (result,) = estimate_llc(quadratic(curves), {"w": torch.zeros(1, 60)}, draw_nothing, sampling, [1]).rows
     assert result["value"] is None and result["standard_error"] is None
     assert (result["diverged"] > 0) if failed == "diverged" else (result[failed] is False)
     assert mentions(result["reason"], bound)
 
 
 def test_chains_far_from_a_small_w0_are_not_local():
-    own = settings(draws=100)
-    (result,) = estimate_llc(quadratic(), {"w": torch.full((1, 60), 1e-3)}, draw_nothing, own, [1]).rows
+    sampling = settings(draws=100)
+    (result,) = estimate_llc(quadratic(), {"w": torch.full((1, 60), 1e-3)}, draw_nothing, sampling, [1]).rows
     assert result["value"] is None and result["local"] is False
     assert mentions(result["reason"], f"{result['displacement']:.3g}")
 
@@ -243,7 +245,7 @@ def test_opposite_drifts_do_not_cancel():
 
 
 @pytest.mark.parametrize(
-    ("given", "named"),
+    ("values", "named"),
     [
         (BUT_RAW | {"raw": None}, ("raw", "scaled", "tilted")),
         ({"raw": {"step_size": 1e-2, "localisation": 200.0}}, ("step_size", 0.005)),
@@ -254,7 +256,7 @@ def test_opposite_drifts_do_not_cancel():
         ({"gamma": 1}, ("gamma", 1)),
     ],
 )
-def test_an_impossible_setting_is_one_message(given, named):
+def test_an_impossible_setting_is_one_message(values, named):
     with raises(ValidationError, *named) as error:
-        LocalLearning(**given)
+        LocalLearning(**values)
     assert error.value.error_count() == 1

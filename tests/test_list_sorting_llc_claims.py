@@ -74,15 +74,15 @@ def test_sampled_steps_far_from_a_stage_do_not_tell_of_it():
 
 def test_the_llc_changes_by_every_estimator_or_not():
     rows = stages("l2") + stages("bare", special=(10, 30))
-    given = evidence(models=OVERLAPS, seed_stages=rows, llc=llc("l2", raw=(10, 20, 10), tilted=(50, 40, 30)))
-    result = statistic("llc_change", given, **SPECIAL)
+    study_evidence = evidence(models=OVERLAPS, seed_stages=rows, llc=llc("l2", raw=(10, 20, 10), tilted=(50, 40, 30)))
+    result = statistic("llc_change", study_evidence, **SPECIAL)
     values = -20 + 2 * (np.array(SEEDS) - 2)  # of tilted, percent of 50; raw falls by half
     assert (result.value, result.high) == (pytest.approx(-20), pytest.approx(mean_interval(values)[2]))
     assert result.low == pytest.approx(-20 - stats.t.ppf(1 - 0.025 / (2 * TAIL_TESTS), 2) * 2 / 3**0.5)
     assert mentions(result.detail, "l2", "raw", -50, "tilted", -20)
-    one = evidence(models=OVERLAPS, seed_stages=rows, llc=llc("l2", raw=(10, 20, 10)))
+    raw_alone = evidence(models=OVERLAPS, seed_stages=rows, llc=llc("l2", raw=(10, 20, 10)))
     with raises(NotComputable, "tilted"):
-        statistic("llc_change", one, **SPECIAL)
+        statistic("llc_change", raw_alone, **SPECIAL)
     gone = evidence(models=OVERLAPS, seed_stages=stages("l2", special=None), llc=llc("l2", raw=(1, 2, 3)))
     with raises(NotComputable, "raw", "l2", 1, 2, "specialisation"):
         statistic("llc_change", gone, **SPECIAL)
@@ -122,17 +122,17 @@ def test_specialisation_begins_where_the_loss_has_fallen():
 
 
 def test_a_control_that_falls_as_much_takes_the_fall_away():
-    own = llc("l2", raw=(10, 20, 10), tilted=(50, 40, 30))
+    condition_llc = llc("l2", raw=(10, 20, 10), tilted=(50, 40, 30))
     rows = stages("l2", special=(30, LAST)) + stages("bare", special=None)
     control = llc("bare", raw=(20, 20, 20), tilted=(50, 40, 25))
     control = [row | {"value": row["value"] + (row["seed"] == 1 and row["step"] == LAST)} for row in control]
-    given = evidence(models=OVERLAPS, seed_stages=rows, llc=own + control)
-    result = statistic("llc_change_beyond_control", given, **SPECIAL)
+    study_evidence = evidence(models=OVERLAPS, seed_stages=rows, llc=condition_llc + control)
+    result = statistic("llc_change_beyond_control", study_evidence, **SPECIAL)
     each = [-20 + 2 * (seed - 2) - (-30 + 2 * (seed - 2 + (seed == 1))) for seed in SEEDS]
     assert (result.value, result.high) == (pytest.approx(np.mean(each)), pytest.approx(mean_interval(each)[2]))
     assert mentions(result.detail, "tilted", f"{np.mean(each):+.0f}", "l2", "bare", "raw")
     with pytest.raises(NotComputable):
-        alone = evidence(models=OVERLAPS, seed_stages=rows, llc=own)
+        alone = evidence(models=OVERLAPS, seed_stages=rows, llc=condition_llc)
         statistic("llc_change_beyond_control", alone, **SPECIAL)
 
 
@@ -143,8 +143,8 @@ def test_of_models_whose_heads_specialise_those_with_a_stage_are_counted():
     for name, with_stage in have.items():
         rows += stages(name, overlap=(10, 30), seeds=with_stage)
         rows += stages(name, seeds=[seed for seed in SEEDS if seed not in with_stage])
-    given = evidence(models=OVERLAPS + overlaps(large=(0.05, 0.05, 0.05)), seed_stages=rows)
-    result = statistic("models_with_stage", given, stage="head overlap", overlap=10)
+    study_evidence = evidence(models=OVERLAPS + overlaps(large=(0.05, 0.05, 0.05)), seed_stages=rows)
+    result = statistic("models_with_stage", study_evidence, stage="head overlap", overlap=10)
     ends = [mean_end(np.array([100.0, 50, 0]), quantile, (0, 100)) for quantile in (0.025, 0.975)]
     assert (result.value, result.low, result.high) == tuple(map(pytest.approx, (50, *ends)))
     assert result.n == 3 and mentions(result.detail, "l2", "large", "head overlap")
@@ -154,4 +154,4 @@ def test_of_models_whose_heads_specialise_those_with_a_stage_are_counted():
     )
     assert (none.value, none.low, none.high) == (0, 0, pytest.approx(exact_zero_bound(3)))
     with raises(NotComputable, 1):
-        statistic("models_with_stage", given, stage="head overlap", overlap=1)
+        statistic("models_with_stage", study_evidence, stage="head overlap", overlap=1)

@@ -46,18 +46,18 @@ def test_values_of_the_chosen_numbers_alone_are_replaced(models, kind):
     mean = run_models(model, training).values[0].mean(0)
     reference = {"zero": torch.zeros_like(mean), "mean": mean, "resample": donors}[kind]
     result = ablate_numbers(model, tokens, chosen, reference)
-    own, other = run_models(model, tokens), run_models(model, donors).values[0]
-    contexts = torch.zeros_like(own.contexts)
+    whole, donated = run_models(model, tokens), run_models(model, donors).values[0]
+    contexts = torch.zeros_like(whole.contexts)
     for b, sequence in enumerate(tokens.tolist()):
         for query in range(contexts.shape[2]):
             for head in range(contexts.shape[3]):
                 for key, token in enumerate(sequence[:-1]):
                     replaced = token < chosen.shape[1] and chosen[head, token]
-                    value = own.values[0, b, key, head]
+                    value = whole.values[0, b, key, head]
                     if replaced:
-                        value = {"zero": 0 * value, "mean": mean[key, head], "resample": other[b, key, head]}[kind]
-                    contexts[0, b, query, head] += own.attention[0, b, head, query, key] * value
-    torch.testing.assert_close(result, read_out(model, own.residual, contexts)[0], rtol=1e-4, atol=1e-4)
+                        value = {"zero": 0 * value, "mean": mean[key, head], "resample": donated[b, key, head]}[kind]
+                    contexts[0, b, query, head] += whole.attention[0, b, head, query, key] * value
+    torch.testing.assert_close(result, read_out(model, whole.residual, contexts)[0], rtol=1e-4, atol=1e-4)
 
 
 def test_all_numbers_of_a_head_and_none(models):
@@ -101,5 +101,5 @@ def test_modes_are_ablated_in_all_heads():
     for role, mode in (("all copying", "copying"), ("all suppression", "suppression")):
         ablated = filter_rows(table, mode=mode, kind="zero", ablated="0+1").set_index("seed")["loss"]
         changes = ablated - filter_rows(of, kind="none").set_index("seed")["loss"]
-        own = filter_rows(marks, condition="no-decay", role=role, kind="zero", measure="loss").dropna(subset="seed")
-        assert own.set_index("seed")["value"].to_dict() == pytest.approx(changes.to_dict()) and len(own) == len(SEEDS)
+        dots = filter_rows(marks, condition="no-decay", role=role, kind="zero", measure="loss").dropna(subset="seed")
+        assert dots.set_index("seed")["value"].to_dict() == pytest.approx(changes.to_dict()) and len(dots) == len(SEEDS)

@@ -107,11 +107,11 @@ def test_a_replaced_head_is_a_head_with_that_context():
 
 def test_first_weights_depend_on_the_seed_alone():
     made = study()
-    three, one = (
+    three, single = (
         initialise_parameters(made.data, made.model, (1, 2, 3)),
         initialise_parameters(made.data, made.model, (2,)),
     )
-    assert all(torch.equal(three[name][1:2], one[name]) for name in one)
+    assert all(torch.equal(three[name][1:2], single[name]) for name in single)
     assert not torch.equal(three["query"][0], three["query"][1])
     wide = initialise_parameters(Data(), Model(), (0,))
     assert float(wide["key"].std()) == pytest.approx(0.8 / 96**0.5, rel=0.03)

@@ -120,12 +120,12 @@ def test_lists_are_those_that_jobs_put_through_models(heads, monkeypatch):
 
     tokens, pool = held_out[: study.prune.lists], training[: study.prune.training_lists]
     for step, parameters_ in kept.items():
-        one = {name: value[:1] for name, value in parameters_.items()}
-        means = halves.compute_half_means(one, pool)
-        corners = halves.compute_corners(one, tokens, means)
-        exact = subset_rows(one, corners, tokens)
+        single = {name: value[:1] for name, value in parameters_.items()}
+        means = halves.compute_half_means(single, pool)
+        corners = halves.compute_corners(single, tokens, means)
+        exact = subset_rows(single, corners, tokens)
         if step in select_trained_steps(about.training, study.prune.checkpoints):
-            mask_rows(one, halves.compute_corners(one, pool, means), corners, tokens, exact, study.prune)
+            mask_rows(single, halves.compute_corners(single, pool, means), corners, tokens, exact, study.prune)
     result["prune"] = counted.taken(1)
     assert {work.rule: work.passes for work in count_work(study, "base")} == result
 

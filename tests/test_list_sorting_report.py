@@ -30,9 +30,9 @@ SHOWN = ("figure_circuits", "table_conditions")
 
 def write_report(root, *targets):
     captions = [ROOT / "workflow" / "report" / "list_sorting" / f"{name}.rst" for name in targets]
-    given = ["--root", root, "--settings", root / "study.json", "--claims", root / "tables" / "claims.parquet"]
-    given += ["--captions", *captions, "--targets", *targets, "--report", root / "report.html", "--log", root / "log"]
-    script("sorting_report").main([str(part) for part in given])
+    words = ["--root", root, "--settings", root / "study.json", "--claims", root / "tables" / "claims.parquet"]
+    words += ["--captions", *captions, "--targets", *targets, "--report", root / "report.html", "--log", root / "log"]
+    script("sorting_report").main([str(part) for part in words])
     return root / "report.html"
 
 
@@ -44,8 +44,8 @@ def study(tmp_path_factory):
         save(root, name, figure, marks, SortingFigures(dpi=50), TARGETS[name].title, build_sheets(name, marks))
     for name, table in TABLES.items():
         write_table(name, table, root / "tables" / f"{name}.parquet")
-    given = ["--claims", CLAIMS, "--table", root / "tables" / "claims.parquet", "--study", "made", "--tables"]
-    script("sorting_claims").main([str(part) for part in [*given, *(root / "tables").glob("sorting_*.parquet")]])
+    words = ["--claims", CLAIMS, "--table", root / "tables" / "claims.parquet", "--study", "made", "--tables"]
+    script("sorting_claims").main([str(part) for part in [*words, *(root / "tables").glob("sorting_*.parquet")]])
     settings = {"study": "made", "conditions": {name: {} for name in CONDITIONS}}
     (root / "study.json").write_text(json.dumps({"context": None, "settings": settings}))
     return root

@@ -46,8 +46,8 @@ def test_a_seed_is_the_same_bytes_alone_and_among_others(optimiser):
     made = study(training={"optimiser": optimiser, "weight_decay": 0 if optimiser == "adam" else 0.1})
     kept, together = trained(made)
     for m, seed in enumerate((1, 2, 3)):
-        alone, one = trained(made, seeds=[seed])
-        assert torch.equal(one.losses[:, 0], together.losses[:, m])
+        alone, result = trained(made, seeds=[seed])
+        assert torch.equal(result.losses[:, 0], together.losses[:, m])
         for step in kept:
             assert same(alone[step], {name: value[m : m + 1] for name, value in kept[step].items()})
 

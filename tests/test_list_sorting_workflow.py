@@ -68,8 +68,8 @@ def test_from_nothing_to_figures(tmp_path):
     few = {key: value for key, value in read_config(CONFIG).items() if key not in ("llc", "prune")}
     (tmp_path / "second.yaml").write_text(yaml.safe_dump(few | second))
     snakemake(tmp_path, config=tmp_path / "second.yaml")
-    asked = "compare=results/sorting results/second"
-    snakemake(tmp_path, "compare", "--config", asked, config=CONFIG)
+    compared_studies = "compare=results/sorting results/second"
+    snakemake(tmp_path, "compare", "--config", compared_studies, config=CONFIG)
     compared = check_source(tmp_path / "results/compare-sorting-second/compare.html")
     assert compared.all("tr")
     differences = read_table(tmp_path / "results/compare-sorting-second/differences.parquet")
@@ -92,9 +92,9 @@ def test_one_condition_without_llc_has_all_but_the_figure_of_modes(tmp_path):
     config.write_text(yaml.safe_dump(values))
     jobs = planned(tmp_path, config)
     assert TARGETS.keys() - jobs.keys() == {"figure_modes"} and "llc" not in jobs
-    asked = snakemake(tmp_path, "figure_modes", config=config, check=False)
-    lines = (asked.stdout + asked.stderr).splitlines()
-    assert asked.returncode and any(mentions(line, "figure_modes", 2, "`conditions`") for line in lines)
+    refused = snakemake(tmp_path, "figure_modes", config=config, check=False)
+    lines = (refused.stdout + refused.stderr).splitlines()
+    assert refused.returncode and any(mentions(line, "figure_modes", 2, "`conditions`") for line in lines)
 
 
 @pytest.mark.parametrize(

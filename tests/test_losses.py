@@ -92,18 +92,18 @@ def test_the_share_of_truncated_pairs_is_counted_for_each_set_and_told(caplog):
     caplog.set_level(logging.INFO, "heuristic_core")
     warn()
     assert any(mentions(message, "train", 1, 100, 48, "0.00") for message in caplog.messages)
-    (told,) = warnings(caplog)  # of a alone: 1 % is not more than 1 %
-    assert mentions(told, "task.max_length", 48, 25.0, "a") and not mentions(told, "train")
+    (warning,) = warnings(caplog)  # of a alone: 1 % is not more than 1 %
+    assert mentions(warning, "task.max_length", 48, 25.0, "a") and not mentions(warning, "train")
 
 
-@pytest.mark.parametrize(("unknown", "told"), [(1, False), (2, True)])
-def test_unknown_tokens_are_counted_and_told_with_examples(caplog, unknown, told):
+@pytest.mark.parametrize(("unknown", "warned"), [(1, False), (2, True)])
+def test_unknown_tokens_are_counted_and_told_with_examples(caplog, unknown, warned):
     known = row("the the the the", "the")
     rows, warn = losses([known] * (4 - unknown) + [row("the the Straße the", "the")] * unknown, {"a": [known]})
     assert rows[0]["unknown_share"] == unknown / 20 and rows[1]["unknown_share"] == 0
     warn()
     messages = warnings(caplog)
-    assert len(messages) == told
+    assert len(messages) == warned
     assert all(mentions(message, 10.0, "train", "'Straße'") for message in messages)
 
 
@@ -126,8 +126,8 @@ def test_of_many_sets_some_are_named(caplog):
     long = row("the " * 50, "sailing")
     _, warn = losses([long], {f"s{index}": [long] for index in range(9)})
     warn()
-    (told,) = warnings(caplog)
-    assert told.count("100.0 %") == 5 and mentions(told, 5)  # and as many more
+    (warning,) = warnings(caplog)
+    assert warning.count("100.0 %") == 5 and mentions(warning, 5)  # and as many more
 
 
 @pytest.mark.parametrize("name", ["train", "train (subset)", "lost"])
@@ -137,7 +137,7 @@ def test_a_subset_called_as_training_has_losses_of_its_own(caplog, name):
     assert [(item["used"], item["truncated"]) for item in rows[:2]] == [(3, 0), (1, 1)]
     caplog.set_level(logging.INFO, "heuristic_core")
     warn()
-    shown = name if name == "lost" else f"{name} (subset)"
-    assert [message.split(":")[0] for message in caplog.messages[:2]] == ["train", shown]
-    (told,) = warnings(caplog)
-    assert mentions(told, 100.0, shown)
+    set_name = name if name == "lost" else f"{name} (subset)"
+    assert [message.split(":")[0] for message in caplog.messages[:2]] == ["train", set_name]
+    (warning,) = warnings(caplog)
+    assert mentions(warning, 100.0, set_name)

@@ -37,8 +37,8 @@ def make(tmp_path):
 
 
 def test_an_environment_is_installed_once(make):
-    said, installed = make()
-    assert said
+    output, installed = make()
+    assert output
     assert installed == [
         "install --quiet --requirement envs/requirements.txt",
         "install --quiet --no-deps --editable .",
@@ -57,8 +57,8 @@ def test_another_version_is_installed_and_named(make, tmp_path):
     make()
     lock = tmp_path / LOCKED[0]
     lock.write_text(lock.read_text().replace("torch==2.13.0", "torch==2.14.0"))
-    said, installed = make()
-    assert "< torch==2.13.0\n> torch==2.14.0\n" in said and len(installed) == 2
+    output, installed = make()
+    assert "< torch==2.13.0\n> torch==2.14.0\n" in output and len(installed) == 2
     assert make() == ("", [])
 
 
@@ -76,8 +76,8 @@ def made(*arguments):
 def test_help_names_every_target_for_people():
     text = (ROOT / "Makefile").read_text()
     (phony,) = re.findall(r"^\.PHONY: (.*)$", text, re.MULTILINE)
-    told = dict(re.findall(r"^make (\S+) +(\S.*)$", made("help").stdout, re.MULTILINE))
-    assert set(phony.split()) - told.keys() == {"configured", "install"} and told.keys() <= set(phony.split())
+    described = dict(re.findall(r"^make (\S+) +(\S.*)$", made("help").stdout, re.MULTILINE))
+    assert set(phony.split()) - described.keys() == {"configured", "install"} and described.keys() <= set(phony.split())
     assert made().stdout == made("help").stdout
 
 

@@ -11,10 +11,10 @@ from heuristic_core.experiments.subnetworks.analysis import mask_effects as mask
 def world(rng, effect, noise=6.0, count=60, subsets=4):
     """Masks, OOD and ID accuracies, and J, with effect[head, subset] (or one for all subsets)."""
     inside = rng.random((count, len(effect))) < 0.5
-    own = np.broadcast_to(np.asarray(effect, dtype=float).reshape(len(effect), -1), (len(effect), subsets))
+    effects = np.broadcast_to(np.asarray(effect, dtype=float).reshape(len(effect), -1), (len(effect), subsets))
     common = noise * rng.normal(size=(count, 1))  # what a mask has on all subsets
     levels = np.linspace(20, 60, subsets)
-    ood = levels + inside @ own + common + noise * rng.normal(size=(count, subsets))
+    ood = levels + inside @ effects + common + noise * rng.normal(size=(count, subsets))
     return inside, ood, 95 + rng.normal(size=(count, 1)), ood.mean(axis=1, keepdims=True) - 20
 
 

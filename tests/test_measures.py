@@ -52,8 +52,8 @@ def of_pairs(rows, ood, entailed):
     """The definition of AUC: the mean over pairs of subsets of the share of pairs in the right order."""
     odds = {name: of_subset["log_odds"].to_numpy() for name, of_subset in rows.groupby("subset")}
     return np.mean([
-        np.mean([100.0 * (y > -x) + 50.0 * (y == -x) for x, y in product(odds[one], odds[other])])
-        for one, other in product(ood, entailed)
+        np.mean([100.0 * (y > -x) + 50.0 * (y == -x) for x, y in product(odds[ood_subset], odds[entailed_subset])])
+        for ood_subset, entailed_subset in product(ood, entailed)
     ])  # fmt: skip
 
 
@@ -69,10 +69,10 @@ def value(table, group, seed=None, **where):
 def test_j_and_auc_are_what_their_definitions_say(seed):
     rows = predictions()
     _, groups, families = tables(rows)
-    own = rows[rows["seed"].isna() if seed is None else rows["seed"] == seed]
-    share = 100 * own.groupby("subset")["correct"].mean()
+    run_rows = rows[rows["seed"].isna() if seed is None else rows["seed"] == seed]
+    share = 100 * run_rows.groupby("subset")["correct"].mean()
     j = {"a": (share["a1"] + share["a2"]) / 2 + share["a3"], "b": share["b1"] + (share["b2"] + share["b3"]) / 2}
-    auc = {"a": of_pairs(own, ("a1", "a2"), ("a3",)), "b": of_pairs(own, ("b1",), ("b2", "b3"))}
+    auc = {"a": of_pairs(run_rows, ("a1", "a2"), ("a3",)), "b": of_pairs(run_rows, ("b1",), ("b2", "b3"))}
     for family, subsets, n in (("a", 3, 22), ("b", 3, 17)):
         result = value(families, "j", seed, family=family)
         assert result["accuracy"] == pytest.approx(j[family] - 100)

@@ -123,9 +123,9 @@ def test_paths_equal_loops_by_hand(setting, senders, donated):
         close(full[pair], logits)
         values = mean_source(setting.means)
         if donated == "pairs":
-            own, setting.pairs = setting.pairs, setting.donors
+            true_pairs, setting.pairs = setting.pairs, setting.donors
             values = by_hand(setting, pair)[1]
-            setting.pairs = own
+            setting.pairs = true_pairs
         sent = [("head", head, values) for head in senders]
         close(result.total[pair], by_hand(setting, pair, replaced(*sent))[0])
         frozen = [("head", head, clean) for head in every if head not in senders]
@@ -143,8 +143,8 @@ def moved(setting, pair, edit, receiver):
     """Total variation of one receiver's attention under `edit`, before which nothing else has changed."""
     edit.projections = True
     batch, seen = setting.pairs.batch(torch.tensor([pair])), ({}, {})
-    for one, into in zip((None, edit), seen, strict=True):
-        setting.model.observe_attention(batch, into.__setitem__, one)
+    for applied, into in zip((None, edit), seen, strict=True):
+        setting.model.observe_attention(batch, into.__setitem__, applied)
     before, after = (item[receiver // HEADS][0, receiver % HEADS] for item in seen)
     return torch.stack([(b - a).abs().sum() / 2 for a, b in zip(before, after, strict=True)]).mean()
 

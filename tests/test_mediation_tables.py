@@ -71,9 +71,9 @@ def test_a_share_holds_the_truth_in_about_95_of_100_samples():
         rng = np.random.default_rng(sample)
         columns = {name: column[PAIRS : 2 * PAIRS] for name, column in COLUMNS.items()}
         cost = rng.normal(2, 1, (PAIRS, 1))
-        one = Levels(columns, None, 300, sample)
+        sampled = Levels(columns, None, 300, sample)
         gained = 0.5 * cost + rng.normal(0, 0.5, (PAIRS, 1))
-        _, low, high = one.ratio(one.levels[0], one.resample(gained), one.resample(cost), "log_odds")
+        _, low, high = sampled.ratio(sampled.levels[0], sampled.resample(gained), sampled.resample(cost), "log_odds")
         inside += low[0] <= 0.5 <= high[0]
     assert 180 <= inside <= 199
 

@@ -193,9 +193,9 @@ def test_the_step_takes_the_nearest_pairs_of_files_and_logs_how_near_they_are(tm
     near, far = [([5, 6, 7], [7, 6, 5])], [([5, 6, 7], [5, 6, 7]), ([5, 6], [5])]
     evaluation = files_set(("o", "ood", "x", near), ("e", "ood-entailment", "x", far))
     evaluation.save(tmp_path / "evaluation")
-    given = {name: str(tmp_path / name) for name in ("evaluation", "sentences", "tokenizer", "minimal", "log")}
-    given["task"] = str(ROOT / "config" / "paper-mnli-bert.yaml")  # of files
-    script("minimal_pairs").main([part for name, value in given.items() for part in (f"--{name}", value)])
+    options = {name: str(tmp_path / name) for name in ("evaluation", "sentences", "tokenizer", "minimal", "log")}
+    options["task"] = str(ROOT / "config" / "paper-mnli-bert.yaml")  # of files
+    script("minimal_pairs").main([part for name, value in options.items() for part in (f"--{name}", value)])
     assert (Encoded.load(tmp_path / "minimal").ids == find_nearest_pairs(evaluation).ids).all()
     log = (tmp_path / "log").read_text()
     for subset in ("o", "e"):  # of o 1 of 1, in which 2 tokens differ; of e 1 of 2

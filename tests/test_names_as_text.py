@@ -73,9 +73,9 @@ def test_the_end_of_a_run_names_characters_of_subsets(tmp_path, monkeypatch):
     monkeypatch.setattr(glyphs, "_find_fonts", lambda characters: ([], set(characters)))
     path = tmp_path / "splits.parquet"
     assert _find_missing_glyphs(path) == []
-    for names, said in ((["train", "dev"], 0), (["train", "näive"], 0), (["train", "漢", "字"], 1)):
+    for names, missing_count in ((["train", "dev"], 0), (["train", "näive"], 0), (["train", "漢", "字"], 1)):
         write_table("splits", make_frame("splits", [{"subset": name} for name in names]), path)
-        assert len(_find_missing_glyphs(path)) == said
+        assert len(_find_missing_glyphs(path)) == missing_count
 
 
 @pytest.mark.slow

@@ -117,8 +117,8 @@ def test_as_published_changes_what_the_code_did_otherwise_and_nothing_else(name)
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_papers_studies_follow_its_text_and_own_choices_are_an_overlay(name):
-    study, own = load_study(file(name)), parse_study(read_merged_configs([file(name), OWN]))
-    before, after = dumped(study), dumped(own)
+    study, with_overlay = load_study(file(name)), parse_study(read_merged_configs([file(name), OWN]))
+    before, after = dumped(study), dumped(with_overlay)
     text = {"effective_size": "grid", "size_order": "mean-first", "mixed": "groups"}
     ours = {"effective_size": "interpolated", "size_order": "per-seed", "mixed": "groups"}
     assert before["analysis"] | text == before["analysis"] and before["analysis"] | ours == after["analysis"]
@@ -126,7 +126,7 @@ def test_the_papers_studies_follow_its_text_and_own_choices_are_an_overlay(name)
     exact = {"discretise": "exact", "threshold_rule": "faithful"}
     assert before["prune"] | rule == before["prune"]
     assert before["prune"] | exact == after["prune"]
-    assert (study.prune.thresholds, study.prune.pairs_held_out, own.prune.pairs_held_out) == ({}, 0, 0)
+    assert (study.prune.thresholds, study.prune.pairs_held_out, with_overlay.prune.pairs_held_out) == ({}, 0, 0)
     assert {key for key in before if before[key] != after[key]} == {"prune", "analysis"}
 
 
@@ -245,9 +245,9 @@ def test_each_study_of_several_has_the_jobs_that_it_has_alone(two_studies, tmp_p
 def test_each_study_of_several_runs_with_its_own_settings(two_studies, tmp_path):
     path, alone = two_studies
     snakemake(tmp_path / "x", "--", "reduced_describe", "b_2_describe", config=path)
-    for name, one in zip(("reduced", "b-2"), alone, strict=True):
-        told = json.loads((tmp_path / "x" / "results" / name / "study.json").read_text())
-        assert told["settings"] == json.loads(load_study(one).model_dump_json())
+    for name, config in zip(("reduced", "b-2"), alone, strict=True):
+        description = json.loads((tmp_path / "x" / "results" / name / "study.json").read_text())
+        assert description["settings"] == json.loads(load_study(config).model_dump_json())
 
 
 @pytest.mark.parametrize(

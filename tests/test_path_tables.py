@@ -22,11 +22,11 @@ def test_senders_have_receivers_above_them_and_random_ones_are_outside_the_core(
     assert first[0] == ("0.1", "core", (1,), tuple(range(4, 12)))
     assert second[0] == ("1.2", "core", (6,), (8, 9, 10, 11))
     assert together_[0] == ("core", "core", (1, 6), (4, 5, 7, 8, 9, 10, 11))
-    for own, *others in (first, second, together_):
+    for sender, *others in (first, second, together_):
         assert len(others) == 2
         for other in others:
-            assert not set(other.heads) & {1, 6} and [h // 4 for h in other.heads] == [h // 4 for h in own.heads]
-            assert set(other.receivers) == set(own.receivers) - set(other.heads)
+            assert not set(other.heads) & {1, 6} and [h // 4 for h in other.heads] == [h // 4 for h in sender.heads]
+            assert set(other.receivers) == set(sender.receivers) - set(other.heads)
     assert len(p.list_senders([5], GRID, 2, 0)) == 1  # a core of one is no other sender
 
 
@@ -80,8 +80,8 @@ def test_an_effect_is_beyond_random_senders_where_it_is_larger_than_each_in_its_
 
 def test_an_effect_that_a_random_sender_has_too_is_pale_however_small_its_p(paths):
     assert edge(paths, "1.0", "value")["beyond"] and paths[paths["role"] == "random"]["beyond"].isna().all()
-    own = (paths["sender"] == "0.1") & (paths["receiver"] == "1.0") & (paths["part"] == "value")
-    _, marks = draw("figure_paths", {"paths": paths.assign(beyond=paths["beyond"].where(~own, False)),
+    is_edge = (paths["sender"] == "0.1") & (paths["receiver"] == "1.0") & (paths["part"] == "value")
+    _, marks = draw("figure_paths", {"paths": paths.assign(beyond=paths["beyond"].where(~is_edge, False)),
                                      "core": core_heads()}, Figure(), CONTEXT)  # fmt: skip
     strong = marks[(marks["receiver"] == "1.0") & (marks["part"] == "value") & (marks["group"] == "ood")].iloc[0]
     assert strong["q"] < 1e-4 and strong["drawn"] and not strong["differs"]
@@ -96,9 +96,9 @@ def test_random_senders_are_reference_values_without_intervals(paths):
 
 
 def test_attention_moves_by_queries_and_keys_alone(paths):
-    own = paths[(paths["role"] == "core") & (paths["group"] != "j")]
-    assert (own[own["part"].isin(["query", "key"])]["attention"] == 0.25).all()
-    assert own[~own["part"].isin(["query", "key"])]["attention"].isna().all()
+    core_paths = paths[(paths["role"] == "core") & (paths["group"] != "j")]
+    assert (core_paths[core_paths["part"].isin(["query", "key"])]["attention"] == 0.25).all()
+    assert core_paths[~core_paths["part"].isin(["query", "key"])]["attention"].isna().all()
 
 
 def test_without_random_senders_an_effect_stands_alone(levels):

@@ -129,9 +129,9 @@ def test_the_plan_of_a_finished_study_is_what_it_made(finished, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     assumed = count_pairs(STUDY)
     assert (result.counted, assumed.counted) == (True, False)
-    for one, other in ((result.train, assumed.train), (result.evaluation, assumed.evaluation)):
-        assert one.pairs == other.pairs
-        assert one.tokens == pytest.approx(other.tokens, rel=0.1)
+    for count, assumed_count in ((result.train, assumed.train), (result.evaluation, assumed.evaluation)):
+        assert count.pairs == assumed_count.pairs
+        assert count.tokens == pytest.approx(assumed_count.tokens, rel=0.1)
     *kept, _ = estimate_disk(STUDY, shape, result, estimate_work(STUDY, shape, result)).values()
     assert 0.5 < sum(kept) / count_result_bytes(finished) < 2
 
@@ -154,8 +154,8 @@ def test_every_number_that_was_not_measured_is_marked(name, elsewhere):
     assert len(table) == 11
     for line in table:
         columns = re.split(r" {2,}", line)
-        told = columns[2:] if columns[0] == "total" else columns[5:7]
-        assert len(told) >= 2 and all(value.startswith("~") or value == "0" for value in told), line
+        cells = columns[2:] if columns[0] == "total" else columns[5:7]
+        assert len(cells) >= 2 and all(value.startswith("~") or value == "0" for value in cells), line
 
 
 def test_a_rule_of_no_study_is_counted_for_none():

@@ -55,8 +55,8 @@ def with_prune(study, **changes):
 
 def test_the_plan_warns_of_a_schedule_that_misses_and_names_one_that_suits():
     study = load_study(REDUCED)
-    said = " ".join(warn_of_schedule(study, read_shape(study.model)).split())
-    assert mentions(said, 20, 40, "rise 300", "hold 300", "log_alpha_mean 2.0", "docs/pruning.md")
+    warning = " ".join(warn_of_schedule(study, read_shape(study.model)).split())
+    assert mentions(warning, 20, 40, "rise 300", "hold 300", "log_alpha_mean 2.0", "docs/pruning.md")
 
 
 def test_no_schedule_that_suits_is_warned_of_and_none_that_is_not_tried():
@@ -67,8 +67,8 @@ def test_no_schedule_that_suits_is_warned_of_and_none_that_is_not_tried():
 
 
 def test_the_recommended_schedule_is_never_warned_of_and_everywhere_the_same():
-    own = re.search(r"^```yaml\n(.*?)^```$", (ROOT / "docs/own-task.md").read_text(), re.MULTILINE | re.DOTALL)[1]
-    for prune in (yaml.safe_load(own)["prune"], yaml.safe_load((ROOT / "config.yaml").read_text())["prune"]):
+    example = re.search(r"^```yaml\n(.*?)^```$", (ROOT / "docs/own-task.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+    for prune in (yaml.safe_load(example)["prune"], yaml.safe_load((ROOT / "config.yaml").read_text())["prune"]):
         assert prune.items() >= RECOMMENDED.items()
     page = " ".join((ROOT / "docs/pruning.md").read_text().split())
     assert ", ".join(f"{name}: {value}" for name, value in RECOMMENDED.items()) in page

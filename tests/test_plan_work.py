@@ -75,11 +75,11 @@ def test_a_pruning_step_of_bert_takes_the_operations_that_its_products_have():
 
 def test_every_fine_tuning_seed_does_the_same_work():
     more = PAPER.model_copy(update={"finetune": PAPER.finetune.model_copy(update={"seeds": [1, 2, 3]})})
-    for one, three in zip(estimate_work(PAPER, BERT, HUNDRED), estimate_work(more, BERT, HUNDRED), strict=True):
+    for single, three in zip(estimate_work(PAPER, BERT, HUNDRED), estimate_work(more, BERT, HUNDRED), strict=True):
         assert (three.repeats, three.pairs, three.flops) == (
-            3 * one.repeats,
-            3 * one.pairs,
-            pytest.approx(3 * one.flops),
+            3 * single.repeats,
+            3 * single.pairs,
+            pytest.approx(3 * single.flops),
         )
 
 

@@ -136,11 +136,11 @@ def test_no_pair_is_in_the_order_of_premise_and_hypothesis_more_often_than_in_th
 
 
 def test_a_batch_depends_on_the_seed_and_its_step_alone():
-    one, again, other = corpus().batch(3), corpus().batch(3), corpus().batch(4)
-    assert all(map(torch.equal, one, again))
-    assert one.original.shape != other.original.shape or not torch.equal(one.original, other.original)
+    batch, again, other = corpus().batch(3), corpus().batch(3), corpus().batch(4)
+    assert all(map(torch.equal, batch, again))
+    assert batch.original.shape != other.original.shape or not torch.equal(batch.original, other.original)
     reseeded = corpus(SETTINGS.model_copy(update={"seed": 4})).batch(3)
-    assert one.original.shape != reseeded.original.shape or not torch.equal(one.original, reseeded.original)
+    assert batch.original.shape != reseeded.original.shape or not torch.equal(batch.original, reseeded.original)
 
 
 def test_the_loss_is_hugging_faces_own():

@@ -83,11 +83,11 @@ def test_what_sets_and_subsets_are_called_and_count_as_is_checked(task, evaluati
 
 def test_a_subset_that_is_asked_for_and_is_not_there_is_named_if_all_rows_were_read(task, monkeypatch):
     made = task(evaluation={"hans": (HANS_ROWS, HANS), "dev": (pairs(0), {"group": "id"})})
-    asked = {"analysis.subsets": ["dev", "ln_b-a"], "figures.table3.subsets": ["dev", "cn_y"]}
-    (said,) = find_task_errors(made, DataRequirements(subsets=asked))
-    assert mentions(said, "figures.table3.subsets", "'cn_y'", "ce_x", "cn_x", "ln_b-a", "dev")
+    requested = {"analysis.subsets": ["dev", "ln_b-a"], "figures.table3.subsets": ["dev", "cn_y"]}
+    (message,) = find_task_errors(made, DataRequirements(subsets=requested))
+    assert mentions(message, "figures.table3.subsets", "'cn_y'", "ce_x", "cn_x", "ln_b-a", "dev")
     monkeypatch.setattr(preview, "PREVIEW_ROWS", 4)  # further rows may have it
-    assert find_task_errors(made, DataRequirements(subsets=asked)) == []
+    assert find_task_errors(made, DataRequirements(subsets=requested)) == []
 
 
 def test_a_subset_that_is_still_to_be_downloaded_is_known(task, tmp_path):
@@ -131,8 +131,8 @@ def test_json_lines_are_read_on_until_every_column_was_seen(tmp_path, monkeypatc
 def test_a_parquet_file_without_rows_is_read_by_its_schema(tmp_path):
     columns = {name: pa.array([], pa.string()) for name in ("sentence1", "sentence2", "label")}
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
-    (said,) = find_task_errors(make_task(tmp_path, "a.parquet"))
-    assert mentions(said, "task.evaluation.dev", 0, "a.parquet")
+    (message,) = find_task_errors(make_task(tmp_path, "a.parquet"))
+    assert mentions(message, "task.evaluation.dev", 0, "a.parquet")
     assert mentions(find_task_errors(make_task(tmp_path, "a.parquet", label="gold"))[0], "a.parquet", "'gold'")
 
 

@@ -28,10 +28,10 @@ def lacking() -> str | None:
         return "this processor is no x86-64 with AVX2"
     if shutil.which(QEMU) is None:
         return f"no {QEMU}, with which other processors are emulated; install Debian's package qemu-user"
-    said = subprocess.run([QEMU, "--version"], capture_output=True, text=True).stdout
-    version = re.search(r"version (\d+)\.(\d+)", said)
+    banner = subprocess.run([QEMU, "--version"], capture_output=True, text=True).stdout
+    version = re.search(r"version (\d+)\.(\d+)", banner)
     if version is None or tuple(map(int, version.groups())) < NEEDED:
-        return f"{QEMU} emulates AVX2 from version {'.'.join(map(str, NEEDED))} on; this is {said.partition('(')[0]}"
+        return f"{QEMU} emulates AVX2 from version {'.'.join(map(str, NEEDED))} on; this is {banner.partition('(')[0]}"
     return None
 
 

@@ -72,7 +72,7 @@ def test_runs_that_all_diverge_end_there(inputs, monkeypatch):
     steps = []
     compute_gradients = Objective.compute_gradients
     monkeypatch.setattr(
-        Objective, "compute_gradients", lambda *given: steps.append(given[2].step) or compute_gradients(*given)
+        Objective, "compute_gradients", lambda *inputs: steps.append(inputs[2].step) or compute_gradients(*inputs)
     )
     wild = SHORT.model_copy(update={"controller_learning_rate": 3e37, "warmup_steps": 0, "hold": 200, "save_every": 20})
     result = prune(inputs, [PruningRun(0.4, 1), PruningRun(0.4, 2)], wild)

@@ -24,11 +24,11 @@ CELL = "ft1/step60/s0.4/seed42"
 def publish(study, index, *cells, runs_table=None):
     """Run the script on the finished study in `study`, with these subnetworks."""
     runs, tables = study / RUNS, study / "results" / "reduced" / "tables"
-    given = ["--root", study / "results" / "reduced", "--licence", "mit", "--settings", tables.parent / "study.json"]
-    given += ["--accuracy", tables / "accuracy.parquet", "--groups", tables / "group_accuracy.parquet"]
-    given += ["--subnetworks", *(runs / cell / "subnetwork.json" for cell in cells), "--index", index]
-    given += ["--runs", runs_table] if runs_table else []
-    script("publish").main([str(part) for part in [*given, "--log", index.with_suffix(".log")]])
+    words = ["--root", study / "results" / "reduced", "--licence", "mit", "--settings", tables.parent / "study.json"]
+    words += ["--accuracy", tables / "accuracy.parquet", "--groups", tables / "group_accuracy.parquet"]
+    words += ["--subnetworks", *(runs / cell / "subnetwork.json" for cell in cells), "--index", index]
+    words += ["--runs", runs_table] if runs_table else []
+    script("publish").main([str(part) for part in [*words, "--log", index.with_suffix(".log")]])
     return index.with_name("ft1-s0.4-seed42")
 
 

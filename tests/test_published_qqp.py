@@ -111,7 +111,7 @@ def test_a_whole_without_its_part_stays(folder):
     for path in folder.iterdir():
         path.write_text(path.read_text().replace('"paws-qqp_0"', '"paws-other"'))
     (study,) = read_studies(folder, {})
-    assert {name: one.group for name, one in study.subsets.items()} == {
+    assert {name: subset.group for name, subset in study.subsets.items()} == {
         "qqp": "id", "paws-qqp": "ood", "paws-other": "ood"
     }  # fmt: skip
 

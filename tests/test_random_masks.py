@@ -110,8 +110,8 @@ def test_effects_of_many_permutations_are_those_of_each():
     inside, values = rng.random((40, 4)) < 0.5, rng.normal(size=(40, 3))
     order = rng.permuted(np.tile(np.arange(40), (5, 1)), axis=1)
     together = masks.estimate_effects(inside, values[order])
-    for k, one in enumerate(order):
-        alone = masks.estimate_effects(inside, values[one])
+    for k, permutation in enumerate(order):
+        alone = masks.estimate_effects(inside, values[permutation])
         np.testing.assert_allclose(together.beta[k], alone.beta)
         np.testing.assert_allclose(together.p[k], alone.p)
 
@@ -155,8 +155,8 @@ def mask_table(inside, accuracy, learned_inside=(), learned_accuracy=()):
     """Table "random_masks" of heads 1, 2, ... of GRID: accuracies by mask and subset, with means and J."""
     rows, kept_by_mask = [], {}
     for kind, kept, values in (("random", inside, accuracy), ("learned", learned_inside, learned_accuracy)):
-        for mask, (own, of_mask) in enumerate(zip(kept, values, strict=True)):
-            kept_by_mask[kind, mask] = [int(h) + 1 for h in np.flatnonzero(own)]
+        for mask, (kept_heads, of_mask) in enumerate(zip(kept, values, strict=True)):
+            kept_by_mask[kind, mask] = [int(h) + 1 for h in np.flatnonzero(kept_heads)]
             rows += [
                 {"kind": kind, "mask": mask, "subset": subset, "group": group, "family": family}
                 | {"n": 50, "accuracy": value, "log_odds": 0.0}

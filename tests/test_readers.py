@@ -125,10 +125,10 @@ def test_what_is_no_bytes_literal_of_utf8_stays(tmp_path, value):
 
 def test_hub_splits_are_read_from_the_cache(tmp_path, monkeypatch):
     plain_csv(tmp_path / "dev.csv", MADE_UP, NLI)
-    asked = []
+    requests = []
 
     def find_cached_files(repository, revision, patterns, kind):
-        asked.append((repository, revision, patterns, kind))
+        requests.append((repository, revision, patterns, kind))
         return [tmp_path / "dev.csv"]
 
     monkeypatch.setitem(
@@ -136,7 +136,7 @@ def test_hub_splits_are_read_from_the_cache(tmp_path, monkeypatch):
     )
     commit = "0" * 40
     assert read_pairs(tmp_path / "elsewhere", "data/dev*.csv", hub="owner/pairs", revision=commit) == MADE_UP
-    assert asked == [("owner/pairs", commit, ["data/dev*.csv"], "dataset")]
+    assert requests == [("owner/pairs", commit, ["data/dev*.csv"], "dataset")]
     task = make_task(tmp_path, "data/dev*.csv", hub="owner/pairs", revision=commit)
     assert task.train[0].source == "owner/pairs/data/dev*.csv"
     assert find_local_paths(task) == []

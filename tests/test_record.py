@@ -112,7 +112,7 @@ def test_settings_are_what_the_command_line_sets_but_for_files():
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "expected"),
     [
         ("/home/alice/data/mnli.tsv", "mnli.tsv"),
         ("~/data/mnli", "mnli"),
@@ -124,8 +124,8 @@ def test_settings_are_what_the_command_line_sets_but_for_files():
         (0.5, 0.5),
     ],
 )
-def test_private_paths_and_secrets_are_cut(value, shown):
-    assert public(value) == shown
+def test_private_paths_and_secrets_are_cut(value, expected):
+    assert public(value) == expected
 
 
 def test_nothing_of_the_environment_enters_a_record(study, monkeypatch, tmp_path):

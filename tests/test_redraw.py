@@ -144,9 +144,9 @@ def test_a_study_whose_name_is_a_way_out(archive_members, tmp_path, study):
 def test_a_flipped_bit_in_a_table_ends_the_redrawing(archive, tmp_path):
     (tmp_path / "x.zip").write_bytes(flipped(archive, TABLE))
     done = snakemake(tmp_path, "redraw", "--config", "crate=x.zip", check=False)
-    told = done.stdout + done.stderr
-    assert done.returncode == 1 and "Traceback" not in told
-    assert any(mentions(line, "x.zip", TABLE) for line in told.splitlines())
+    output = done.stdout + done.stderr
+    assert done.returncode == 1 and "Traceback" not in output
+    assert any(mentions(line, "x.zip", TABLE) for line in output.splitlines())
     assert not (tmp_path / "results/from-crate/reduced/tables").exists()
 
 
@@ -175,13 +175,13 @@ def test_another_environment_is_told(finished, tmp_path):
     lock.write_text("matplotlib==1.0\nno-such-package==2.0\nnumpy==" + __import__("numpy").__version__)
     export(finished / "results/reduced", SETTINGS, tmp_path / "x.zip", lock=lock)
     script("unpack").main([*f"--crate {tmp_path}/x.zip --folder {tmp_path}/out --log {tmp_path}/log".split()])
-    told = (tmp_path / "log").read_text()
-    assert mentions(told, "matplotlib", "1.0", "no-such-package", "2.0")
-    assert "numpy" not in told
+    log_text = (tmp_path / "log").read_text()
+    assert mentions(log_text, "matplotlib", "1.0", "no-such-package", "2.0")
+    assert "numpy" not in log_text
 
 
 @pytest.mark.parametrize(
-    ("asked", "command"),
+    ("arguments", "command"),
     [
         (["figures", "CRATE=a b.zip"], '--config crate="a b.zip" -- redraw'),
         (["figures"], "--configfile config.yaml  -- all_figures"),
@@ -189,6 +189,6 @@ def test_another_environment_is_told(finished, tmp_path):
         (["export", "CONFIG=x.yaml"], "--configfile x.yaml -- export"),
     ],
 )
-def test_make_gives_the_commands_that_the_documents_name(asked, command):
-    done = subprocess.run(["make", "--dry-run", *asked], cwd=ROOT, capture_output=True, text=True, check=True)
+def test_make_gives_the_commands_that_the_documents_name(arguments, command):
+    done = subprocess.run(["make", "--dry-run", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
     assert command in done.stdout

@@ -51,12 +51,12 @@ def test_kinds_of_all_pairs_and_the_kind_of_those_with_a_minimal_pair(make_repla
         expected = predictions(subnetwork_logits(fused, pairs, REMOVED, means, kind).numpy(), evaluation)
         assert (np.stack(columns[kind]["logits"]) == np.stack(expected["logits"])).all()
         assert columns[kind]["example"].tolist() == list(range(60))
-    some = columns["counterfactual"]
-    assert some["example"].tolist() == changed and some["subset"].tolist() == ["out", "out", "out_entailed"]
-    assert (some["label"] == evaluation.labels[changed]).all()
+    paired = columns["counterfactual"]
+    assert paired["example"].tolist() == changed and paired["subset"].tolist() == ["out", "out", "out_entailed"]
+    assert (paired["label"] == evaluation.labels[changed]).all()
     donors = PairTensors(minimal, fused.pad)
     expected = subnetwork_logits(fused, pairs, REMOVED, means, "counterfactual", donors)[changed].numpy()
-    np.testing.assert_allclose(np.stack(some["logits"]), expected, atol=1e-5)
+    np.testing.assert_allclose(np.stack(paired["logits"]), expected, atol=1e-5)
     none = replacements.predictions("counterfactual", (), 0)
     np.testing.assert_allclose(np.stack(none["logits"]), all_logits(fused, pairs)[changed].numpy(), atol=1e-5)
     again, other = (np.stack(replacements.predictions("resample", REMOVED, draw)["logits"]) for draw in (0, 1))
@@ -65,9 +65,9 @@ def test_kinds_of_all_pairs_and_the_kind_of_those_with_a_minimal_pair(make_repla
 
 def test_thinned_pairs_keep_their_minimal_pairs(make_replacements, fused):
     replacements, *_ = make_replacements(range(20, 60), pairs=5)
-    every, some = (replacements.predictions(kind, REMOVED, 0) for kind in ("mean", "counterfactual"))
-    assert len(every["example"]) == 15 and some["example"].tolist() == list(range(5, 15))
-    assert (some["label"] == every["label"][5:]).all() and (some["subset"] == every["subset"][5:]).all()
+    every, paired = (replacements.predictions(kind, REMOVED, 0) for kind in ("mean", "counterfactual"))
+    assert len(every["example"]) == 15 and paired["example"].tolist() == list(range(5, 15))
+    assert (paired["label"] == every["label"][5:]).all() and (paired["subset"] == every["subset"][5:]).all()
 
 
 def test_without_minimal_pairs_the_kind_is_left_out_and_the_log_says_why(make_replacements, caplog):

@@ -25,10 +25,10 @@ TARGETS = ("figure02", "figure06", "table3")
 
 def write_report(root, *more):
     captions = [ROOT / "workflow" / "report" / "subnetworks" / f"{name}.rst" for name in TARGETS]
-    given = ["--root", root, "--context", CONTEXT.model_dump_json(), "--settings", root / "study.json"]
-    given += ["--claims", root / "tables" / "claims.parquet", "--captions", *captions, "--targets", *TARGETS]
-    given += ["--report", root / "report.html", "--log", root / "report.log", *more]
-    script("report").main([str(part) for part in given])
+    arguments = ["--root", root, "--context", CONTEXT.model_dump_json(), "--settings", root / "study.json"]
+    arguments += ["--claims", root / "tables" / "claims.parquet", "--captions", *captions, "--targets", *TARGETS]
+    arguments += ["--report", root / "report.html", "--log", root / "report.log", *more]
+    script("report").main([str(part) for part in arguments])
     return root / "report.html"
 
 

@@ -55,8 +55,8 @@ def test_the_full_model_of_figure_2_is_shown_at_every_sparsity():
 
 def test_a_switch_without_a_choice_is_left_out_and_filters_nothing():
     rows = pd.DataFrame({"ft_seed": [1], "value": [1 / 3], "reason": [None]})
-    one = Switch("ft_seed", "fine-tuning seed", [1], ["1"])
-    spec = make_view(rows, [one], [])["spec"]
+    switch = Switch("ft_seed", "fine-tuning seed", [1], ["1"])
+    spec = make_view(rows, [switch], [])["spec"]
     assert spec["params"] == [] and spec["transform"] == []
     assert rounded_columns(rows) == {"ft_seed": [1], "value": [0.33], "reason": [None]}
 

@@ -63,9 +63,9 @@ def published(tmp_path):
 
 
 def test_results_are_listed_in_the_order_of_the_work(published):
-    said = json.loads(published.read_text())
-    assert [job["rule"] for job in said["jobs"]] == ["sentences", "finetune", "gather"]
-    assert said["arithmetic"] == "portable" and said["packages"] == {"torch": "2"}
+    record = json.loads(published.read_text())
+    assert [job["rule"] for job in record["jobs"]] == ["sentences", "finetune", "gather"]
+    assert record["arithmetic"] == "portable" and record["packages"] == {"torch": "2"}
 
 
 def test_the_same_results_are_the_published_ones(published, tmp_path):

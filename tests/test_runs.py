@@ -29,11 +29,11 @@ def subnetwork(kept=50, threshold=None, layers=LAYERS, heads=HEADS, **cell):
     return Subnetwork(CELL._replace(**cell), layers, heads, tuple(range(kept)), (0.0,) * size, threshold)
 
 
-def trace(one, gap=0.0, steps=30):
+def trace(mask, gap=0.0, steps=30):
     """The gates lack `gap` in the last tenth of the steps, and much before."""
     end = steps - steps // 10
     rows = [
-        {**one.identity._asdict(), "prune_step": 10 * k, "kl": 0.25 if k >= end else 9.0, "target_sparsity": 0.5}
+        {**mask.identity._asdict(), "prune_step": 10 * k, "kl": 0.25 if k >= end else 9.0, "target_sparsity": 0.5}
         | {"sampled_sparsity": 0.5 - gap if k >= end else 0.1, "lambda_1": 0.0, "lambda_2": 0.0, "log_alpha": 0.0}
         for k in range(steps)
     ]
@@ -47,9 +47,9 @@ def groups(low, full_low=80.0):
     return make_frame("group_accuracy", rows)
 
 
-def judged(one=None, gap=0.0, low=60.0, full_low=80.0, of=50.0, controller="sampled"):
-    one = one or subnetwork()
-    (row,) = runs([one], trace(one, gap), groups(low, full_low), of, controller).to_dict("records")
+def judged(mask=None, gap=0.0, low=60.0, full_low=80.0, of=50.0, controller="sampled"):
+    mask = mask or subnetwork()
+    (row,) = runs([mask], trace(mask, gap), groups(low, full_low), of, controller).to_dict("records")
     return {name: None if pd.isna(value) else value for name, value in row.items()}
 
 
@@ -64,7 +64,7 @@ def test_a_run_that_went_well_has_its_numbers_and_no_reason(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("one", "gap", "off"),
+    ("mask", "gap", "off"),
     [
         (subnetwork(48), 0.0, None),
         (subnetwork(47), 0.0, "0.530"),
@@ -81,8 +81,8 @@ def test_a_run_that_went_well_has_its_numbers_and_no_reason(tmp_path):
         (subnetwork(), -0.3, "0.300"),
     ],
 )
-def test_a_target_is_missed_by_more_than_is_allowed(one, gap, off):
-    row = judged(one, gap)
+def test_a_target_is_missed_by_more_than_is_allowed(mask, gap, off):
+    row = judged(mask, gap)
     assert (row["missed"], row["collapsed"]) == (off is not None, False)
     assert row["reason"] is None if off is None else mentions(row["reason"], off, 0.5)
 
@@ -115,10 +115,10 @@ def labelled(**subsets):
 
 
 def test_chance_gives_one_label_everywhere_and_counts_subsets_alike():
-    one = labelled(a=[0, 0, 0, 1], b=[1, 2], out=[2, 2, 2])
-    assert compute_chance(one) == pytest.approx(100 * (0.25 + 0.5) / 2)  # label 1; label 0 has 75 and 0
-    assert compute_chance(one, ["a", "out"]) == 75
-    assert compute_chance(one, ["out"]) is None
+    predictions = labelled(a=[0, 0, 0, 1], b=[1, 2], out=[2, 2, 2])
+    assert compute_chance(predictions) == pytest.approx(100 * (0.25 + 0.5) / 2)  # label 1; label 0 has 75 and 0
+    assert compute_chance(predictions, ["a", "out"]) == 75
+    assert compute_chance(predictions, ["out"]) is None
     assert compute_chance(labelled(a=[0, 0], b=[1, 1])) == 50
 
 
@@ -157,11 +157,11 @@ def test_a_failed_run_has_null_accuracies_with_its_reason():
     logits = np.array([row["logits"] for row in rows])
     without = accuracies(table, logits, None, "argmax-first", 50, 0)
     result = accuracies(table, logits, None, "argmax-first", 50, 0, [FAILED])
-    shown = {"subset": [*SUBSETS], "group": [*SUBSETS.values(), "j", "auc"]}
+    expected = {"subset": [*SUBSETS], "group": [*SUBSETS.values(), "j", "auc"]}
     for before, after, of in zip(without, result, ("subset", "group", "group"), strict=True):
         null = after[(after["seed"] == 2).fillna(False)]
         assert null["accuracy"].isna().all() and set(null["reason"]) == {FAILED.reason}
-        assert null[of].tolist() == (["j", "auc"] if "family" in after and "subset" not in after else shown[of])
+        assert null[of].tolist() == (["j", "auc"] if "family" in after and "subset" not in after else expected[of])
         pd.testing.assert_frame_equal(after.drop(null.index).reset_index(drop=True), before)
 
 
@@ -198,10 +198,10 @@ def test_the_core_rests_on_the_runs_that_there_are():
 def test_head_frequencies_are_correlated_over_the_seeds_that_have_both_sparsities():
     there = {run: kept for run, kept in MASKS.items() if run != (0.5, 2)}
     alone = CONTEXT.model_copy(update={"seeds": (1, 3)})
-    one, other = (
+    incomplete, restricted = (
         rank_correlation(components(masks), context, 50, 0)
         for masks, context in ((there, CONTEXT), ({run: kept for run, kept in MASKS.items() if run[1] != 2}, alone))
     )
-    pd.testing.assert_frame_equal(one, other)
+    pd.testing.assert_frame_equal(incomplete, restricted)
     apart = components({(0.25, 1): MASKS[0.25, 1], (0.5, 2): MASKS[0.5, 2]})
     assert rank_correlation(apart, CONTEXT, 50, 0)["rho"].isna().all()

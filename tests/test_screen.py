@@ -26,9 +26,9 @@ from snakemake_logger_plugin_screen.screen import message, picture
 METER = "10:00:05 finetune  45% 810/1800 [00:12<00:14, 67.50 steps/s, loss 0.1]\n"
 
 
-def record(event=None, text="", level=logging.INFO, **said):
+def record(event=None, text="", level=logging.INFO, **fields):
     made = logging.LogRecord("snakemake", level, "", 0, text, (), None)
-    vars(made).update(event=event, **said)
+    vars(made).update(event=event, **fields)
     return made
 
 
@@ -45,7 +45,7 @@ def begin(run, number, rule, *logs):
     run.handle(record(LogEvent.JOB_INFO, jobid=number, rule_name=rule, log=list(logs)))
 
 
-def shown(run, width=100, height=30):
+def screen_lines(run, width=100, height=30):
     console = Console(file=io.StringIO(), width=width, height=height)
     console.print(picture(run, width, height, time.time() + 3661))
     return console.file.getvalue().splitlines()
@@ -56,7 +56,7 @@ def test_rules_of_blocks_of_seeds_are_one_bar_and_jobs_are_counted(run):
         begin(run, number, rule)
     run.handle(record(LogEvent.JOB_FINISHED, job_id=0))
     run.handle(record(LogEvent.PROGRESS, done=1, total=7))
-    whole, prune, finetune, rest = shown(run)
+    whole, prune, finetune, rest = screen_lines(run)
     assert mentions(whole, "1/7", "1:01:01", 2)
     assert mentions(prune, "prune", "1/4", 1) and mentions(finetune, "finetune", "0/2", 1)
     assert mentions(rest, 1)
@@ -65,12 +65,12 @@ def test_rules_of_blocks_of_seeds_are_one_bar_and_jobs_are_counted(run):
 def test_a_job_that_failed_runs_no_more_and_can_be_tried_again(run):
     begin(run, 1, "finetune")
     run.handle(record(LogEvent.JOB_ERROR, jobid=1))
-    assert "running" not in shown(run)[1]
+    assert "running" not in screen_lines(run)[1]
     begin(run, 1, "finetune")
     begin(run, 1, "finetune")
-    assert "1 running" in shown(run)[1]
+    assert "1 running" in screen_lines(run)[1]
     run.handle(record(LogEvent.GROUP_ERROR, job_error_info=[{"jobid": 1}, {"jobid": 9}]))
-    assert re.match(r"finetune +0/2", shown(run)[1]) and "running" not in shown(run)[1]
+    assert re.match(r"finetune +0/2", screen_lines(run)[1]) and "running" not in screen_lines(run)[1]
 
 
 def test_the_progress_of_a_running_job_is_part_of_its_bar_and_is_quoted(run, tmp_path):
@@ -79,7 +79,7 @@ def test_the_progress_of_a_running_job_is_part_of_its_bar_and_is_quoted(run, tmp
     begin(run, 1, "finetune", str(tmp_path / "none"), str(log))
     (rule,) = run.select(9)
     assert rule.running[0].advance().fraction == 0.45
-    assert mentions(shown(run)[1], 1, "finetune", "810/1800 [00:12<00:14")
+    assert mentions(screen_lines(run)[1], 1, "finetune", "810/1800 [00:12<00:14")
     os.utime(log, (1, 1))  # of an earlier run
     assert rule.running[0].advance() is None and read_progress(log, 0).fraction == 0.45
 
@@ -92,7 +92,7 @@ def test_the_picture_is_smaller_than_the_terminal(tmp_path, size):
     run.handle(record(LogEvent.RUN_INFO, stats={f"a_rule_of_a_long_name_{letter}": 4 for letter in "abcdefghijk"}))
     for number, rule in enumerate(list(run.rules) * 3):
         begin(run, number, rule, str(tmp_path / "log"))
-    lines = shown(run, width, height)
+    lines = screen_lines(run, width, height)
     assert len(lines) < height and all(len(line) < width for line in lines)
     without_line = len(run.rules) - (len(lines) - 2)  # beside them are the line of all jobs and the last one
     assert mentions(lines[-1], without_line) == (height < 14)
@@ -109,7 +109,7 @@ def test_where_room_is_short_running_rules_come_first_in_the_order_of_their_begi
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "expected"),
     [
         (record(LogEvent.JOB_ERROR, rule_name="core", log=["a.log"]), ("core", "a.log")),
         (record(LogEvent.GROUP_ERROR, job_error_info=[{"rule_name": "a", "log": []}]), ("a",)),
@@ -120,9 +120,9 @@ def test_where_room_is_short_running_rules_come_first_in_the_order_of_their_begi
         (record(LogEvent.JOB_INFO), None),
     ],
 )
-def test_what_bars_show_is_not_said_beside(made, said):
+def test_what_bars_show_is_not_said_beside(made, expected):
     shown_beside = message(made, "text")
-    assert shown_beside is None if said is None else mentions(shown_beside, *said)
+    assert shown_beside is None if expected is None else mentions(shown_beside, *expected)
 
 
 def test_bars_need_a_terminal(monkeypatch):
@@ -176,21 +176,21 @@ def terminal(folder, *arguments, size=(24, 80)):
         [*command, *arguments], cwd=folder, env=os.environ | {"TERM": "xterm"}, stdin=its, stdout=its, stderr=its
     )
     os.close(its)
-    said = b""
+    output = b""
     while True:
         try:
-            said += os.read(ours, 1 << 16)
+            output += os.read(ours, 1 << 16)
         except OSError:  # the other end is closed
             os.close(ours)
-            return said.decode(), process.wait()
+            return output.decode(), process.wait()
 
 
 @pytest.mark.slow
 def test_the_terminal_keeps_failures_and_ends_with_their_block(tmp_path):
     (tmp_path / "Snakefile").write_text(SNAKEFILE.format(root=ROOT))
-    said, status = terminal(tmp_path, "bad")
-    kept = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said)
-    assert status == 1 and said.rindex("\x1b[?25h") > said.rindex("\x1b[?25l")  # the cursor is there again
+    output, status = terminal(tmp_path, "bad")
+    kept = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output)
+    assert status == 1 and output.rindex("\x1b[?25h") > output.rindex("\x1b[?25l")  # the cursor is there again
     assert "rule good:" not in kept and "RuleException" not in kept
     *_, ended, last = kept.strip().splitlines()
     assert kept.index("the reason") < kept.index("bad.log") < kept.rindex(ended)

@@ -44,19 +44,19 @@ def script(name):
     return module
 
 
-def status(name, *given):
+def status(name, *command_line):
     """The exit status of a script called with arguments at which it stops."""
     with pytest.raises(SystemExit) as ended:
-        script(name).main([str(argument) for argument in given])
+        script(name).main([str(argument) for argument in command_line])
     return ended.value.code
 
 
 @every_script
 def test_help_is_the_docstring_and_every_option(path, capsys):
     assert status(path.stem, "--help") == 0
-    shown, module = capsys.readouterr().out, script(path.stem)
-    assert (module.main.__doc__ if hasattr(module.main, "parameters") else module.__doc__) in shown
-    assert "--log" in shown
+    help_text, module = capsys.readouterr().out, script(path.stem)
+    assert (module.main.__doc__ if hasattr(module.main, "parameters") else module.__doc__) in help_text
+    assert "--log" in help_text
 
 
 @every_script
@@ -88,7 +88,7 @@ def declared(path):
 
 # Scripts of other experiments read blocks of their own configuration: tests/test_*_workflow.py.
 OTHERS = ("sorting_", "extractive_")
-BLOCKS = [found for path in SCRIPTS if not path.stem.startswith(OTHERS) for found in declared(path)]
+BLOCKS = [option for path in SCRIPTS if not path.stem.startswith(OTHERS) for option in declared(path)]
 
 
 def test_blocks_are_found():
@@ -167,12 +167,12 @@ def test_as_many_paths_as_seeds_are_asked_for(tmp_path):
         find_subnetworks(**inputs, prune=STUDY.prune, run=run, seeds=[1, 2], **outputs, unfinished=tmp_path)
 
 
-@pytest.mark.parametrize(("name", "given"), [("figure", "figure99"), ("concatenate", "nothing")])
-def test_an_unknown_figure_or_table_is_refused_with_the_known_ones(name, given, capsys, tmp_path):
+@pytest.mark.parametrize(("name", "unknown"), [("figure", "figure99"), ("concatenate", "nothing")])
+def test_an_unknown_figure_or_table_is_refused_with_the_known_ones(name, unknown, capsys, tmp_path):
     more = ["--parts", tmp_path / "a", "--table", tmp_path / "b"] if name == "concatenate" else []
-    assert status(name, "--name", given, *more) == 2
+    assert status(name, "--name", unknown, *more) == 2
     error = capsys.readouterr().err
-    assert given in error and {"figure": "figure03", "concatenate": "prune_trace"}[name] in error
+    assert unknown in error and {"figure": "figure03", "concatenate": "prune_trace"}[name] in error
 
 
 def test_identities_are_read_as_far_as_they_are_given():

@@ -86,11 +86,11 @@ def adapter(field):
     return TypeAdapter(kind, config=ConfigDict(strict=True))
 
 
-def valid(own, kind):
-    """The values of YAML's that `own` takes."""
+def valid(type_adapter, kind):
+    """The values of YAML's that `type_adapter` takes."""
     for value in samples(kind):
         try:
-            yield own.validate_python(yaml.safe_load(yaml.safe_dump(value)))
+            yield type_adapter.validate_python(yaml.safe_load(yaml.safe_dump(value)))
         except ValidationError:
             continue
 
@@ -98,11 +98,11 @@ def valid(own, kind):
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_setting_goes_by_yaml_and_by_json(name):
     field = FIELDS[name]
-    own = adapter(field)
-    values = list(islice(valid(own, field.annotation), 3))
+    type_adapter = adapter(field)
+    values = list(islice(valid(type_adapter, field.annotation), 3))
     assert values, f"no value of YAML's is a {field.annotation}"
     for value in values:
-        assert own.validate_json(own.dump_json(value)) == value
+        assert type_adapter.validate_json(type_adapter.dump_json(value)) == value
 
 
 def test_pairs_whose_attention_is_drawn_reach_their_job():

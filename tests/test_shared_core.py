@@ -64,7 +64,7 @@ def test_unrelated_studies_with_shared_draws_seldom_share_heads(share):
     for k in range(count):
         a = masks(k, share)
         other = {seed: (rng.random(mask.shape) < 0.1, rng.random(mask.shape) < share) for seed, mask in a.items()}
-        b = {seed: np.where(apart, own, a[seed]) for seed, (apart, own) in other.items()}
+        b = {seed: np.where(apart, redrawn, a[seed]) for seed, (apart, redrawn) in other.items()}
         (common,) = shared_core(study(a), study(b))
         small.append(common.p <= 0.05)
     assert sum(small) <= by_chance(count)

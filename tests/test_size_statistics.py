@@ -41,10 +41,10 @@ def size_rows(seeds=SEEDS, **groups):
             row |= {"criterion": "accuracy", "threshold": 3.0, "full_accuracy": full, "floor": FLOOR}
             row |= {"reason": None if by_seed else f"undefined: full model at {full} %"}
             of_seeds = zip(seeds, by_seed or [None] * len(seeds), strict=True)
-            own = [row | {"seed": seed} | bounds(size) for seed, size in of_seeds]
-            mean = {name: np.mean([item[name] for item in own]) if by_seed else None for name in ("least", "most")}
+            seeded = [row | {"seed": seed} | bounds(size) for seed, size in of_seeds]
+            mean = {name: np.mean([item[name] for item in seeded]) if by_seed else None for name in ("least", "most")}
             known = mean["least"] if mean["least"] == mean["most"] else None
-            rows += [row | {"seed": None, "effective_size": known} | mean, *own]
+            rows += [row | {"seed": None, "effective_size": known} | mean, *seeded]
     return rows
 
 
@@ -215,8 +215,8 @@ def simulate_fine_tuning_seeds(rng, seeds, level, at):
     """Curves of fine-tuning seeds with three pruning seeds each. level: [steps]; at: what is estimated of a curve."""
     level = np.array(level, dtype=float)[:, None]
     pairs = rng.normal(0, SHARED, level.shape)
-    own = rng.normal(0, 4, (seeds, *level.shape)) + rng.normal(0, 4, (seeds, len(level), 3))
-    return [at(curve(level + pairs + each, stats.norm.ppf(0.975) * SHARED)) for each in own]
+    seed_noise = rng.normal(0, 4, (seeds, *level.shape)) + rng.normal(0, 4, (seeds, len(level), 3))
+    return [at(curve(level + pairs + each, stats.norm.ppf(0.975) * SHARED)) for each in seed_noise]
 
 
 def judge_measures(draw, threshold):

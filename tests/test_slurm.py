@@ -98,8 +98,8 @@ def submitted(tmp_path_factory):
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
     command += ["--configfile", str(config), *site_profile(folder / "own", **OWN)]
     faults = Faults(folder)
-    with open(folder / "said.txt", "w") as said:
-        run = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
+    with open(folder / "said.txt", "w") as output:
+        run = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
         while run.poll() is None:
             faults.look()
             time.sleep(0.05)

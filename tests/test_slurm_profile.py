@@ -58,8 +58,8 @@ def test_accounting_is_asked_only_where_it_answers(commands, monkeypatch, capsys
 
 @pytest.mark.slow
 def test_jobs_with_a_gpu_go_where_the_site_profile_says(tmp_path, changed):
-    own = {"slurm_account": "mine", "slurm_partition": "cpu", "gpu_partition": "gpu", "gpu_type": "a100"}
-    profile = site_profile(tmp_path / "site", **{"default-resources": own})
+    site_resources = {"slurm_account": "mine", "slurm_partition": "cpu", "gpu_partition": "gpu", "gpu_type": "a100"}
+    profile = site_profile(tmp_path / "site", **{"default-resources": site_resources})
     cuda, cpu = (
         dry_run(tmp_path, "figure02", config=changed(**settings), profile=profile)
         for settings in ({"finetune__seeds": [1], "device": "cuda", "arithmetic": "native"}, {"finetune__seeds": [1]})
@@ -194,18 +194,18 @@ cli.main(sys.argv[1:])
 @pytest.mark.slow
 def test_a_dry_run_here_looks_at_no_groups_and_with_the_profile_does(tmp_path):
     """It searches them for cycles, which takes longer than all else."""
-    given = ["--dry-run", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path, "--configfile", REDUCED]
+    words = ["--dry-run", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path, "--configfile", REDUCED]
     for profile, count in (((), "\n0 jobs"), (PROFILE, r"\n[1-9]\d+ jobs")):
-        command = [sys.executable, "-c", COUNTED, *given, *profile]
+        command = [sys.executable, "-c", COUNTED, *words, *profile]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         assert re.search(f"{count} in groups", done.stderr), done.stderr
 
 
 @pytest.mark.slow
 def test_a_dry_run_whose_reader_leaves_ends_in_peace(tmp_path):
-    given = ["--dry-run", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path, "--configfile", REDUCED]
+    words = ["--dry-run", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path, "--configfile", REDUCED]
     process = subprocess.Popen(
-        [sys.executable, "-m", "snakemake", *given], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "snakemake", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout.readline()
     process.stdout.close()

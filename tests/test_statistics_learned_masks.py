@@ -123,10 +123,10 @@ def test_what_a_seed_keeps_early_and_late_is_no_early_core():
     """Each seed keeps its own heads at every checkpoint: nothing is shared before that is shared after."""
     rng, result = np.random.default_rng(0), []
     for _ in range(60):
-        own = {seed: rng.random(SHAPE) < 0.6 for seed in (1, 2, 3, 4, 5)}
-        result.append(masks.early_core(make_mask_evidence(mid=own, high=own, early={1: own[1], 2: own[2]})))
+        kept = {seed: rng.random(SHAPE) < 0.6 for seed in (1, 2, 3, 4, 5)}
+        result.append(masks.early_core(make_mask_evidence(mid=kept, high=kept, early={1: kept[1], 2: kept[2]})))
     assert np.mean([decide_verdict(item, "p < 0.05") in ("supported", "contradicted") for item in result]) <= 0.06
-    same = {1: own[1], 2: own[2]}
+    same = {1: kept[1], 2: kept[2]}
     with raises(NotComputable, "grid.early"):
         masks.early_core(make_mask_evidence(mid=same, high=same, early=same))
 
@@ -181,9 +181,9 @@ def test_two_clusters_of_seeds_are_found():
     """Beside heads that all share, each half of the seeds keeps mostly heads of its own."""
     rng, result = np.random.default_rng(0), []
     for _ in range(20):
-        own = rng.permuted(np.tile(np.arange(8) < 3, (4, 1)), axis=1)
-        other = rng.permuted(np.tile(np.arange(8) < 3, (4, 1)), axis=1)
-        shares = np.repeat(np.stack([own, other]), 6, axis=0) * 0.8 + 0.1
+        first_half = rng.permuted(np.tile(np.arange(8) < 3, (4, 1)), axis=1)
+        second_half = rng.permuted(np.tile(np.arange(8) < 3, (4, 1)), axis=1)
+        shares = np.repeat(np.stack([first_half, second_half]), 6, axis=0) * 0.8 + 0.1
         result.append(p_values(drawn(rng, shares), rng))
     assert np.mean(np.array(result)[:, 0] <= 0.05) > 0.9
 

@@ -39,8 +39,8 @@ def test_tables_over_fine_tuning_seeds_stand_last_and_only_where_there_are_sever
     full = filter_rows(tables["group_accuracy"], seed=None, group="ood")["accuracy"]
     assert over[["full", "full_low", "full_high"]].tolist() == pytest.approx(mean_interval(full))
     assert (over["over"], over["n"]) == ("fine-tuning seeds", 2)
-    one = {name: tables[name][tables[name]["ft_seed"].fillna(1) == 1] for name in ("group_accuracy", "summary")}
-    assert draw("table7", one, Figure(), CONTEXT)[1]["ft_seed"].notna().all()
+    single_seed = {name: tables[name][tables[name]["ft_seed"].fillna(1) == 1] for name in ("group_accuracy", "summary")}
+    assert draw("table7", single_seed, Figure(), CONTEXT)[1]["ft_seed"].notna().all()
 
 
 def test_condensed_as_a_sheet():

@@ -42,8 +42,8 @@ def test_the_same_tables_give_the_same_files(tables, name, tmp_path):
     for run in ("one", "two"):
         write(tmp_path / run, name, *draw(name, tables, SHORT, CONTEXT), SHORT)
     for first, second in zip(*(target_files(tmp_path / run, name) for run in ("one", "two")), strict=True):
-        with open(first, "rb") as one, open(second, "rb") as two:
-            assert one.read() == two.read()
+        with open(first, "rb") as first_file, open(second, "rb") as second_file:
+            assert first_file.read() == second_file.read()
     assert set(pd.read_csv(target_files(tmp_path / "one", name)[1])["ft_seed"]) == set(FT_SEEDS)
 
 

@@ -66,7 +66,9 @@ SLOWLY = [pytest.param(path, marks=pytest.mark.slow, id=path.stem) for path in (
 @pytest.mark.parametrize("config", [pytest.param(SORTING, id=SORTING.stem), *SLOWLY])
 def test_a_run_makes_all_that_the_archive_takes(config, tmp_path):
     """Else `export` would make results that no other target makes, and that an audit finds."""
-    ((_, one),) = read_studies(read_config(config), config).items()
+    ((_, entry),) = read_studies(read_config(config), config).items()
     done = snakemake(tmp_path, "--dry-run", config=config)
-    lacking = [name for name in one.experiment.list_members(one.study) if f"{one.study.root}/{name}" not in done.stdout]
+    lacking = [
+        name for name in entry.experiment.list_members(entry.study) if f"{entry.study.root}/{name}" not in done.stdout
+    ]
     assert lacking == []

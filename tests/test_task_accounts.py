@@ -88,9 +88,9 @@ def test_of_random_files_rows_are_those_used_and_those_left_out(tmp_path):
             rule.name: sum(row["subset"] == rule.name for row in result.evaluation) for rule in result.subsets
         }
         unlabelled = sum(row["label"] in ("-", "") for row in rows["one.csv"])
-        (one,) = (row for row in counts if row["set"] == "one")
-        assert one["unlabelled"] == unlabelled
-        assert one["other_label"] == len(rows["one.csv"]) - unlabelled - sum(
+        (account,) = (row for row in counts if row["set"] == "one")
+        assert account["unlabelled"] == unlabelled
+        assert account["other_label"] == len(rows["one.csv"]) - unlabelled - sum(
             row["label"] == "entailment" for row in rows["one.csv"]
         )
 
@@ -135,10 +135,10 @@ def test_a_subset_without_a_pair_is_told_and_is_an_error_where_it_is_asked_for(t
     assert (lost["set"], lost["group"], lost["rows"], lost["used"], lost[reason]) == ("some", None, 3, 0, 3)
     (lost,) = (warning for warning in result.warnings if mentions(warning, "'x-lost0'"))
     assert mentions(lost, "task.evaluation.some", "some.parquet", 3)
-    asked = {"analysis.subsets": ["dev", "x-sound"], "figures.table3.subsets": ["x-lost0"]}
-    (message,) = list_unmet_demands(result, DataRequirements(subsets=asked))
+    requested = {"analysis.subsets": ["dev", "x-sound"], "figures.table3.subsets": ["x-lost0"]}
+    (message,) = list_unmet_demands(result, DataRequirements(subsets=requested))
     assert mentions(message, "figures.table3.subsets", "'x-lost0'", 3)
-    assert find_task_errors(made, DataRequirements(subsets=asked)) == [message]
+    assert find_task_errors(made, DataRequirements(subsets=requested)) == [message]
 
 
 def test_a_group_without_a_pair_is_an_error_with_its_lost_subsets(task):
@@ -170,8 +170,10 @@ def test_a_subset_called_as_the_training_pairs_is_told_apart_from_them(task, cap
     result = read_task(made)
     training, *others = count_rows(result)
     assert (training["used"], training["group"], training["in_training"]) == (9, None, None)
-    (one,) = (row for row in others if row["subset"] == "train")
-    assert (one["used"], one["group"]) == (3 if entry == "kinds" else 4, "ood") and one["in_training"] == one["used"]
+    (account,) = (row for row in others if row["subset"] == "train")
+    assert (account["used"], account["group"]) == (3 if entry == "kinds" else 4, "ood") and account[
+        "in_training"
+    ] == account["used"]
     caplog.set_level("INFO", "heuristic_core")
     log_counts(result, [training, *others])
     assert [message.split(" (")[0] for message in caplog.messages if "train.parquet" in message][:1] == ["train"]
@@ -202,14 +204,14 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize(("one", "other"), SAME.values(), ids=SAME)
-def test_sentences_that_look_the_same_are_the_same(one, other):
-    assert normalise_sentence(one) == normalise_sentence(other) != ""
+@pytest.mark.parametrize(("sentence", "twin"), SAME.values(), ids=SAME)
+def test_sentences_that_look_the_same_are_the_same(sentence, twin):
+    assert normalise_sentence(sentence) == normalise_sentence(twin) != ""
 
 
-@pytest.mark.parametrize(("one", "other"), [("a", "á"), ("ab", "a b"), ("no.", "no"), ("I", "ı"), ("に", "は")])
-def test_other_sentences_are_others(one, other):
-    assert normalise_sentence(one) != normalise_sentence(other)
+@pytest.mark.parametrize(("sentence", "other"), [("a", "á"), ("ab", "a b"), ("no.", "no"), ("I", "ı"), ("に", "は")])
+def test_other_sentences_are_others(sentence, other):
+    assert normalise_sentence(sentence) != normalise_sentence(other)
 
 
 def test_every_format_character_counts_for_nothing():
@@ -219,12 +221,12 @@ def test_every_format_character_counts_for_nothing():
 
 @pytest.mark.parametrize("kind", ["decomposed", "soft hyphen", "full width"])
 def test_twins_are_left_out_of_training(task, kind):
-    one, other = SAME[kind]
-    train = [*pairs(*NLI), {"premise": one, "hypothesis": "h", "label": NLI[0]}]
-    sets = {"dev": ([{"premise": other, "hypothesis": "H", "label": NLI[0]}], {"group": "id"})}
+    sentence, twin = SAME[kind]
+    train = [*pairs(*NLI), {"premise": sentence, "hypothesis": "h", "label": NLI[0]}]
+    sets = {"dev": ([{"premise": twin, "hypothesis": "H", "label": NLI[0]}], {"group": "id"})}
     result = read_task(task(train, sets, drop_overlap=True))
     assert len(result.train) == 3 and result.accounts[0].reasons["overlapping"] == 1
-    assert make_pair_key({"sentence1": one, "sentence2": "h"}) not in map(make_pair_key, result.train)
+    assert make_pair_key({"sentence1": sentence, "sentence2": "h"}) not in map(make_pair_key, result.train)
 
 
 # ---- nothing is left to train on

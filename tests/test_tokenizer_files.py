@@ -97,13 +97,13 @@ def test_what_no_pair_holds_needs_no_row(bert_folder, name, text, caplog):
     assert not caplog.records
 
 
-@pytest.mark.parametrize(("own", "pad"), [(1, 0), (0, 7)])
-def test_positions_that_begin_after_another_padding_token_are_refused(save, own, pad):
-    folder = save("roberta", pad_token_id=own)
+@pytest.mark.parametrize(("model_pad", "pad"), [(1, 0), (0, 7)])
+def test_positions_that_begin_after_another_padding_token_are_refused(save, model_pad, pad):
+    folder = save("roberta", pad_token_id=model_pad)
     words = {f"w{number}": number for number in range(50)}
-    with raises(InputError, f"'w{pad}'", pad, "pad_token_id", own):
+    with raises(InputError, f"'w{pad}'", pad, "pad_token_id", model_pad):
         check_rows(folder, words, read_model_config(folder), {"pad_token": f"w{pad}"})
-    check_rows(folder, words, read_model_config(folder), {"pad_token": f"w{own}"})
+    check_rows(folder, words, read_model_config(folder), {"pad_token": f"w{model_pad}"})
 
 
 @pytest.mark.parametrize(

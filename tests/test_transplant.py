@@ -43,8 +43,8 @@ def made(bert, checkpoint, tmp_path_factory):
         means = component_means(model, pairs, torch.arange(len(pairs)).split(20))
         means.save(folder / f"means{step}.safetensors")
         run = Identity("s", "m", "t", 1, step, 0.6, 42)
-        one = Subnetwork(run, 3, 4, KEPT[step], tuple(range(15)))
-        one.save(folder / f"mask{step}.json")
+        subnetwork = Subnetwork(run, 3, 4, KEPT[step], tuple(range(15)))
+        subnetwork.save(folder / f"mask{step}.json")
         files.append(folder / f"mask{step}.json")
         models[step] = model, pairs, means, path
     FailedRun(Identity("s", "m", "t", 1, 20, 0.6, 43), "diverged by step 7: kl nan").save(folder / "failed.json")
@@ -63,7 +63,7 @@ def made(bert, checkpoint, tmp_path_factory):
         "evaluation": [folder / "evaluation.safetensors"],
         "transplant": [folder / "out.parquet"],
     }
-    script("transplant").main([str(part) for name, given in options.items() for part in (f"--{name}", *given)])
+    script("transplant").main([str(part) for name, arguments in options.items() for part in (f"--{name}", *arguments)])
     return models, encoded, read_table(folder / "out.parquet")
 
 

@@ -95,10 +95,10 @@ def predictions(sets, right):
     return make_frame("ablation_predictions", rows)
 
 
-def by_halves(one, pairs):
+def by_halves(ablation_set, pairs):
     """What heads cost on the half that chooses is nothing on the other."""
     first_half = np.arange(pairs) // 2 % 2 == 0  # within both templates
-    return ~(first_half & (np.arange(pairs) % 5 < len(one.heads)))
+    return ~(first_half & (np.arange(pairs) % 5 < len(ablation_set.heads)))
 
 
 def test_halves_divide_the_pairs_of_every_template_and_subset():

@@ -52,8 +52,8 @@ def test_verdicts(estimate, threshold, expected):
 
 def test_every_verdict_has_a_meaning():
     assert len(VERDICTS) == 7 and all(VERDICTS[k] != VERDICTS[k - 1] for k in range(7))
-    given = {kind.verdict for kind in (NotComputable, TooFewUnits, FailedRuns, DoesNotApply)}
-    assert given == {"not run", "too few", "failed runs", "does not apply"} and given < set(VERDICTS)
+    raised = {kind.verdict for kind in (NotComputable, TooFewUnits, FailedRuns, DoesNotApply)}
+    assert raised == {"not run", "too few", "failed runs", "does not apply"} and raised < set(VERDICTS)
 
 
 def test_an_interval_stays_within_what_is_possible():
@@ -209,8 +209,8 @@ def test_tests_of_several_seeds_are_combined():
 def test_combined_tests_of_nothing_decide_in_one_of_twenty(seeds, shared):
     """Fine-tunings of one checkpoint share what it has: by Stouffer's method ten decided half of such studies."""
     rng = np.random.default_rng(0)
-    common, own = rng.normal(size=(4000, 1)), rng.normal(size=(4000, seeds))
-    p = stats.norm.sf(np.sqrt(shared) * common + np.sqrt(1 - shared) * own)
+    common, separate = rng.normal(size=(4000, 1)), rng.normal(size=(4000, seeds))
+    p = stats.norm.sf(np.sqrt(shared) * common + np.sqrt(1 - shared) * separate)
     judged = [
         decide_verdict(over_seeds([make_test_estimate(item, 1 - item) for item in row], LEVEL), LEVEL) for row in p
     ]
@@ -235,6 +235,6 @@ def test_seeds_at_one_value_have_their_own_intervals():
 def test_two_seeds_that_agree_by_chance_are_not_more_certain_than_each_of_them():
     result = [Estimate(34.15, -9.5, 77.8), Estimate(34.09, 0.0, 68.2)]
     together = over_seeds(result, ">= 20 points")
-    own = np.hypot(43.65, 34.09) / 2
-    assert together.value == pytest.approx(34.12) and together.low == pytest.approx(34.12 - own)
+    half_width = np.hypot(43.65, 34.09) / 2
+    assert together.value == pytest.approx(34.12) and together.low == pytest.approx(34.12 - half_width)
     assert decide_verdict(together, ">= 20 points") == "not clear"

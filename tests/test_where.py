@@ -116,7 +116,7 @@ def json_rows(folder, *more):
 
 
 @pytest.mark.parametrize(
-    ("rows", "where", "chosen", "told"),
+    ("rows", "where", "chosen", "reported"),
     [
         ([{"genre": "x"}, {}, {"genre": "y"}, {}], {"genre": "x"}, 1, [(2, "'genre'")]),
         ([{"genre": "x", "round": 1}, {"genre": "x"}, {"round": 1}], {"genre": ["x"], "round": [1]}, 1,
@@ -125,7 +125,7 @@ def json_rows(folder, *more):
         ([{"genre": "x"}, {"genre": "xx"}], {"genre": "x"}, 2, []),
     ],
 )  # fmt: skip
-def test_rows_without_the_key_that_where_asks_for_are_counted_and_told(tmp_path, caplog, rows, where, chosen, told):
+def test_rows_without_the_key_that_where_asks_for_are_counted_and_told(tmp_path, caplog, rows, where, chosen, reported):
     json_rows(tmp_path, *rows)
     made = make_task(tmp_path, "a.jsonl", where=where)
     caplog.set_level(logging.INFO, "heuristic_core")
@@ -133,8 +133,8 @@ def test_rows_without_the_key_that_where_asks_for_are_counted_and_told(tmp_path,
     assert (len(result), count.not_chosen) == (chosen, len(rows) - chosen)
     messages = [message for message in caplog.messages if mentions(message, "where")]
     assert len(messages) == (chosen < len(rows))
-    assert all(mentions(message, count, key) for message in messages for count, key in told)
-    assert sum(mentions(message, f"{key!r}") for message in messages for key in where) == len(told)
+    assert all(mentions(message, count, key) for message in messages for count, key in reported)
+    assert sum(mentions(message, f"{key!r}") for message in messages for key in where) == len(reported)
 
 
 @pytest.mark.parametrize("rows", [[{}, {}], [{"genus": "x"}, {}]])

@@ -180,7 +180,7 @@ def test_a_killed_workflow_leaves_nothing_that_counts_as_finished(finished, chan
 
 def prune_arguments(finished: Path, out: Path, config: Path, sparsity: str = "0.4", seed: str = "42") -> list[str]:
     step = finished / RUNS / "ft1" / "step60"
-    given = {
+    options = {
         "--prune": config,
         "--study": "reduced",
         "--model-name": "mini-bert",
@@ -198,7 +198,7 @@ def prune_arguments(finished: Path, out: Path, config: Path, sparsity: str = "0.
         "--arithmetic": STUDY.arithmetic,
         "--log": out / "log",
     }
-    return [str(ROOT / "workflow/scripts/prune.py"), *(str(part) for pair in given.items() for part in pair)]
+    return [str(ROOT / "workflow/scripts/prune.py"), *(str(part) for pair in options.items() for part in pair)]
 
 
 @pytest.mark.slow
@@ -212,6 +212,6 @@ def test_seeds_that_share_a_pass_share_a_job_and_find_the_same_subnetworks(finis
     cell = f"{RUNS}/ft1/step60/s0.4"
     snakemake(folder, "--", f"{cell}/seed43/subnetwork.json", config=config)
     for seed in (42, 43):
-        one, other = (Subnetwork.load(place / f"{cell}/seed{seed}/subnetwork.json") for place in (finished, folder))
-        assert (one.identity, one.kept) == (other.identity, other.kept)
-        assert one.log_alpha == pytest.approx(other.log_alpha, abs=1e-4)
+        alone, shared = (Subnetwork.load(place / f"{cell}/seed{seed}/subnetwork.json") for place in (finished, folder))
+        assert (alone.identity, alone.kept) == (shared.identity, shared.kept)
+        assert alone.log_alpha == pytest.approx(shared.log_alpha, abs=1e-4)

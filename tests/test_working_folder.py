@@ -134,9 +134,9 @@ def test_two_snakemakes_in_one_folder(tmp_path):
         while not running.exists() and first.poll() is None:
             signal.sigtimedwait([], 0.1)
         second = snakemake(tmp_path, check=False)
-        said = second.stdout + second.stderr
-        assert second.returncode == 1 and mentions(said, first.pid)
-        assert said.index(str(first.pid)) < said.index("with the --unlock argument")  # Snakemake's own message
+        output = second.stdout + second.stderr
+        assert second.returncode == 1 and mentions(output, first.pid)
+        assert output.index(str(first.pid)) < output.index("with the --unlock argument")  # Snakemake's own message
         first.kill()
         first.wait()
     after = snakemake(tmp_path, check=False)

@@ -20,5 +20,5 @@ def fails(folder: Path, *arguments: str, **options) -> str:
     return read_output(done)
 
 
-def have_same_bytes(one: Path, other: Path, *names: str) -> bool:
-    return all((one / name).read_bytes() == (other / name).read_bytes() for name in names)
+def have_same_bytes(first: Path, second: Path, *names: str) -> bool:
+    return all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
