@@ -94,7 +94,9 @@ def covers(held):
 # ---- near the full model
 
 CLOSE = {  # the full model's accuracy, that of a subnetwork which is just near enough, and the claim's options
-    "high-sparsity-keeps-the-task": (90, CHANCE + 0.85 * (90 - CHANCE), {"group": "id", "sparsity": "high", "percent": 85}),
+    "high-sparsity-keeps-the-task": (
+        90, CHANCE + 0.85 * (90 - CHANCE), {"group": "id", "sparsity": "high", "percent": 85}
+    ),
     "near-the-full-model": (90, 87, {"group": "id", "sparsity": "mid", "points": 3}),
     "keep-entailment": (95, 85.5, {"group": "ood-entailment", "sparsity": "mid", "percent": 90}),
 }  # fmt: skip
@@ -191,9 +193,7 @@ def test_how_much_subnetworks_beat_controls_that_are_as_good(spread_of_seeds):
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    strict=True, reason="a t interval of the mean over 12 seeds, which need not show a subnetwork far off"
-)
+@pytest.mark.xfail(strict=True, reason="twelve seeds may lack subnetworks far off, and the mean hangs on them")
 def test_how_much_subnetworks_beat_importance_if_one_in_ten_is_far_off():
     """Nine of ten are right on 95 %, one on 35 %, on average as many as importance's: 89 %."""
     rng, pairs, count, supported = np.random.default_rng(10), Pairs(), 100, 0
