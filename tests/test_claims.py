@@ -103,7 +103,8 @@ def test_a_study_is_judged_over_its_fine_tuning_seeds():
     assert list(result.columns) == get_schema("claims").names
     assert result["ft_seed"].isna().tolist() == [True, False, False, False]
     assert result["verdict"].tolist() == ["supported"] * 4
-    half = stats.t.ppf(0.975, 2) * np.std([1.5, 2.5, 3.5], ddof=1) / np.sqrt(3)
+    over_pruning_seeds = stats.t.ppf(0.975, 3) * np.std([1, 2, 1, 2], ddof=1) / 2  # shared by fine-tuning seeds
+    half = np.hypot(stats.t.ppf(0.975, 2) * np.std([1.5, 2.5, 3.5], ddof=1) / np.sqrt(3), over_pruning_seeds)
     assert result[["estimate", "low", "high"]].iloc[0].tolist() == pytest.approx([2.5, 2.5 - half, 2.5 + half])
     assert (result["n"][0], result["unit"][0]) == (3, "fine-tuning seeds of one pre-trained model")
     differ = pd.concat([spread_rows(1, [1, 2, 1, 2]), spread_rows(2, [40, 30, 40, 30])])

@@ -14,8 +14,11 @@ from mentions import mentions
 from reduced import OWN, RUNS, STUDY, planned, snakemake
 
 from heuristic_core.common.arithmetic import NATIVE, PORTABLE, supports_portable
+from heuristic_core.config.claims import load_claims
+from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
 from heuristic_core.experiments.subnetworks.analysis.outcomes import format_warning
 from heuristic_core.experiments.subnetworks.config.cells import list_cells, repeated_cells
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.experiment import EXPERIMENT
 from heuristic_core.experiments.subnetworks.figures.targets import TARGETS
 from heuristic_core.figures.targets import target_files
@@ -65,6 +68,14 @@ def test_tables_have_their_schemas_and_one_row_per_observation(finished):
     )
     predictions = [read_table(p) for p in sorted((finished / "results/reduced/tables/predictions").iterdir())]
     assert sum(map(len, predictions)) == tables["accuracy"]["n"].sum()
+
+
+def test_claims_and_their_preconditions_read_no_table_that_their_entries_lack(finished):
+    paths = (finished / "results/reduced/tables").glob("*.parquet")
+    tables = {path.stem: read_table(path) for path in paths if path.stem in EXPERIMENT.tables}
+    runs = {name: table for name, table in tables.items() if "ft_seed" in table}
+    judged = judge_claims(Context.from_study(STUDY), runs, load_claims(EXPERIMENT.claims))
+    assert judged["detail"].tolist() == tables["claims"]["detail"].tolist()
 
 
 def test_the_empty_circuit_gives_one_class_to_all_pairs(finished):

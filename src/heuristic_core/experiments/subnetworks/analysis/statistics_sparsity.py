@@ -16,6 +16,8 @@ from heuristic_core.stats.estimates import DoesNotApply, Estimate, TooFewUnits, 
 from heuristic_core.stats.randomisation import PERMUTATIONS, TIE_TOLERANCE, tail_p_values
 from heuristic_core.stats.seeds import PRUNING_SEEDS
 
+MIN_UNITS = 60  # bootstrap units of accuracies for simultaneous intervals, whose factor is normal; simulated
+
 
 @statistic
 def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
@@ -99,6 +101,7 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
 
     Raises:
         DoesNotApply: If the study has no margin, or the full model's accuracy does not exceed the margin.
+        TooFewUnits: If accuracies have fewer than `MIN_UNITS` bootstrap units.
     """
     evidence.require_sound("curve")
     group = evidence.resolve_group(group)
@@ -114,6 +117,8 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
     rows = require_rows(
         rows.drop_duplicates(["sparsity", "seed"]), f"{group} accuracy beyond {100 * sparsity:g} % sparsity"
     )
+    if (units := rows["units"].astype(float).min()) < MIN_UNITS:
+        raise TooFewUnits(f"{units:g} templates or pairs, and simultaneous intervals need {MIN_UNITS}")
     change = rows["accuracy"] - full
     best = rows.loc[change.idxmax()]
     detail = f"the best: {change.max():+.1f} points against the full model, at {100 * best['sparsity']:g} % sparsity"
