@@ -208,9 +208,10 @@ def test_the_share_that_the_core_costs_beyond_the_task(lost, templates):
     for _ in range(count := amount(640)):
         j = compare_j(of_j.predict(rng, [65, 2 + 63 * left]), of_j.predict(rng, [95, 98 - 3 * left]))
         task = compare(of_id.predict(rng, [90, CHANCE + left * (90 - CHANCE)]))
-        rows = pd.DataFrame(
-            {name: np.r_[np.broadcast_to(j[name], 2), np.broadcast_to(task[name], 2)] for name in CHANGE}
-        ).assign(group=["j", "j", "id", "id"], step=CONTEXT.last, seed=None, subset=None)
+        columns = {name: [np.broadcast_to(part[name], 2) for part in (j, task)] for name in CHANGE}
+        rows = pd.DataFrame({name: np.concatenate(parts) for name, parts in columns.items()}).assign(
+            group=["j", "j", "id", "id"], step=CONTEXT.last, seed=None, subset=None
+        )
         core = rows.iloc[[1, 3]].assign(role="strongest", ablation="0.0+1.1", kind="mean", n=PAIRS)
         result = heads.share_lost_beyond_the_task(Study(CONTEXT, {"group_accuracy": rows, "ablations": core}))
         held.append(result.low <= 0 <= result.high)
