@@ -38,10 +38,10 @@ def by_templates(rng, templates: list[int]) -> list[tuple[np.ndarray, list[str]]
 
 @pytest.mark.parametrize(
     ("templates", "share"),
-    [([2] * 15, 0.95), ([4] * 3, 0.95), ([12], 0.95), ([2], 0.92), ([3, 30], 0.91), ([2, 30], 0.87)],
+    [([2] * 15, 0.95), ([4] * 3, 0.95), ([12], 0.95), ([2], 0.92), ([3, 30], 0.95), ([2, 30], 0.95)],
 )
 def test_the_mean_over_a_groups_subsets_of_few_templates(templates, share):
-    """Two templates draw three different means, and a mean over unlike parts hangs on the few templates of some."""
+    """Two templates draw three different means, and most of the variance of unlike parts comes from few templates."""
     rng, held, widths = np.random.default_rng(len(templates)), [], []
     for _ in range(REPEATS):
         parts = by_templates(rng, templates)

@@ -61,8 +61,9 @@ def sum_interval(
 
     Percentiles of bootstrap draws do not account for small samples as Student's t does: with two templates, the
     interval would cover the true value only half of the time. The interval of the sum is therefore widened to that of a
-    t distribution with Satterthwaite's degrees of freedom. The factor is close to 1 for a hundred units, and about 6
-    for a single part of two units.
+    t distribution with Satterthwaite's degrees of freedom, but no more than if all units varied equally: the variance
+    of a part of two units is often underestimated, which would give the degrees of freedom of the other parts. The
+    factor is close to 1 for a hundred units, and about 6 for a single part of two units.
 
     Args:
         parts: Draws of each part, [count, ...]. Parts are read one at a time.
@@ -73,16 +74,16 @@ def sum_interval(
     Returns:
         Lower and upper end, [...].
     """
-    weights = np.full(len(units), 1 / len(units)) if weights is None else weights
+    weights = np.full(len(units), 1 / len(units)) if weights is None else np.array(weights)
     total, variances = None, []
     for weight, part in zip(weights, parts, strict=True):
         weighted = weight * part
         variances.append(weighted.var(axis=0))
         total = weighted if total is None else np.add(total, weighted, out=total)
     low, high = percentiles(total)
-    factor = scipy.stats.t.ppf(HIGH_PERCENTILE / 100, _satterthwaite(variances, units)) / scipy.stats.norm.ppf(
-        HIGH_PERCENTILE / 100
-    )
+    if_equal = _satterthwaite(weights**2 / np.array(units), units)
+    degrees = np.minimum(_satterthwaite(variances, units), if_equal)
+    factor = scipy.stats.t.ppf(HIGH_PERCENTILE / 100, degrees) / scipy.stats.norm.ppf(HIGH_PERCENTILE / 100)
     return observed + factor * (low - observed), observed + factor * (high - observed)
 
 
