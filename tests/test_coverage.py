@@ -121,9 +121,6 @@ class Spread:
     def spread(self, *_):
         return self.rows
 
-    def resolve_group(self, group):
-        return group
-
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("shared", [0.0, 1.5, 3.0])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, OOD, J, compute_group_means
+from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, compute_group_means
 from heuristic_core.experiments.subnetworks.analysis.degenerate import describe_unsound_cells, identical
 from heuristic_core.experiments.subnetworks.analysis.outcomes import select_sound
 from heuristic_core.experiments.subnetworks.config.context import Context
@@ -138,27 +138,6 @@ class Evidence:
         runs = self.tables.get("runs")
         return rows if runs is None or runs.empty else select_sound(rows, runs)
 
-    def resolve_group(self, group: str, rows: pd.DataFrame | None = None) -> str:
-        """Return `group`, or OOD instead of J for published results without J, such as the paper's.
-
-        Other studies have no substitute for J: a model that rejects every pair has 100 % OOD accuracy, and with merged
-        labels half of all guesses are correct.
-
-        Args:
-            group: A group, or J.
-            rows: Rows of table "group_accuracy" to check for J; None for all.
-
-        Raises:
-            NotComputable: If the group is J and the study has no entailment subsets.
-        """
-        rows = self.tables.get("group_accuracy") if rows is None else rows
-        lacks_j = rows is not None and not rows.loc[rows["group"] == J, "accuracy"].notna().any()
-        if group != J or not lacks_j:
-            return group
-        if self.chance() is not None:
-            raise NotComputable("no ood-entailment subset was evaluated, and without it there is no J")
-        return OOD
-
     def spread(self, table: str, group: str, sparsity: str) -> pd.DataFrame:
         """Return the rows of a :meth:`cell` with known accuracy on a group.
 
@@ -171,9 +150,9 @@ class Evidence:
             NotComputable: If there are no such rows.
             FailedRuns: If the cell is not sound, see :meth:`require_sound`.
         """
-        rows, group = self.cell(table, sparsity), self.resolve_group(group)
+        rows = self.cell(table, sparsity)
         rows = self.select_analysed(rows[rows["group"] == group]).dropna(subset="accuracy")
-        return require_rows(rows, f"{group} accuracy at {sparsity} sparsity")
+        return require_rows(rows, f"{LABELS[group]} at {sparsity} sparsity")
 
     def full(self, group: str, step: int | None = None) -> pd.Series:
         """Return the full model's row of table "group_accuracy".
@@ -185,10 +164,10 @@ class Evidence:
         Raises:
             NotComputable: If the row is missing.
         """
-        rows, group = self.table("group_accuracy"), self.resolve_group(group)
+        rows = self.table("group_accuracy")
         step = self.context.last if step is None else step
         is_full = (rows["step"] == step) & rows["seed"].isna() & (rows["group"] == group)
-        return require_rows(rows[is_full].dropna(subset="accuracy"), f"{group} accuracy of the full model").iloc[0]
+        return require_rows(rows[is_full].dropna(subset="accuracy"), f"{LABELS[group]} of the full model").iloc[0]
 
     def select_analysed(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Select the rows of groups and of the subsets that enter group means.

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from heuristic_core.experiments.subnetworks.analysis.accuracy import LABELS
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
 from heuristic_core.stats.estimates import NotComputable
 
@@ -42,7 +43,7 @@ def select_group_row(rows: pd.DataFrame, group: str) -> pd.Series:
         NotComputable: If the change of accuracy is missing.
     """
     group_rows = rows[rows["subset"].isna() & (rows["group"] == group)].dropna(subset="change")
-    return require_rows(group_rows, f"{group} accuracy of ablation {rows['ablation'].iloc[0]}").iloc[0]
+    return require_rows(group_rows, f"{LABELS[group]} of ablation {rows['ablation'].iloc[0]}").iloc[0]
 
 
 def select_controls(table: pd.DataFrame, core: pd.Series) -> pd.DataFrame:

@@ -14,13 +14,11 @@ from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
 def generalisation(evidence: Evidence) -> Estimate:
     """Estimate the full model's J at the last checkpoint minus the margin, in points.
 
-    In published results without J, OOD accuracy replaces J.
-
     Args:
         evidence: Tables of one fine-tuning run.
 
     Raises:
-        NotComputable: If the study has no margin, or no J and no replacement.
+        NotComputable: If the study has no margin, or no J.
     """
     return _compare_j(evidence.full(J), _margin(evidence), "", "more")
 
@@ -44,21 +42,23 @@ def early_generalisation(evidence: Evidence) -> Estimate:
 def share_keeping_task(evidence: Evidence, sparsity: str) -> Estimate:
     """Return the share of subnetworks that keep half of the full model's in-domain accuracy above chance, percent.
 
-    In published results, whose chance is unknown, it is half of the accuracy.
+    In published results, which do not record chance, it is half of the accuracy.
 
     Args:
         evidence: Tables of one fine-tuning run.
         sparsity: Target sparsity of the subnetworks, "mid" or "high".
     """
-    chance, full = evidence.chance() or 0.0, evidence.full(ID)["accuracy"]
+    known_chance, full = evidence.chance(), evidence.full(ID)["accuracy"]
+    chance = 0.0 if known_chance is None else known_chance
     accuracies = evidence.spread("group_accuracy", ID, sparsity)["accuracy"]
     keeping = accuracies > chance + (full - chance) / 2
-    detail = f"{keeping.sum()} of {len(keeping)} {sparsity}-sparsity subnetworks keep half of ID accuracy above chance"
+    above = "" if known_chance is None else " above chance"
+    detail = f"{keeping.sum()} of {len(keeping)} {sparsity}-sparsity subnetworks keep half of ID accuracy{above}"
     return Estimate(100 * float(keeping.mean()), detail=detail, exact=True)
 
 
 def _compare_j(row: pd.Series, margin: float, when: str, relation: str) -> Estimate:
-    """Estimate J, or its replacement, minus a margin; exact without an interval."""
+    """Estimate J minus a margin; exact without an interval."""
     has_interval = not pd.isna(row["low"]) and not pd.isna(row["high"])
     interval = f" [{row['low']:.1f}, {row['high']:.1f}]" if has_interval else ""
     detail = (

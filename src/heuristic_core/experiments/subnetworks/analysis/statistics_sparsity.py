@@ -8,6 +8,7 @@ from scipy import stats
 from scipy.stats import rankdata
 
 from heuristic_core.common.draws import numpy_generator
+from heuristic_core.experiments.subnetworks.analysis.accuracy import LABELS
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
 from heuristic_core.experiments.subnetworks.analysis.outcomes import with_actual_sparsity, with_collapses
 from heuristic_core.experiments.subnetworks.config.context import Context
@@ -46,8 +47,7 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     curve = _by_seed(evidence, group).dropna()
     if len(curve) < 2 or curve.shape[1] < 3:
         complete = f"{len(curve)} have all {curve.shape[1]} of the grid"
-        available = complete if curve.shape[1] else f"there is no {group} subset"
-        raise TooFewUnits(f"a trend of {group} accuracy needs two seeds with three sparsities; {available}")
+        raise TooFewUnits(f"a trend of {LABELS[group]} needs two seeds with three sparsities; {complete}")
     attainable = 2 * math.factorial(curve.shape[1]) ** -len(curve)
     p, opposite, trends = compute_trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
     rhos = ", ".join(f"{value:.2f}" for value in trends)
@@ -104,7 +104,6 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
         TooFewUnits: If accuracies have fewer than `MIN_UNITS` bootstrap units.
     """
     evidence.require_sound("curve")
-    group = evidence.resolve_group(group)
     context, full = evidence.context, evidence.full(group)["accuracy"]
     if context.margin is None or full <= context.margin:
         raise DoesNotApply(
@@ -135,8 +134,8 @@ def _by_seed(evidence: Evidence, group: str) -> pd.DataFrame:
     """Return a group's accuracy along the curve, percent, [pruning seeds, subnetworks], by actual sparsity."""
     evidence.require_sound("curve")
     curve = _curve(evidence.table("group_accuracy"), evidence.context)
-    group = evidence.resolve_group(group, curve)
-    curve = with_actual_sparsity(curve[curve["group"] == group], evidence.tables.get("runs"))
+    curve = require_rows(curve[curve["group"] == group], f"{LABELS[group]} of the subnetworks of a curve")
+    curve = with_actual_sparsity(curve, evidence.tables.get("runs"))
     accuracy, sparsity = (
         curve.pivot(index="seed", columns="sparsity", values=column) for column in ("accuracy", "actual_sparsity")
     )
