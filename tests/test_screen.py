@@ -19,9 +19,11 @@ from rich.console import Console
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from heuristic_core.common.progress import read_progress
-from snakemake_logger_plugin_screen import plugin_for_terminal
+from snakemake_logger_plugin_screen import can_draw
+from snakemake_logger_plugin_screen.lines import Lines
+from snakemake_logger_plugin_screen.messages import message
 from snakemake_logger_plugin_screen.run import Run
-from snakemake_logger_plugin_screen.screen import message, picture
+from snakemake_logger_plugin_screen.screen import picture
 
 METER = "10:00:05 finetune  45% 810/1800 [00:12<00:14, 67.50 steps/s, loss 0.1]\n"
 
@@ -128,14 +130,39 @@ def test_what_bars_show_is_not_said_beside(made, expected):
 def test_bars_need_a_terminal(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert plugin_for_terminal() is None
+    assert not can_draw()
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert plugin_for_terminal() == "screen"
+    assert can_draw()
     monkeypatch.setenv("TERM", "dumb")
-    assert plugin_for_terminal() is None
+    assert not can_draw()
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("snakemake_logger_plugin_screen.find_spec", lambda name: None)  # rich is not installed
-    assert plugin_for_terminal() is None
+    assert not can_draw()
+
+
+def test_without_a_terminal_lines_have_the_progress_and_the_files_of_figures(monkeypatch):
+    now, file = [1000.0], io.StringIO()
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    lines = Lines(file)
+
+    def handle(*arguments, **fields):
+        file.seek(0)
+        file.truncate()
+        lines.handle(record(*arguments, **fields), "text")
+        return file.getvalue()
+
+    assert mentions(handle(LogEvent.RUN_INFO, stats={"finetune": 1, "figure10": 1, "total": 2}), 2) and lines.started
+    outputs = ["f/figure10.pdf", "f/figure10.png"]
+    assert handle(LogEvent.JOB_INFO, jobid=1, rule_name="figure10", output=outputs, log=["a.log"]) == ""
+    assert handle(LogEvent.JOB_FINISHED, job_id=1) == "figure10: f/figure10.png\n"
+    assert handle(LogEvent.PROGRESS, done=1, total=2) == ""
+    handle(LogEvent.JOB_INFO, jobid=2, rule_name="finetune", output=["weights"], log=[])
+    now[0] += 31
+    assert mentions(handle(LogEvent.PROGRESS, done=1, total=2), 1, 2, "0:00:31", "finetune", 0)
+    assert handle(LogEvent.JOB_FINISHED, job_id=2) == ""
+    assert mentions(handle(LogEvent.JOB_ERROR, rule_name="core", jobid=3, log=["b.log"]), "core", "b.log")
+    lines.end()
+    assert mentions(file.getvalue().splitlines()[-1], 1, 2)
 
 
 SNAKEFILE = """

@@ -1,8 +1,8 @@
-"""Snakemake's `--logger screen`: the progress of a run, as bars at the bottom of the terminal.
+"""Snakemake's `--logger screen`: the progress of a run, as bars at the bottom of a terminal, else as lines of text.
 
-profiles/default selects it if `plugin_for_terminal()` finds a terminal. Snakemake finds the plugin by the name of this
-package and imports it at every start, so rich is imported only for a run that is drawn. Dry runs, and runs with another
-verbosity, have Snakemake's own text. docs/decisions/own-code.md says why snakemake-logger-plugin-rich is not used.
+profiles/default selects it. Snakemake finds the plugin by the name of this package and imports it at every start, so
+rich is imported only for a run that is drawn. Dry runs, and runs with another verbosity, have Snakemake's own text.
+docs/decisions/own-code.md says why snakemake-logger-plugin-rich is not used.
 """
 
 import logging
@@ -15,14 +15,13 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 
-def plugin_for_terminal() -> str | None:
-    """Return this plugin's name if standard error is a terminal whose lines can be redrawn, else None."""
-    drawable = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-    return "screen" if drawable and find_spec("rich") else None
+def can_draw() -> bool:
+    """Return whether standard error is a terminal whose lines can be redrawn."""
+    return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" and find_spec("rich") is not None
 
 
 class LogHandler(LogHandlerBase):
-    """Draws a run, or prints Snakemake's own text where nothing can be drawn."""
+    """Shows the progress of a run, or prints Snakemake's own text."""
 
     writes_to_stream = True
     writes_to_file = False
@@ -41,21 +40,26 @@ class LogHandler(LogHandlerBase):
         verbosity_set = (
             options.dryrun or options.quiet or options.verbose or options.debug_dag or options.printshellcmds
         )
-        self._screen = None
-        if not verbosity_set and plugin_for_terminal():
-            from snakemake_logger_plugin_screen.screen import Screen
+        self._progress = None
+        if not verbosity_set:
+            if can_draw():
+                from snakemake_logger_plugin_screen.screen import Screen
 
-            self._screen = Screen(options.nocolor)
+                self._progress = Screen(options.nocolor)
+            else:
+                from snakemake_logger_plugin_screen.lines import Lines
+
+                self._progress = Lines()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Draw or print a record."""
-        if self._screen and (self._screen.started or getattr(record, "event", None) == LogEvent.RUN_INFO):
-            self._screen.handle(record, self._text.format(record))
+        """Show or print a record."""
+        if self._progress and (self._progress.started or getattr(record, "event", None) == LogEvent.RUN_INFO):
+            self._progress.handle(record, self._text.format(record))
         else:
             self._text.handle(record)
 
     def close(self) -> None:
-        """Remove the bars."""
-        if self._screen:
-            self._screen.end()
+        """End the progress."""
+        if self._progress:
+            self._progress.end()
         super().close()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from heuristic_core.common.progress import JobProgress, read_progress
+from heuristic_core.figures.targets import is_report_file
 from heuristic_core.plan.jobs import base_rule
 
 
@@ -16,17 +17,23 @@ class Job(NamedTuple):
 
     Attributes:
         rule: Its rule.
+        outputs: Its output files.
         logs: Its log files.
         began: Seconds since the epoch.
     """
 
     rule: str
+    outputs: tuple[str, ...]
     logs: tuple[str, ...]
     began: float
 
     def advance(self) -> JobProgress | None:
         """Return the progress that its log reports, or None."""
         return next((progress for log in self.logs if (progress := read_progress(log, self.began))), None)
+
+    def describe_figure(self) -> str | None:
+        """Return a line with the file of the figure, table or report that it makes, or None."""
+        return next((f"{self.rule}: {path}" for path in self.outputs if _is_shown(path)), None)
 
 
 @dataclass
@@ -61,8 +68,8 @@ class Run:
         self.rules: dict[str, Rule] = {}
         self._jobs: dict[int, Job] = {}
 
-    def handle(self, record: logging.LogRecord) -> None:
-        """Update the state from an event; other records are ignored."""
+    def handle(self, record: logging.LogRecord) -> Job | None:
+        """Update the state from an event, and return the job that it finishes, if any; other records are ignored."""
         event = getattr(record, "event", None)
         if event == LogEvent.RUN_INFO:
             self._count(record.stats)
@@ -71,12 +78,22 @@ class Run:
         elif event == LogEvent.PROGRESS:
             self.done, self.total = record.done, record.total
         elif event == LogEvent.JOB_FINISHED:
-            self._leave(record.job_id, done=1)
+            return self._leave(record.job_id, done=1)
         elif event == LogEvent.JOB_ERROR:
             self._leave(record.jobid, done=0)
         elif event == LogEvent.GROUP_ERROR:
             for job in record.job_error_info:
                 self._leave(job["jobid"], done=0)
+        return None
+
+    def describe(self, now: float) -> str:
+        """Return a line on the progress of the run: finished jobs, and running rules with finished jobs of each."""
+        running = [f"{rule.name} ({rule.done} of {rule.total})" for rule in self.rules.values() if rule.running]
+        return f"{self.done} of {self.total} jobs, {duration(now - self.began)}; running: {', '.join(running) or 'none'}"
+
+    def describe_end(self, now: float) -> str:
+        """Return the last line on a run."""
+        return f"{self.done} of {self.total} jobs finished in {duration(now - self.began)}."
 
     def select(self, lines: int) -> list[Rule]:
         """Select rules to draw.
@@ -102,16 +119,30 @@ class Run:
         return self.rules.setdefault(base_rule(name), Rule(base_rule(name)))
 
     def _begin(self, record: logging.LogRecord) -> None:
-        job = Job(record.rule_name, tuple(record.log or ()), time.time())
+        outputs = tuple(getattr(record, "output", None) or ())
+        job = Job(record.rule_name, outputs, tuple(record.log or ()), time.time())
         rule = self._rule(job.rule)
         rule.began = rule.began or job.began
         self._leave(record.jobid, done=0)  # a retry
         rule.running.append(job)
         self._jobs[record.jobid] = job
 
-    def _leave(self, number: int, done: int) -> None:
-        if job := self._jobs.pop(number, None):
+    def _leave(self, number: int, done: int) -> Job | None:
+        job = self._jobs.pop(number, None)
+        if job is not None:
             rule = self._rule(job.rule)
             rule.running.remove(job)
             rule.done += done
             rule.ended = time.time()
+        return job
+
+
+def _is_shown(path: str) -> bool:
+    """Return whether a file is what a reader opens of a figure, table or report."""
+    return is_report_file(path) or path.endswith("/report.html")
+
+
+def duration(seconds: float) -> str:
+    """Format a duration in hours, minutes and seconds."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

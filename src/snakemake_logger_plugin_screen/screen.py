@@ -15,7 +15,8 @@ from rich.table import Table
 from rich.text import Text
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from snakemake_logger_plugin_screen.run import Rule, Run
+from snakemake_logger_plugin_screen.messages import list_messages
+from snakemake_logger_plugin_screen.run import Rule, Run, duration
 
 OUTPUT = "HEURISTIC_CORE_SCREEN"  # the file to which local jobs write instead of the terminal: see workflow/jobs.sh
 INTERVAL = 0.5  # seconds between two drawings
@@ -52,10 +53,10 @@ class Screen:
             text: Snakemake's own text for it.
         """
         with self._lock:
-            self._run.handle(record)
+            job = self._run.handle(record)
             if getattr(record, "event", None) in FAILURES:
                 self._print_output()
-            if line := message(record, text):
+            for line in list_messages(record, text, job):
                 self._console.print(Text(line, STYLES.get(record.levelno, "")), soft_wrap=True)
         if not self.started:
             self.started = True
@@ -70,8 +71,7 @@ class Screen:
         if self.started:
             self._thread.join()
             self._live.stop()
-            run = self._run
-            self._console.print(f"{run.done} of {run.total} jobs finished in {duration(time.time() - run.began)}.")
+            self._console.print(self._run.describe_end(time.time()))
         self._job_output.close()
         os.environ.pop(OUTPUT, None)
         with contextlib.suppress(OSError):
@@ -91,33 +91,6 @@ class Screen:
         with self._lock:
             width, height = self._console.size
             return picture(self._run, width, height, time.time())
-
-
-def message(record: logging.LogRecord, text: str) -> str | None:
-    """Return the text to print above the bars, or None for what the bars show.
-
-    A failure is one line, as Snakemake prints its details at the end.
-    """
-    event = getattr(record, "event", None)
-    if event == LogEvent.JOB_ERROR:
-        return format_failure(vars(record))
-    if event == LogEvent.GROUP_ERROR:
-        return "\n".join(format_failure(job) for job in record.job_error_info)
-    if getattr(record, "exception", None) == "RuleException":  # the whole command of a failed job
-        return None
-    printed = record.levelno >= logging.WARNING or (event is None and not text.startswith("Select jobs"))
-    return text if printed and text not in ("", "None") else None
-
-
-def format_failure(job: dict) -> str:
-    """Return one line about a failed job."""
-    return f"{job['rule_name']} failed: {', '.join(job['log']) or 'no log'}"
-
-
-def duration(seconds: float) -> str:
-    """Format a duration in hours, minutes and seconds."""
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
 def picture(run: Run, width: int, height: int, now: float) -> Group:

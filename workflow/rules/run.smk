@@ -43,8 +43,17 @@ def print_warnings():
             logger.warning(warning)
 
 
+def print_reports():
+    """Print where the reports that this run made or checked are, after Snakemake's own messages."""
+    outputs = {output for job in workflow.dag.jobs for output in job.output}
+    for report in (f"{root}/report.html" for _, root in WARNING_SOURCES):
+        if report in outputs:
+            atexit.register(print, f"Report: {report}", file=sys.stderr)
+
+
 onsuccess:
     print_warnings()
+    print_reports()
 
 
 onerror:

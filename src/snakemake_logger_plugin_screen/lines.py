@@ -1,0 +1,51 @@
+"""The progress of a run as lines of text, for output that is not a terminal, such as a log of a cluster or of CI."""
+
+import logging
+import sys
+import time
+
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from snakemake_logger_plugin_screen.messages import list_messages
+from snakemake_logger_plugin_screen.run import Run
+
+INTERVAL = 30  # least seconds between two lines on the progress of the run
+
+
+class Lines:
+    """Prints messages, files of finished figures, and now and then how many jobs have finished.
+
+    Attributes:
+        started: Whether the run has started.
+    """
+
+    def __init__(self, file=None):
+        self.started, self._run, self._printed = False, Run(), time.time()
+        self._file = sys.stderr if file is None else file
+
+    def handle(self, record: logging.LogRecord, text: str) -> None:
+        """Print what one record of Snakemake's logger says.
+
+        Args:
+            record: The record.
+            text: Snakemake's own text for it.
+        """
+        job = self._run.handle(record)
+        for line in list_messages(record, text, job):
+            self._print(line)
+        event, now = getattr(record, "event", None), time.time()
+        if event == LogEvent.RUN_INFO:
+            self.started = True
+            self._print(f"{self._run.total} jobs to run")
+        elif event == LogEvent.PROGRESS and now - self._printed >= INTERVAL:
+            self._printed = now
+            self._print(self._run.describe(now))
+
+    def end(self) -> None:
+        """Print how many jobs have finished."""
+        if self.started:
+            self.started = False
+            self._print(self._run.describe_end(time.time()))
+
+    def _print(self, line: str) -> None:
+        print(line, file=self._file, flush=True)
