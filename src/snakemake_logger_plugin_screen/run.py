@@ -89,7 +89,8 @@ class Run:
     def describe(self, now: float) -> str:
         """Return a line on the progress of the run: finished jobs, and running rules with finished jobs of each."""
         running = [f"{rule.name} ({rule.done} of {rule.total})" for rule in self.rules.values() if rule.running]
-        return f"{self.done} of {self.total} jobs, {duration(now - self.began)}; running: {', '.join(running) or 'none'}"
+        finished = f"{self.done} of {self.total} jobs, {duration(now - self.began)}"
+        return f"{finished}; running: {', '.join(running) or 'none'}"
 
     def describe_end(self, now: float) -> str:
         """Return the last line on a run."""
