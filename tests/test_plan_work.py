@@ -7,7 +7,8 @@ from planning import BERT, HUNDRED, PAPER
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
-from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.config.reading import read_merged_configs
+from heuristic_core.experiments.subnetworks.config import load_study, parse_study
 from heuristic_core.experiments.subnetworks.config.lesion import Lesion
 from heuristic_core.experiments.subnetworks.config.mechanism import Interpolation, Masks, Mechanism, Mediation, Paths
 from heuristic_core.experiments.subnetworks.plan.memory import estimate_memory
@@ -223,6 +224,31 @@ def test_a_throughput_holds_for_its_precision():
     )
     assert step == pytest.approx(0.42)
     assert estimate_hours(result["pruning"], shape, get_device("cpu"), "float16").kind == "estimate"
+
+
+def test_a_throughput_holds_for_its_execution():
+    """devices.yaml has 77.2 ms for a step of an H100 in float32, 14.3 ms in bfloat16 by CUDA graphs."""
+    pruning, data = PAPER.prune, HUNDRED._replace(train=Pairs(1, 39))
+    changed = {"precision": "bfloat16", "engine": "graphs", "dropout": False}
+    graphs = PAPER.model_copy(update={"prune": pruning.model_copy(update=changed)})
+    for study, precision, seconds in ((PAPER, "float32", 0.0772), (graphs, "bfloat16", 0.0143)):
+        work = by_name(study, BERT, data)["pruning"]
+        took = estimate_hours(work, BERT, get_device("h100"), precision)
+        assert took.kind == "measured" and took.hours * 3600 / work.repeats == pytest.approx(seconds)
+    eager = by_name(PAPER, BERT, data)["pruning"]
+    assert estimate_hours(eager, BERT, get_device("h100"), "bfloat16").kind == "estimate"
+
+
+@pytest.mark.parametrize("device", ["h100", "a100"])
+def test_the_afternoon_takes_at_most_four_hours_of_one_gpu(device):
+    files = [ROOT / f"config/paper-{name}.yaml" for name in ("mnli-bert", "afternoon")]
+    study = parse_study(read_merged_configs(files))
+    precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
+    assert set(precisions.values()) == {"bfloat16"}
+    sizes = {"train": Pairs(392702, 392702 * 40.0), "evaluation": Pairs(49647, 49647 * 26.7)}
+    work = estimate_work(study, BERT, HUNDRED._replace(**sizes))
+    hours = [estimate_hours(part, BERT, get_device(device), precisions[part.engine]).hours for part in work]
+    assert 1 < sum(hours) < 4
 
 
 def test_auto_is_planned_in_bfloat16_on_a_gpu_and_in_float32_on_a_core():

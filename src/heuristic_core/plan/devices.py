@@ -28,6 +28,7 @@ class Work(NamedTuple):
         pairs: Number of pairs that pass through the model, counted at every pass.
         tokens: Their number of tokens.
         flops: Floating-point operations.
+        execution: How a pass is executed, as setting ``prune.engine``.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Work(NamedTuple):
     pairs: int
     tokens: float
     flops: float
+    execution: str = "eager"
 
 
 class Throughput(Block):
@@ -45,6 +47,7 @@ class Throughput(Block):
     shape: Shape
     engine: Engine
     precision: Precision = "float32"
+    execution: str = "eager"
     pairs: PositiveInt
     tokens: Positive
     kept: Share = 1.0
@@ -131,13 +134,15 @@ def estimate_hours(work: Work, shape: Shape, device: Device, setting: PrecisionS
         rate = share * device.peak[precision] * 1e12
         return Hours(work.flops / rate / 3600, "estimate", f"{share:.0%} of the peak, {precision}")
 
-    def rank(throughput: Throughput) -> tuple[float, bool, bool]:
-        return _distance(throughput.shape, shape), throughput.engine != work.engine, throughput.precision != precision
+    def rank(throughput: Throughput) -> tuple[float, bool, bool, bool]:
+        differences = throughput.engine != work.engine, throughput.precision != precision
+        return _distance(throughput.shape, shape), *differences, throughput.execution != work.execution
 
     nearest = min(device.throughputs, key=rank)
     distance, *differences = rank(nearest)
     kind = "estimate" if distance > math.log(1.05) or any(differences) else nearest.kind
-    basis = f"{nearest.source}, {nearest.engine}, {nearest.precision} ({nearest.kind})"
+    execution = "" if nearest.execution == "eager" else f", {nearest.execution}"
+    basis = f"{nearest.source}, {nearest.engine}, {nearest.precision}{execution} ({nearest.kind})"
     return Hours(work.flops / nearest.rate / 3600, kind, basis)
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from heuristic_core.config.blocks import PrecisionSetting
 from heuristic_core.experiments.subnetworks.config import Study
 from heuristic_core.experiments.subnetworks.plan.memory import estimate_memory
 from heuristic_core.experiments.subnetworks.plan.pairs import StudyPairs, count_pairs
@@ -9,7 +10,7 @@ from heuristic_core.experiments.subnetworks.plan.schedule import warn_of_schedul
 from heuristic_core.experiments.subnetworks.plan.space import estimate_disk
 from heuristic_core.experiments.subnetworks.plan.work import estimate_work
 from heuristic_core.plan.devices import Device, Work, estimate_hours
-from heuristic_core.plan.shapes import read_shape
+from heuristic_core.plan.shapes import Shape, read_shape
 from heuristic_core.plan.text import Rows, format_estimate, format_gigabytes, format_number, format_table, job_rows
 
 
@@ -42,6 +43,7 @@ def plan(study: Study, device_name: str, target: Device, all_jobs: Counter, miss
                 for m in estimate_memory(study, shape, data)
             ],
         ),
+        _first_figure(study, shape, target, work),
         _notes(data, target),
         *([schedule_warning] if schedule_warning else []),
     ]
@@ -49,9 +51,15 @@ def plan(study: Study, device_name: str, target: Device, all_jobs: Counter, miss
 
 
 def _work(
-    study: Study, shape, target: Device, work: list[Work], counted: bool, all_jobs: Counter, missing_jobs: Counter
+    study: Study,
+    shape: Shape,
+    target: Device,
+    work: list[Work],
+    counted: bool,
+    all_jobs: Counter,
+    missing_jobs: Counter,
 ) -> Rows:
-    precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
+    precisions = _precisions(study)
     rows, total, left, all_measured = [], 0.0, 0.0, True
     for part in work:
         took = estimate_hours(part, shape, target, precisions[part.engine])
@@ -65,6 +73,25 @@ def _work(
         rows.append([part.name, *numbers, *hour_cells, f"{took.kind}: {took.basis}"])
     mark = format_number if all_measured else format_estimate
     return [*rows, ["total", "", "", "", f"{sum(part.flops for part in work):.2g}", mark(total), mark(left), ""]]
+
+
+def _first_figure(study: Study, shape: Shape, target: Device, work: list[Work]) -> str:
+    """Return a sentence on the first figure, which needs one fine-tuning run and its evaluations."""
+    runs = len(study.finetune.seeds)
+    hours = sum(
+        estimate_hours(part, shape, target, _precisions(study)[part.engine]).hours / runs
+        for part in work
+        if set(part.rules) & {"finetune"}
+    )
+    return (
+        f"First figure: figure 10, accuracies over fine-tuning, after one fine-tuning run: {format_estimate(hours)} "
+        f"{target.unit} hours."
+    )
+
+
+def _precisions(study: Study) -> dict[str, PrecisionSetting]:
+    """Return the precision of each kind of work."""
+    return {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
 
 
 def _disk(parts: dict[str, float]) -> Rows:

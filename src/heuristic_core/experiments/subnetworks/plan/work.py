@@ -58,7 +58,9 @@ def estimate_work(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
 
     def work(name, rules, engine, times, pairs, tokens_a_pair, kept=1.0) -> Work:
         flops = pairs * tokens_a_pair * shape.flops_per_token(tokens_a_pair) * PASSES[engine] * kept
-        return Work(name, rules, engine, runs * times, runs * pairs, runs * pairs * tokens_a_pair, runs * flops)
+        execution = prune.engine if engine == "prune" else "eager"
+        tokens = runs * pairs * tokens_a_pair
+        return Work(name, rules, engine, runs * times, runs * pairs, tokens, runs * flops, execution)
 
     def evaluation(name, rules, models: int, kept: float = 1.0, pairs: int = evaluated) -> Work:
         return work(name, rules, "evaluate", models, models * pairs, data.evaluation.mean, kept)
