@@ -1,10 +1,12 @@
 # heuristic-core: subnetworks of fine-tuned language models. Targets are here, rules under workflow/rules.
+from heuristic_core.experiments.registry import IMPORT_KEYS
+
 if not workflow.overwrite_configfiles:  # --configfile replaces the default study, it does not extend it
 
     configfile: "config.yaml"
 
 
-if "studies" in config:
+if config.keys() & {"studies", *IMPORT_KEYS}:
 
     include: "workflow/rules/studies.smk"
 

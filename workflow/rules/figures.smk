@@ -1,11 +1,14 @@
-# One rule per figure and printed table, which reads only its own tables. The experiment that includes this file defines
-# FOLDER, and PREFIX of its script names.
+# One rule per figure and printed table, which reads only its own tables and settings.
 from heuristic_core.figures.targets import target_files, is_report_file
 
-FIGURE_DIR = f"{workflow.basedir}/src/heuristic_core/experiments/{FOLDER}/figures"
-UNMET_REASONS = EXPERIMENT.list_unavailable(STUDY)
-UNAVAILABLE_RULES |= {name: (LAYOUT.log(f"figures/{name}"), 1, reason) for name, reason in UNMET_REASONS.items()}
-AVAILABLE_TARGETS = [name for name in TARGETS if name not in UNMET_REASONS]
+MISSING_TARGETS = {name: reason for name in TARGETS if (reason := EXPERIMENT.find_missing(name, STUDY))}
+AVAILABLE_TARGETS = [name for name in TARGETS if name not in MISSING_TARGETS]
+UNAVAILABLE_RULES |= {name: (LAYOUT.log(f"figures/{name}"), 1, reason) for name, reason in MISSING_TARGETS.items()}
+CAPTION_DIR = f"{workflow.basedir}/workflow/report/{EXPERIMENT.folder.name}"
+CAPTIONS = {
+    name: f"{CAPTION_DIR}/{name if os.path.exists(f'{CAPTION_DIR}/{name}.rst') else EXPERIMENT.drawing_module(name)}.rst"
+    for name in AVAILABLE_TARGETS
+}
 
 for name in AVAILABLE_TARGETS:
 
@@ -19,15 +22,7 @@ for name in AVAILABLE_TARGETS:
             ],
         output:
             files=[
-                (
-                    report(
-                        path,
-                        caption=f"{workflow.basedir}/workflow/report/{FOLDER}/{name}.rst",
-                        category="Figures and tables",
-                    )
-                    if is_report_file(path)
-                    else path
-                )
+                report(path, caption=CAPTIONS[name], category="Figures and tables") if is_report_file(path) else path
                 for path in target_files(LAYOUT.root, name)
             ],
         log:
@@ -36,14 +31,11 @@ for name in AVAILABLE_TARGETS:
             "tables"
         params:
             **job(
-                f"{PREFIX}_figure",
-                f"{FIGURE_DIR}/{name}.py",
+                EXPERIMENT.figure_script,
+                f"{FILES}/figures/{EXPERIMENT.drawing_module(name)}.py",
                 name=name,
                 folder=lambda w, output: os.path.dirname(os.path.dirname(output.files[0])),
-                figures=format_block(STUDY.figures),
+                **EXPERIMENT.figure_settings(name, STUDY),
             ),
         shell:
             RUN_FORKED
-
-
-RESULTS += [path for name in AVAILABLE_TARGETS for path in target_files(LAYOUT.root, name)]

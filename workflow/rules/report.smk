@@ -1,27 +1,14 @@
 # Verdicts on the paper's claims, and the report: one page with all figures and tables.
 from heuristic_core.config.claims import list_claim_tables
 
-CLAIMS = os.path.relpath(EXPERIMENT.claims)
-CLAIM_TABLES = list_claim_tables(CLAIMS)
-
-
-rule describe:
-    output:
-        description=f"{LAYOUT.root}/study.json",
-    log:
-        LAYOUT.log("tables/describe"),
-    group:
-        "tables"
-    params:
-        **job("describe", settings=format_block(STUDY)),
-    shell:
-        RUN_FORKED
+# Beside what claims read, "runs", if the study has it: pruning runs that failed or collapsed, which no claim counts.
+CLAIM_TABLES = {"runs", *list_claim_tables(EXPERIMENT.claims)}
 
 
 rule claims:
     input:
         tables=[LAYOUT.table(name) for name in TABLES if name in CLAIM_TABLES],
-        claims=link_inputs(CLAIMS),
+        claims=CLAIMS,
     output:
         table=LAYOUT.table("claims"),
     log:
@@ -29,53 +16,33 @@ rule claims:
     group:
         "tables"
     params:
-        **job(f"{PREFIX}_claims", study=STUDY.study),
+        **job(f"{EXPERIMENT.script_prefix}claims", **EXPERIMENT.claim_settings(STUDY)),
     shell:
         RUN_FORKED
 
 
 rule report:
     input:
-        claims=rules.claims.output.table,
-        settings=rules.describe.output.description,
-        captions=link_inputs(
-            *(os.path.relpath(f"{workflow.basedir}/workflow/report/{FOLDER}/{name}.rst") for name in AVAILABLE_TARGETS)
-        ),
+        claims=LAYOUT.table("claims"),
+        settings=LAYOUT.description,
+        captions=link_inputs(*sorted({os.path.relpath(path) for path in CAPTIONS.values()})),
         drawn=[path for name in AVAILABLE_TARGETS for path in target_files(LAYOUT.root, name)],
+        tables=[LAYOUT.table(name) for name in EXPERIMENT.list_report_tables(STUDY)],
     output:
-        report=f"{LAYOUT.root}/report.html",
+        report=LAYOUT.report,
     log:
         LAYOUT.log("report"),
     group:
         "tables"
     params:
         **job(
-            f"{PREFIX}_report",
+            f"{EXPERIMENT.script_prefix}report",
             *PAGE_FILES,
             depends_on="run",
             root=lambda w, output: os.path.dirname(output.report),
             targets=AVAILABLE_TARGETS,
-            absent=list(UNMET_REASONS.values()),
+            absent=list(EXPERIMENT.list_unavailable(STUDY).values()),
+            **EXPERIMENT.report_settings(STUDY),
         ),
     shell:
         RUN_FORKED
-
-
-# Inputs, settings and code of every result.
-rule provenance:
-    input:
-        rules.report.output,
-        [path for path in MEMBERS if path != LAYOUT.table("provenance")],
-    output:
-        table=LAYOUT.table("provenance"),
-    log:
-        LAYOUT.log("tables/provenance"),
-    group:
-        "tables"
-    params:
-        **job("provenance", has_record=False, root=lambda w, input: os.path.dirname(input[0])),
-    shell:
-        RUN_FORKED
-
-
-RESULTS += [path for path in MEMBERS if path not in RESULTS]

@@ -1,10 +1,11 @@
-# Several studies in one run: this workflow is included once per study, with the study's name as a prefix of its rules.
+# Several studies in one run, or imported ones: this workflow is included once per study, with a prefix of its rules.
 # Optional: a figure across the studies (sweep), and a table of the number of training seeds on which each claim holds
 # (replicates).
 from snakemake.exceptions import WorkflowError
 
-from heuristic_core.config.reading import ConfigError, read_merged_configs
-from heuristic_core.experiments.registry import resolve_folder
+from heuristic_core.common.errors import InputError
+from heuristic_core.config.reading import read_merged_configs
+from heuristic_core.experiments.registry import IMPORT_KEYS, resolve_folder
 from heuristic_core.figures.targets import target_files
 from heuristic_core.experiments.studies import parse_studies, parse_replicates, parse_sweep
 
@@ -13,7 +14,7 @@ try:
     STUDIES = parse_studies(config, workflow.configfiles[-1])
     SWEEP = parse_sweep(config, STUDIES, workflow.configfiles[-1])
     REPLICATES = parse_replicates(config, STUDIES, workflow.configfiles[-1])
-except ConfigError as error:
+except InputError as error:
     raise WorkflowError(str(error)) from None
 
 for prefix, entry in STUDIES.items():
@@ -60,25 +61,23 @@ if REPLICATES:
     RESULTS.append(target_files(REPLICATES.root, REPLICATES.target))
 
 
-rule export:
-    input:
-        [getattr(rules, f"{prefix}export").output for prefix in STUDIES],
-    localrule: True
+for target in ("export", "report", "provenance", "fetch"):
+    if all(workflow.is_rule(f"{prefix}{target}") for prefix in STUDIES):
+
+        rule:
+            name:
+                target
+            input:
+                [getattr(rules, f"{prefix}{target}").output for prefix in STUDIES],
+            localrule: True
 
 
-rule report:
-    input:
-        [getattr(rules, f"{prefix}report").output for prefix in STUDIES],
-    localrule: True
+for key, (_, target) in IMPORT_KEYS.items():
+    if key in config:
 
-
-rule provenance:
-    input:
-        [getattr(rules, f"{prefix}provenance").output for prefix in STUDIES],
-    localrule: True
-
-
-rule fetch:
-    input:
-        [getattr(rules, f"{prefix}fetch").output for prefix in STUDIES],
-    localrule: True
+        rule:
+            name:
+                target
+            input:
+                RESULTS,
+            localrule: True

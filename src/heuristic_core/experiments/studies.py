@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from heuristic_core.config.blocks import Block, Name
 from heuristic_core.config.reading import ConfigError, read_merged_configs
-from heuristic_core.experiments.registry import DEFAULT_EXPERIMENT, load_experiment
+from heuristic_core.experiments.registry import DEFAULT_EXPERIMENT, IMPORT_KEYS, load_experiment
 from heuristic_core.study.experiment import Experiment, Study
 
 Layers = Annotated[list[str], Field(min_length=1)]
@@ -76,16 +76,21 @@ def read_studies(values: dict, origin: str | Path) -> dict[str, ConfiguredStudy]
 
 
 def parse_studies(values: dict, origin: str | Path) -> dict[str, ConfiguredStudy]:
-    """Return the studies that a configuration lists, by the prefix of their rules: their name and an underscore.
+    """Return the studies that a configuration lists or imports, by the prefix of their rules.
 
     Args:
-        values: The configuration.
+        values: The configuration, with key `studies` or a key of `IMPORT_KEYS`.
         origin: Its file; names of studies' files are relative to its folder.
 
     Raises:
-        ConfigError: If a configuration is invalid, or if two studies have the same name.
+        InputError: If a configuration or imported file is invalid, or if two studies have the same name.
     """
     studies: dict[str, ConfiguredStudy] = {}
+    for name, _ in (IMPORT_KEYS[key] for key in IMPORT_KEYS if key in values):
+        listed = load_experiment({"experiment": name}).list_studies(values)
+        studies |= {prefix: _parse_study(settings, origin) for prefix, settings in listed.items()}
+    if studies:
+        return studies
     for files in _read(values, origin).studies:
         paths = [os.path.relpath(Path(origin).parent / file) for file in ([files] if isinstance(files, str) else files)]
         entry = _parse_study(read_merged_configs(paths), paths[-1])
@@ -133,6 +138,8 @@ def parse_replicates(values: dict, studies: Mapping[str, ConfiguredStudy], origi
         ConfigError: If the table is invalid, if experiments differ, or if studies differ in more than their model and
             fine-tuning seeds.
     """
+    if values.get("replicates") is None:
+        return None
     replicates = _read(values, origin).replicates
     if replicates and len({entry.experiment for entry in studies.values()}) > 1:
         names = ", ".join(

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from heuristic_core.config.reference import ReferencePage
 from heuristic_core.figures.targets import target_files
+from heuristic_core.jobs.command import format_block
 from heuristic_core.plan.needs import Need
 from heuristic_core.provenance.crate.subject import Subject, describe_target
 from heuristic_core.report.results import Results
@@ -49,7 +50,7 @@ class Experiment(ABC):
         targets: Its figures and printed tables by name.
         layout: Class of its paths.
         paper: Identifier of the paper in CITATION.cff, such as "arXiv:2403.03942".
-        figure_script: Name of the script that draws.
+        script_prefix: Prefix of the names of the scripts that draw, judge claims and write the report.
         commands: Keys of Snakemake's --config that are commands rather than settings of a study.
         comparison: Comparison of two studies; None if unsupported.
         sweep: Checks a figure over several studies, see :func:`heuristic_core.experiments.studies.parse_sweep`; its
@@ -63,7 +64,7 @@ class Experiment(ABC):
     targets: Mapping[str, Target] = {}
     layout: type[Layout] = Layout
     paper: str
-    figure_script: str = ""
+    script_prefix: str = ""
     commands: Sequence[str] = ()
     comparison: Comparison | None = None
     sweep: Callable | None = None
@@ -101,6 +102,15 @@ class Experiment(ABC):
         """File of claims."""
         return self.folder / "claims.yaml"
 
+    @property
+    def figure_script(self) -> str:
+        """Name of the script that draws."""
+        return f"{self.script_prefix}figure"
+
+    def make_layout(self, study: Study) -> Layout:
+        """Return the paths of a study's results."""
+        return self.layout.from_study(study)
+
     def list_tables(self, study: Study) -> list[str]:
         """Return the names of the study's tables that figures, claims or the report read."""
         return [name for name, table in self.tables.items() if table.archived and table.exists(study)]
@@ -111,7 +121,7 @@ class Experiment(ABC):
 
     def list_parts(self, study: Study) -> dict[str, list[str]]:
         """Return the files that tables of a study are joined from, by table."""
-        folder, wildcards = self.layout.from_study(study).parts, self.list_wildcards(study)
+        folder, wildcards = self.make_layout(study).parts, self.list_wildcards(study)
         return {
             name: [f"{folder}/{path}" for path in _expand(table.parts, wildcards)]
             for name, table in self.tables.items()
@@ -128,12 +138,12 @@ class Experiment(ABC):
 
     def list_members(self, study: Study) -> list[str]:
         """Return the members of the study's archive: paths below its folder."""
-        layout = self.layout.from_study(study)
+        layout = self.make_layout(study)
         targets = [name for name in self.targets if self.find_missing(name, study) is None]
         paths = [*map(layout.table, (*self.list_tables(study), "claims", "provenance"))]
         paths += [path for name in targets for path in target_files(layout.root, name)]
         paths += [layout.report, layout.description, *self.list_further_members(study)]
-        return sorted(path.removeprefix(f"{layout.root}/") for path in paths)
+        return sorted({path.removeprefix(f"{layout.root}/") for path in paths})
 
     def list_further_members(self, study: Study) -> list[str]:
         """Return the paths of members that are no tables, figures or pages."""
@@ -151,9 +161,29 @@ class Experiment(ABC):
         """Return the modules that a job of `script` loads by name rather than by an import."""
         return [self.find_drawing_module(settings["name"])] if script == self.figure_script else []
 
+    def drawing_module(self, name: str) -> str:
+        """Return the name of the module that draws a target; a target without a caption has that of this name."""
+        return name
+
     def find_drawing_module(self, name: str) -> Path:
-        """Return the module that draws a target."""
-        return self.folder / "figures" / f"{name}.py"
+        """Return the file of the module that draws a target."""
+        return self.folder / "figures" / f"{self.drawing_module(name)}.py"
+
+    def figure_settings(self, name: str, study: Study) -> dict[str, str]:
+        """Return the settings of the job that draws a target. What it does not show stays out, as changes redraw it."""
+        return {"figures": format_block(study.figures)}
+
+    def claim_settings(self, study: Study) -> dict[str, str]:
+        """Return the settings of the job that judges claims."""
+        return {"study": study.study}
+
+    def report_settings(self, study: Study) -> dict[str, str]:
+        """Return the settings of the job that writes the report, besides those of every experiment."""
+        return {}
+
+    def list_report_tables(self, study: Study) -> list[str]:
+        """Return the tables that the report reads, besides those of its figures."""
+        return []
 
     def list_warnings(self, root: str) -> list[str]:
         """Return warnings about the study with results in `root`, for the end of a run."""

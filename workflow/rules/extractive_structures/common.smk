@@ -7,8 +7,6 @@ GPUS = 1 if STUDY.device == "cuda" else 0
 include: "../cluster.smk"
 
 
-FOLDER, PREFIX = "extractive_structures", "extractive"
-
 WHOLE_CORPUS = {"seed": "{seed}", "corpus": "whole"}
 # Inputs of jobs besides the weights: a pretrained model brings its own tokenizer, one file for all seeds.
 TOKENIZER = {"tokenizer": LAYOUT.tokenizer} if STUDY.pretrained else {}
@@ -23,7 +21,7 @@ CHECKPOINT = LAYOUT.pretrained if STUDY.pretrained else LAYOUT.model
 HOPS = {hop: LAYOUT.hop_weights(hop) for hop in ("first", "second")}
 WHOLE_CORPUS_HOPS = {hop: path.format(**WHOLE_CORPUS) for hop, path in HOPS.items()}
 NEEDS_DOWNLOAD = bool(STUDY.pretrained and STUDY.pretrained.hub)
-UNAVAILABLE_RULES = {
+UNAVAILABLE_RULES |= {
     "publish": (
         LAYOUT.log("publish"),
         1,

@@ -26,7 +26,3 @@ rule core:
         **job("extractive_core", permutations=STUDY.pruning.permutations),
     shell:
         RUN_FORKED
-
-
-RESULTS = [LAYOUT.table(name) for name in TABLES]
-WARNING_SOURCES = [(EXPERIMENT, LAYOUT.root)]

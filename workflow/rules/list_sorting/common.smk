@@ -1,14 +1,10 @@
 # Layout and settings of the study.
 import re
 
-GPUS = 0  # models have 50,000 parameters: a CPU is enough
-
-FOLDER, PREFIX = "list_sorting", "sorting"
-
 CONDITIONS = list(STUDY.conditions)
 KEPT_STEPS = {name: STUDY.condition_settings(name).training.kept for name in CONDITIONS}
 SAMPLED_CHECKPOINTS = [(name, step) for name in CONDITIONS for step in STUDY.sampled_steps(name)]
-UNAVAILABLE_RULES = {
+UNAVAILABLE_RULES |= {
     "fetch": (LAYOUT.log("fetch"), 0, "This study needs no downloads: nothing to fetch."),
     "publish": (
         LAYOUT.log("publish"),

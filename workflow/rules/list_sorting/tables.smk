@@ -29,7 +29,3 @@ rule stages:
         **job("sorting_stages", stages=format_block(STUDY.stages)),
     shell:
         RUN_FORKED
-
-
-RESULTS = [LAYOUT.table(name) for name in TABLES]
-WARNING_SOURCES = [(EXPERIMENT, LAYOUT.root)]

@@ -3,13 +3,11 @@ import base64
 import glob
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from snakemake.exceptions import WorkflowError
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.subnetworks.config.analysis import COUNTERFACTUAL
-from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.config.cells import (
     list_cells,
     closed_blocks,
@@ -19,33 +17,36 @@ from heuristic_core.experiments.subnetworks.config.cells import (
     spread_cells,
     curve_cells,
 )
-from heuristic_core.experiments.subnetworks.config.paths import Layout
-from heuristic_core.experiments.subnetworks.figures.targets import (
-    drawing_module,
-    shows_subnetworks,
-    missing_requirement,
-)
-from heuristic_core.figures.targets import target_files, is_report_file
 from heuristic_core.models.folder import local_files
 from heuristic_core.experiments.subnetworks.plan.sources import check_sources
-from heuristic_core.experiments.subnetworks.archive.reading import open_crate
 from heuristic_core.provenance.record import record_path
-from heuristic_core.experiments.subnetworks.published.study import load_paper_results, read_studies
 from heuristic_core.data.download import list_downloads
 from heuristic_core.data.hub import list_sources
 from heuristic_core.data.rows import find_local_paths
 
 CELLS = list_cells(STUDY)
 REPEATS = repeated_cells(STUDY)
-CONTEXT = Context.from_study(STUDY)
 # Blocks (`model`, `task`) that name something to download.
 DOWNLOAD_BLOCKS = {
     file.key.split(".")[0] for file in list_sources(STUDY.model, STUDY.task) + list_downloads(STUDY.task)
 }
-# GPUs of a job that runs models. `--resources gpu=N` sets how many there are, and so how many such jobs run at once.
+# `--resources gpu=N` sets how many there are, and so how many such jobs run at once.
 GPUS = 1 if STUDY.device == "cuda" else 0
+UNAVAILABLE_RULES |= {
+    "published": (
+        LAYOUT.log("published"),
+        1,
+        "snakemake --cores all published --config published=<folder of the authors' data/eval files>",
+    ),
+    "redraw": (
+        LAYOUT.log("redraw"),
+        1,
+        "snakemake --cores all redraw --config crate=<archive that export wrote>",
+    ),
+}
 
 
+include: "context.smk"
 include: "../cluster.smk"
 
 
@@ -68,12 +69,6 @@ RUN_SETTINGS = {
     "ft_seed": lambda w: w.ft_seed,
 }
 DEVICE_SETTINGS = {"device": STUDY.device, "precision": STUDY.precision}
-# A target without a caption of its own has the caption of the target with the same drawing module.
-CAPTION_DIR = f"{workflow.basedir}/workflow/report/subnetworks"
-CAPTIONS = {
-    name: f"{CAPTION_DIR}/{name if os.path.exists(f'{CAPTION_DIR}/{name}.rst') else drawing_module(name)}.rst"
-    for name in TARGETS
-}
 
 
 wildcard_constraints:
@@ -101,11 +96,6 @@ def fetch_marker(block):
     return ancient(rules.fetch.output[0]) if block in DOWNLOAD_BLOCKS else []
 
 
-def select_context(context, *names):
-    """Return the fields of a context that most analyses and figures use, and `names`."""
-    return format_block(context, {"mid", "high", "last", "seeds", *names})
-
-
 def finetune_block(w, **changes):
     """Return the settings of one fine-tuning run. They leave out the other seeds, so adding a seed reruns none."""
     return format_block(STUDY.finetune.model_copy(update={"seeds": [int(w.ft_seed)], **changes}))
@@ -122,34 +112,3 @@ def mechanism_params(name, analysis=SCORING, **settings):
         name,
         **({"mechanism": format_block(STUDY.mechanism, {name}), "analysis": analysis} | DEVICE_SETTINGS | settings),
     )
-
-
-class ReportedStudy(NamedTuple):
-    """A study with figures and a report.
-
-    Attributes:
-        prefix: Prefix of its rules.
-        targets: Figures and printed tables that it has.
-        tables: Tables that it has.
-    """
-
-    prefix: str
-    layout: Layout
-    context: Context
-    figures: object
-    targets: list
-    tables: list
-    analysis: object = None
-
-
-CURRENT_STUDY = ReportedStudy(
-    prefix="",
-    layout=LAYOUT,
-    context=CONTEXT,
-    figures=STUDY.figures,
-    targets=[name for name in TARGETS if EXPERIMENT.find_missing(name, STUDY) is None],
-    tables=TABLES,
-    analysis=STUDY.analysis,
-)
-# Rules that this study lacks: name -> (log, exit status, message).
-UNAVAILABLE_RULES = {}

@@ -146,6 +146,6 @@ if STUDY.mechanism.entry:
         group:
             "tables"
         params:
-            **job("entry", context=select_context(CONTEXT, "entry", "entry_seeds", "subsets")),
+            **job("entry", context=select_context("entry", "entry_seeds", "subsets")),
         shell:
             RUN_FORKED

@@ -45,7 +45,7 @@ rule core:
         **job(
             "core",
             analysis=format_block(STUDY.analysis, {"permutations", "seed"}),
-            context=select_context(CONTEXT, "early", "early_seeds"),
+            context=select_context("early", "early_seeds"),
         ),
     shell:
         RUN_FORKED
@@ -86,7 +86,7 @@ rule head_frequency:
     params:
         **job(
             "head_frequency",
-            context=select_context(CONTEXT, "curve_seeds", "early", "early_seeds"),
+            context=select_context("curve_seeds", "early", "early_seeds"),
             analysis=format_block(STUDY.analysis, {"bootstrap", "seed"}),
         ),
     shell:
@@ -108,69 +108,8 @@ rule circuit_performance:
         **job(
             "circuit_performance",
             analysis=format_block(STUDY.analysis, {"margin", "subsets"}),
-            context=select_context(CONTEXT, "curve_seeds", "curve_repeat", "checkpoints"),
+            context=select_context("curve_seeds", "curve_repeat", "checkpoints"),
         ),
-    shell:
-        RUN_FORKED
-
-
-# For this study and for published ones, which lack components.
-for study in (CURRENT_STUDY, *PUBLISHED_STUDIES):
-
-    rule:
-        name:
-            f"{study.prefix}effective_size"
-        input:
-            accuracy=study.layout.table("accuracy"),
-            runs=LAYOUT.table("runs") if study is CURRENT_STUDY else [],
-            groups=LAYOUT.table("group_accuracy") if study is CURRENT_STUDY else [],
-        output:
-            table=study.layout.table("effective_size"),
-        log:
-            study.layout.log("tables/effective_size"),
-        group:
-            "tables"
-        params:
-            **job(
-                "effective_size",
-                analysis=format_block(
-                    study.analysis, {"margin", "margins", "recovery", "agreement", "kl", "effective_size", "subsets"}
-                ),
-                context=select_context(study.context, "curve_seeds", "curve_repeat", "checkpoints"),
-            ),
-        shell:
-            RUN_FORKED
-
-    rule:
-        name:
-            f"{study.prefix}spread"
-        input:
-            accuracy=study.layout.table("accuracy"),
-            group_accuracy=study.layout.table("group_accuracy"),
-            components=LAYOUT.table("components") if study is CURRENT_STUDY else [],
-            runs=LAYOUT.table("runs") if study is CURRENT_STUDY else [],
-        output:
-            summary=study.layout.table("summary"),
-            variance=study.layout.table("variance"),
-        log:
-            study.layout.log("tables/spread"),
-        group:
-            "tables"
-        params:
-            **job("spread", context=select_context(study.context, "repeats")),
-        shell:
-            RUN_FORKED
-
-
-rule describe:
-    output:
-        description=f"{LAYOUT.root}/study.json",
-    log:
-        LAYOUT.log("tables/describe"),
-    group:
-        "tables"
-    params:
-        **job("describe", context=format_block(CONTEXT), settings=format_block(STUDY)),
     shell:
         RUN_FORKED
 
@@ -213,7 +152,7 @@ rule controls:
         **job(
             "controls",
             analysis=format_block(STUDY.analysis, {"bootstrap", "class_rule", "control_pairs", "seed", "subsets"}),
-            context=select_context(CONTEXT),
+            context=select_context(),
         ),
     shell:
         RUN_FORKED

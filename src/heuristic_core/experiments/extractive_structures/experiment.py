@@ -19,7 +19,7 @@ class ExtractiveStructures(Experiment):
     folder = Path(__file__).parent
     tables, targets, layout = TABLES, TARGETS, Layout
     paper = "arXiv:2412.04614"
-    figure_script = "extractive_figure"
+    script_prefix = "extractive_"
 
     def parse(self, values: dict, origin: str = "configuration") -> ExtractiveStudy:
         """Check a configuration.

@@ -22,7 +22,7 @@ class ListSorting(Experiment):
     folder = Path(__file__).parent
     tables, targets, layout = TABLES, TARGETS, Layout
     paper = "arXiv:2501.18666"
-    figure_script = "sorting_figure"
+    script_prefix = "sorting_"
     commands = ("compare",)
     comparison = Comparison("sorting_compare", USAGE, parse_sides)
     setting_keys = SETTING_KEYS

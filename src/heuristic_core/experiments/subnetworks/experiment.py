@@ -16,17 +16,20 @@ from heuristic_core.experiments.subnetworks.figures.targets import (
     TARGETS,
     drawing_module,
     missing_study_requirement,
+    shows_subnetworks,
     unavailable_targets,
 )
 from heuristic_core.experiments.subnetworks.report.sides import USAGE, parse_sides
 from heuristic_core.experiments.subnetworks.study_results import StudyResults
 from heuristic_core.experiments.subnetworks.tables.schemas import TABLES
+from heuristic_core.jobs.command import format_block
 from heuristic_core.jobs.environment import prepare_drawing
 from heuristic_core.plan.needs import Need
 from heuristic_core.report.results import Results
 from heuristic_core.report.sides import Comparison
 from heuristic_core.study.experiment import Experiment
 
+REPORT_TABLES = ("splits", "runs", "chance", "components", "accuracy", "group_accuracy")
 SETTING_KEYS = {f"context.{field}": key for field, key in context.KEYS.items()}
 
 
@@ -36,8 +39,7 @@ class Subnetworks(Experiment):
     folder = Path(__file__).parent
     tables, targets, layout = TABLES, TARGETS, Layout
     paper = PAPER
-    figure_script = "figure"
-    commands = ("published", "published_groups", "compare", "crate", "publish", "licence")
+    commands = ("compare", "publish", "licence")
     comparison = Comparison("compare", USAGE, parse_sides)
     sweep = staticmethod(parse_sweep)
     setting_keys = SETTING_KEYS
@@ -94,7 +96,7 @@ class Subnetworks(Experiment):
 
     def list_further_members(self, study: Study) -> list[str]:
         """Return the paths of the subnetworks."""
-        layout = Layout.from_study(study)
+        layout = self.make_layout(study)
         return [
             pattern.format(ft_seed=ft_seed, step=cell.step, sparsity=f"{cell.sparsity:g}", seed=cell.seed)
             + "/subnetwork.json"
@@ -109,9 +111,37 @@ class Subnetworks(Experiment):
             return f"Subnetwork {'/'.join(path.parts[2:-1])}: the components kept, the sparsity reached, the log alphas"
         return super().describe_file(path)
 
-    def find_drawing_module(self, name: str) -> Path:
-        """Return the module that draws a target."""
-        return super().find_drawing_module(drawing_module(name))
+    def drawing_module(self, name: str) -> str:
+        """Return the name of the module that draws a target; a target without a caption has that of this name."""
+        return drawing_module(name)
+
+    def get_context(self, study: Study) -> context.Context:
+        """Return the context of a study."""
+        return context.Context.from_study(study)
+
+    def figure_settings(self, name: str, study: Study) -> dict[str, str]:
+        """Return the settings of the job that draws a target. What it does not show stays out, as changes redraw it."""
+        tables = self.targets[name].tables
+        keys = {"mid", "high", "last", "subsets", "counterpart"}
+        keys |= {"seeds", "curve_seeds", "curve_repeat"} if shows_subnetworks(name) else set()
+        keys |= {"early", "early_seeds"} if "core_null" in tables else set()
+        keys |= {"margin", "size_rule", "size_order", "mixed"} if "effective_size" in tables else set()
+        return {
+            "figures": format_block(study.figures, {name}),
+            "context": format_block(self.get_context(study), keys),
+        }
+
+    def claim_settings(self, study: Study) -> dict[str, str]:
+        """Return the settings of the job that judges claims."""
+        return {"context": format_block(self.get_context(study))}
+
+    def report_settings(self, study: Study) -> dict[str, str]:
+        """Return the settings of the job that writes the report, besides those of every experiment."""
+        return {"context": format_block(self.get_context(study))}
+
+    def list_report_tables(self, study: Study) -> list[str]:
+        """Return the tables that the report reads, besides those of its figures."""
+        return [name for name in REPORT_TABLES if name in self.list_tables(study)]
 
     def list_warnings(self, root: str) -> list[str]:
         """Return warnings of missing, omitted or truncated data, and of failures in fine-tuning and pruning."""

@@ -1,9 +1,4 @@
 # The experiment "made".
-GPUS = 0
-UNAVAILABLE_RULES = {}
-FOLDER, PREFIX = "made", "made"
-
-
 include: "state.smk"
 
 
@@ -18,11 +13,9 @@ rule squares:
         RUN_FORKED
 
 
-RESULTS = [LAYOUT.table(name) for name in TABLES]
-WARNING_SOURCES = [(EXPERIMENT, LAYOUT.root)]
-
-
+include: "describe.smk"
 include: "figures.smk"
 include: "report.smk"
+include: "provenance.smk"
 include: "export.smk"
 include: "absent.smk"

@@ -11,10 +11,7 @@ def write_report(
     inputs: ReportInputs,
     context: StudyContext,
     report: Output,
-    splits: Input | None = None,
-    runs: Input | None = None,
-    chance: Input | None = None,
-    subnetworks: list[Input] = (),
+    tables: list[Input] = (),
 ) -> None:
     """Write a study's report: claims, figures, tables, subnetworks, missing values and provenance.
 
@@ -22,9 +19,6 @@ def write_report(
         inputs: Inputs of the report.
         context: A study's configuration file, or the context drawn from it as JSON.
         report: Where to write the report (HTML).
-        splits: Table of splits, for the record.
-        runs: Table of pruning runs, for the record.
-        chance: Table of full models against chance, for the record.
-        subnetworks: Tables that describe subnetworks, for the record.
+        tables: Further tables that the report reads, for the record.
     """
     write_text(report, render_study_page(inputs.load(), context))

@@ -34,7 +34,7 @@ class Made(Experiment):
     folder = Path(__file__).parent
     tables, targets = TABLES, TARGETS
     paper = "arXiv:2501.18666"
-    figure_script = "made_figure"
+    script_prefix = "made_"
 
     def parse(self, values, origin="configuration"):
         """Check a configuration. Raises ConfigError with one line per error."""
