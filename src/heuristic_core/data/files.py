@@ -27,7 +27,7 @@ MAX_SUBSETS = 500  # of all evaluation sets; figures of more take minutes and ha
 
 
 def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
-    """Read all files of a task; drop and count rows that cannot be used.
+    """Read all files of a task; drop and count rows that cannot be used. Raises DataError if too few are left.
 
     Args:
         task: the task.
