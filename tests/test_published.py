@@ -206,3 +206,16 @@ def test_published_goes_the_whole_way(qqp, tmp_path):
     verdicts = read_table(root / "tables/claims.parquet").set_index("claim")["verdict"]
     assert verdicts["high-sparsity-loses-generalisation"].iloc[0] == "contradicted"  # 42 to 53 % by construction
     assert "paws_qqp_nonparaphrase" in (root / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"published_group": {}}, ("published_group",)),  # a misspelt key
+        ({"crate": "x.zip"}, ("published", "crate")),
+        ({"studies": ["config.yaml"]}, ("published",)),
+    ],
+)
+def test_what_cannot_be_imported_together_is_refused(changes, words):
+    with raises(InputError, *words):
+        parse_studies(read_config(ROOT / "config.yaml") | {"published": "nowhere"} | changes, "config.yaml")

@@ -85,12 +85,9 @@ def parse_studies(values: dict, origin: str | Path) -> dict[str, ConfiguredStudy
     Raises:
         InputError: If a configuration or imported file is invalid, or if two studies have the same name.
     """
+    if IMPORT_KEYS.keys() & values.keys():
+        return _parse_imports(values, origin)
     studies: dict[str, ConfiguredStudy] = {}
-    for name, _ in (IMPORT_KEYS[key] for key in IMPORT_KEYS if key in values):
-        listed = load_experiment({"experiment": name}).list_studies(values)
-        studies |= {prefix: _parse_study(settings, origin) for prefix, settings in listed.items()}
-    if studies:
-        return studies
     for files in _read(values, origin).studies:
         paths = [os.path.relpath(Path(origin).parent / file) for file in ([files] if isinstance(files, str) else files)]
         entry = _parse_study(read_merged_configs(paths), paths[-1])
@@ -169,6 +166,17 @@ def _check_replicates(studies: Sequence[Study], replicates: Replicates, origin: 
             )
     if repeated := [seed for k, (model, seed) in enumerate(model_seeds) if (model, seed) in model_seeds[:k]]:
         raise ConfigError(f"{origin}: replicates: two studies have fine-tuning seed {repeated[0]} of the same model")
+
+
+def _parse_imports(values: dict, origin: str | Path) -> dict[str, ConfiguredStudy]:
+    """Return the imported studies of a configuration, which names one folder or archive beside a study."""
+    keys = [key for key in IMPORT_KEYS if key in values]
+    if len(keys) > 1 or "studies" in values:
+        raise ConfigError(f"{' and '.join(keys)}: import one at a time, with a configuration of one study")
+    name, _ = IMPORT_KEYS[keys[0]]
+    base = _parse_study({key: value for key, value in values.items() if key not in (*keys, "published_groups")}, origin)
+    listed = load_experiment({"experiment": name}).list_studies(values, base.study)
+    return {prefix: _parse_study(settings, origin) for prefix, settings in listed.items()}
 
 
 def _parse_study(values: dict, origin: str | Path) -> ConfiguredStudy:

@@ -32,6 +32,8 @@ DOWNLOAD_BLOCKS = {
 }
 # `--resources gpu=N` sets how many there are, and so how many such jobs run at once.
 GPUS = 1 if STUDY.device == "cuda" else 0
+if "published_groups" in config:
+    raise WorkflowError("published_groups needs published=<folder of the authors' files>")
 UNAVAILABLE_RULES |= {
     "published": (
         LAYOUT.log("published"),

@@ -39,7 +39,7 @@ class Subnetworks(Experiment):
     folder = Path(__file__).parent
     tables, targets, layout = TABLES, TARGETS, Layout
     paper = PAPER
-    commands = ("compare", "publish", "licence")
+    commands = ("compare", "publish", "licence", "published_groups")
     comparison = Comparison("compare", USAGE, parse_sides)
     sweep = staticmethod(parse_sweep)
     setting_keys = SETTING_KEYS

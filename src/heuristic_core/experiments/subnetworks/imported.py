@@ -15,6 +15,7 @@ from heuristic_core.experiments.subnetworks.archive.reading import Crate, open_c
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis, Figures
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.config.paths import Layout
+from heuristic_core.experiments.subnetworks.config.study import Study
 from heuristic_core.experiments.subnetworks.experiment import Subnetworks
 from heuristic_core.experiments.subnetworks.figures.targets import missing_requirement
 from heuristic_core.experiments.subnetworks.published.study import PublishedStudy, load_paper_results, read_studies
@@ -29,6 +30,7 @@ class ImportedStudy:
     Attributes:
         study: Name of the study.
         results: Folder of all results.
+        arithmetic: As the key of configurations.
         root: Folder of its results.
         source: The published results or the archive.
         tables: Tables that claims, figures or the report read.
@@ -36,11 +38,11 @@ class ImportedStudy:
         figures: Settings of figures.
         analysis: Settings of the analysis; None if nothing is computed but claims.
         imported: Names of all imported tables. Figures may show more of them than `tables`, which claims may read.
-        arithmetic: As the key of configurations.
     """
 
     study: str
     results: str
+    arithmetic: str
     root: str
     source: PublishedStudy | Crate
     tables: tuple[str, ...]
@@ -48,7 +50,6 @@ class ImportedStudy:
     figures: Figures
     analysis: Analysis | None = None
     imported: tuple[str, ...] = ()
-    arithmetic: str = "portable"
 
 
 class ImportedSubnetworks(Subnetworks):
@@ -77,8 +78,8 @@ class ImportedSubnetworks(Subnetworks):
         return missing_requirement(name, study.context, {*study.tables, *study.imported})
 
     def list_unavailable(self, study: ImportedStudy) -> dict[str, str]:
-        """Return the targets that a study cannot have, with reasons."""
-        return {name: reason for name in self.targets if (reason := self.find_missing(name, study))}
+        """Return no targets: the report does not list them, as no setting provides them."""
+        return {}
 
     def list_further_members(self, study: ImportedStudy) -> list[str]:
         """Return no members but tables, figures and pages."""
@@ -94,6 +95,7 @@ class PublishedSettings(Block):
 
     experiment: Literal["published"]
     results: str
+    arithmetic: str
     folder: str
     task: str
     groups: dict[str, str]
@@ -102,8 +104,12 @@ class PublishedSettings(Block):
 class PublishedResults(ImportedSubnetworks):
     """The authors' published results of one task."""
 
-    def list_studies(self, values: Mapping[str, Any]) -> dict[str, dict]:
+    def list_studies(self, values: Mapping[str, Any], base: Study) -> dict[str, dict]:
         """Return the settings of a study for each task in the folder ``published``, by the prefix of its rules.
+
+        Args:
+            values: Snakemake's configuration.
+            base: The study that it configures, whose `results` and `arithmetic` are taken.
 
         Raises:
             InputError: If a file or ``published_groups`` is invalid.
@@ -111,9 +117,9 @@ class PublishedResults(ImportedSubnetworks):
         groups = values.get("published_groups") or {}
         if not isinstance(groups, dict):
             raise InputError(f"published_groups = {groups!r} must map names to groups, such as '{{name: group}}'")
-        common = {"results": values.get("results", "results"), "folder": str(values["published"]), "groups": groups}
+        common = {"results": base.results, "arithmetic": base.arithmetic, "folder": str(values["published"])}
         return {
-            f"published_{source.task}_": common | {"experiment": "published", "task": source.task}
+            f"published_{source.task}_": common | {"experiment": "published", "task": source.task, "groups": groups}
             for source in read_studies(common["folder"], groups)
         }
 
@@ -133,6 +139,7 @@ class PublishedResults(ImportedSubnetworks):
         return ImportedStudy(
             source.name,
             settings.results,
+            settings.arithmetic,
             f"{settings.results}/{source.name}",
             source,
             (*tables, *COMPUTED_TABLES),
@@ -148,15 +155,21 @@ class ArchiveSettings(Block):
 
     experiment: Literal["archive"]
     results: str
+    arithmetic: str
     path: str
 
 
 class Archive(ImportedSubnetworks):
     """An archive that `export` wrote, drawn again."""
 
-    def list_studies(self, values: Mapping[str, Any]) -> dict[str, dict]:
-        """Return the settings of the study in the archive ``crate``, by the prefix of its rules."""
-        settings = {"results": values.get("results", "results"), "path": str(values["crate"])}
+    def list_studies(self, values: Mapping[str, Any], base: Study) -> dict[str, dict]:
+        """Return the settings of the study in the archive ``crate``, by the prefix of its rules.
+
+        Args:
+            values: Snakemake's configuration.
+            base: The study that it configures, whose `results` and `arithmetic` are taken.
+        """
+        settings = {"results": base.results, "arithmetic": base.arithmetic, "path": str(values["crate"])}
         return {"redrawn_": settings | {"experiment": "archive"}}
 
     def parse(self, values: dict, origin: str = "configuration") -> ImportedStudy:
@@ -168,9 +181,8 @@ class Archive(ImportedSubnetworks):
         settings = validate(ArchiveSettings, values, origin)
         crate = open_crate(settings.path)
         root = f"{settings.results}/from-crate/{crate.study}"
-        return ImportedStudy(
-            crate.study, settings.results, root, crate, tuple(crate.tables), crate.context, crate.figures
-        )
+        tables, values = tuple(crate.tables), (settings.results, settings.arithmetic)
+        return ImportedStudy(crate.study, *values, root, crate, tables, crate.context, crate.figures)
 
 
 PUBLISHED_RESULTS, ARCHIVE = PublishedResults(), Archive()
