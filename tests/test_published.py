@@ -5,11 +5,14 @@ import random
 
 import pandas as pd
 import pytest
+from conftest import ROOT
 from mentions import mentions, raises
 from published_files import TABLES, context, import_study, sizes
 from reduced import snakemake
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.config.reading import read_config
+from heuristic_core.experiments.studies import parse_studies
 from heuristic_core.experiments.subnetworks.published.study import read_studies
 from heuristic_core.experiments.subnetworks.published.subsets import map_subsets
 from heuristic_core.tables.parquet import read_table

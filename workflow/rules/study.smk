@@ -32,7 +32,6 @@ FILES = f"{workflow.basedir}/src/heuristic_core/experiments/{EXPERIMENT.folder.n
 # Templates, style and script of HTML pages, which no import reveals.
 LIBRARY = f"{workflow.basedir}/src/heuristic_core"
 PAGE_FILES = sorted(path for root in (f"{LIBRARY}/report", FILES) for path in glob.glob(f"{root}/templates/*"))
-PAGE_FILES += glob.glob(f"{FILES}/findings.yaml")
 
 
 include: "jobs.smk"

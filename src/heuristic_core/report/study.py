@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.config.findings import Finding
 from heuristic_core.report.claims import Claim, count_verdicts, count_verdicts_by_seed, group_claims
 from heuristic_core.report.exhibits import Exhibit
-from heuristic_core.report.findings import build_findings
 from heuristic_core.report.runs import summarise_scripts
 from heuristic_core.report.settings import group_settings
 from heuristic_core.report.views import VIEW_CONFIG, load_library
@@ -39,41 +37,29 @@ class ReportData(NamedTuple):
     absent: Sequence[str] = ()
 
 
-def study_values(
-    data: ReportData,
-    exhibits: Sequence[Exhibit],
-    findings: Sequence[Finding] = (),
-    other_seeds: Mapping[str, str] | None = None,
-) -> dict:
+def study_values(data: ReportData, exhibits: Sequence[Exhibit]) -> dict:
     """Return the variables of template study.html.j2.
 
     Args:
         data: Data of the report.
         exhibits: Figures and tables, in order.
-        findings: Findings, in order.
-        other_seeds: Text on other training seeds by claim; None if there are none.
     """
     all_claims = group_claims(data.claims)
     judged = [claim for claim in all_claims if not _undecidable(claim)]
-    primary = [claim for claim in all_claims if claim.family is not None]
-    sections = build_findings(findings, all_claims, exhibits)
-    in_findings = {exhibit.name for section in sections for exhibit in section.exhibits}
+    primary = [claim for claim in judged if claim.family is not None]
     return {
         "study": data.root.name,
-        "findings": sections,
-        "other_seeds": other_seeds,
-        "all_claims": primary,
-        "claims": [claim for claim in judged if claim.family is not None],
+        "claims": primary,
         "checks": [claim for claim in judged if claim.family is None],
-        "undecidable": [claim for claim in all_claims if _undecidable(claim) and claim.family is None],
+        "undecidable": [claim for claim in all_claims if _undecidable(claim)],
         "meanings": VERDICT_MEANINGS,
         "tally": count_verdicts(primary),
         "tally_by_seed": count_verdicts_by_seed(primary),
-        "figures": [e for e in exhibits if e.image and e.name not in in_findings],
+        "figures": [e for e in exhibits if e.image],
         "views": {e.name: e.view for e in exhibits if e.view},
         "view_look": VIEW_CONFIG,
         "view_library": load_library() if any(e.view for e in exhibits) else None,
-        "sheets": [e for e in exhibits if not e.image and e.name not in in_findings],
+        "sheets": [e for e in exhibits if not e.image],
         "absent": data.absent,
         "settings": group_settings(data.settings or {}),
         "scripts": summarise_scripts(data.records),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, compute_group_means
+from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, J, compute_group_means
 from heuristic_core.experiments.subnetworks.analysis.degenerate import describe_unsound_cells, identical
 from heuristic_core.experiments.subnetworks.analysis.outcomes import select_sound
 from heuristic_core.experiments.subnetworks.config.context import Context
@@ -152,7 +152,7 @@ class Evidence:
         """
         rows = self.cell(table, sparsity)
         rows = self.select_analysed(rows[rows["group"] == group]).dropna(subset="accuracy")
-        return require_rows(rows, f"{LABELS[group]} at {sparsity} sparsity")
+        return require_rows(rows, f"{_describe(group)} at {sparsity} sparsity")
 
     def full(self, group: str, step: int | None = None) -> pd.Series:
         """Return the full model's row of table "group_accuracy".
@@ -167,7 +167,7 @@ class Evidence:
         rows = self.table("group_accuracy")
         step = self.context.last if step is None else step
         is_full = (rows["step"] == step) & rows["seed"].isna() & (rows["group"] == group)
-        return require_rows(rows[is_full].dropna(subset="accuracy"), f"{LABELS[group]} of the full model").iloc[0]
+        return require_rows(rows[is_full].dropna(subset="accuracy"), f"{_describe(group)} of the full model").iloc[0]
 
     def select_analysed(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Select the rows of groups and of the subsets that enter group means.
@@ -189,6 +189,11 @@ class Evidence:
             Means, [steps, groups].
         """
         return compute_group_means(self.select_analysed(rows)).pivot(index="step", columns="group", values="accuracy")
+
+
+def _describe(group: str) -> str:
+    """Return the label of a group, and which subsets J needs."""
+    return f"{LABELS[group]} (which needs ood-entailment subsets)" if group == J else LABELS[group]
 
 
 def select_run(tables: dict[str, pd.DataFrame], run: dict) -> dict[str, pd.DataFrame]:

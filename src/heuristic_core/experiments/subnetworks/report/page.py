@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from heuristic_core.config.findings import OtherSeeds, load_findings
 from heuristic_core.data.pairs import name_sets
 from heuristic_core.experiments.subnetworks.analysis.chance import list_warnings
 from heuristic_core.experiments.subnetworks.analysis.outcomes import find_faulty_cells, format_warning, list_outcomes
@@ -13,16 +12,11 @@ from heuristic_core.experiments.subnetworks.figures import build_sheets
 from heuristic_core.experiments.subnetworks.figures.targets import TARGETS, drawing_module
 from heuristic_core.experiments.subnetworks.report.missing import Gap, collect_gaps
 from heuristic_core.experiments.subnetworks.report.subnetworks import Subnetworks, build_subnetworks
-from heuristic_core.experiments.subnetworks.report.tiles import build_tiles
 from heuristic_core.experiments.subnetworks.report.views import build_view
 from heuristic_core.report.exhibits import load_exhibit, render_caption
-from heuristic_core.report.findings import format_other_seeds
 from heuristic_core.report.render import render
 from heuristic_core.report.study import ReportData, study_values
 from heuristic_core.tables.parquet import read_rows, read_table
-
-FINDINGS = Path(__file__).parents[1] / "findings.yaml"
-REPOSITORY = Path(__file__).parents[5]
 
 
 def render_study_page(data: ReportData, context: Context) -> str:
@@ -43,29 +37,18 @@ def render_study_page(data: ReportData, context: Context) -> str:
         )
         for name in data.targets
     ]
-    findings = load_findings(FINDINGS)
-    outcomes = load_run_outcomes(data.root)
     return render(
         "page.html.j2",
-        **study_values(data, exhibits, findings.findings, load_other_seeds(data.root.name, findings.other_seeds)),
-        tiles=build_tiles(data.root, context),
-        warnings={"subnetworks": [outcomes["warning"]] if outcomes["warning"] else []},
+        **study_values(data, exhibits),
         subject=", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in data.claims)),
         context=context,
         heuristic=(data.settings or {}).get("task", {}).get("heuristic"),
-        **outcomes,
+        **load_run_outcomes(data.root),
         learning_warnings=list_learning_warnings(data.root),
         gaps=load_gaps(data.root),
         subnetworks=load_subnetworks(data.root),
         splits=load_splits(data.root),
     )
-
-
-def load_other_seeds(study: str, other_seeds: OtherSeeds | None) -> dict[str, str] | None:
-    """Return on how many other training seeds each claim holds, by claim; None for a study of another recipe."""
-    if other_seeds is None or study != other_seeds.study or not (REPOSITORY / other_seeds.table).is_file():
-        return None
-    return format_other_seeds(read_rows(REPOSITORY / other_seeds.table))
 
 
 def load_run_outcomes(root: Path) -> dict:
