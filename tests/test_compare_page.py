@@ -165,7 +165,7 @@ def test_the_command(folder):
     assert "Nothing to be done" in run(folder, *arguments).stderr
     path = folder / "results" / "one" / "tables" / "core.parquet"
     path.write_bytes(path.read_bytes())
-    assert "1 of 1 steps" in run(folder, *arguments).stderr
+    assert "1 of 1 jobs" in run(folder, *arguments).stderr
     wrong = run(folder, "compare", "--config", "compare=results/one results/nowhere")
     assert wrong.returncode == 1 and mentions(wrong.stderr, "results/nowhere")
     usage = run(folder, "compare")
