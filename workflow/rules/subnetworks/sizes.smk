@@ -1,13 +1,8 @@
 # Effective size and the spread over seeds. Published results lack runs and components.
-def list_existing(table):
-    """Return the path of a table in a list, which is empty if the study lacks it."""
-    return [LAYOUT.table(table)] if table in TABLES else []
-
-
 rule effective_size:
     input:
         accuracy=LAYOUT.table("accuracy"),
-        runs=list_existing("runs"),
+        runs=LAYOUT.table("runs") if "runs" in TABLES else [],
         groups=LAYOUT.table("group_accuracy") if "runs" in TABLES else [],
     output:
         table=LAYOUT.table("effective_size"),
@@ -31,8 +26,8 @@ rule spread:
     input:
         accuracy=LAYOUT.table("accuracy"),
         group_accuracy=LAYOUT.table("group_accuracy"),
-        components=list_existing("components"),
-        runs=list_existing("runs"),
+        components=LAYOUT.table("components") if "components" in TABLES else [],
+        runs=LAYOUT.table("runs") if "runs" in TABLES else [],
     output:
         summary=LAYOUT.table("summary"),
         variance=LAYOUT.table("variance"),
