@@ -1,11 +1,17 @@
-"""What plans are tested on: the paper's study on MNLI, its model's shape, and numbers of pairs."""
+"""What plans are tested on: the paper's study on MNLI, its model's shape, numbers of pairs, and its work by name."""
 
 from conftest import ROOT
 
 from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.experiments.subnetworks.plan.pairs import Pairs, StudyPairs
+from heuristic_core.experiments.subnetworks.plan.work import estimate_work
 from heuristic_core.plan.shapes import read_shape
 
 PAPER = load_study(ROOT / "config" / "paper-mnli-bert.yaml")
 BERT = read_shape(PAPER.model)
 HUNDRED = StudyPairs(Pairs(100, 4000), Pairs(50, 1000), subsets=5, largest_subset=10, counted=True)
+
+
+def by_name(study, shape, data):
+    """Work of a study by its name."""
+    return {part.name: part for part in estimate_work(study, shape, data)}

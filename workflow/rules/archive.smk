@@ -24,3 +24,6 @@ rule unpack:
 include: "figures.smk"
 include: "report.smk"
 include: "absent.smk"
+
+
+RESULTS = [path for path in MEMBERS if path != LAYOUT.table("provenance")]  # which an archive may lack

@@ -138,13 +138,12 @@ def parse_replicates(values: dict, studies: Mapping[str, ConfiguredStudy], origi
     if values.get("replicates") is None:
         return None
     replicates = _read(values, origin).replicates
-    if replicates and len({entry.experiment for entry in studies.values()}) > 1:
+    if len({entry.experiment for entry in studies.values()}) > 1:
         names = ", ".join(
             dict.fromkeys(entry.settings.get("experiment", DEFAULT_EXPERIMENT) for entry in studies.values())
         )
         raise ConfigError(f"{os.path.relpath(origin)}: replicates: studies of {names} have no claims in common")
-    if replicates:
-        _check_replicates([entry.study for entry in studies.values()], replicates, os.path.relpath(origin))
+    _check_replicates([entry.study for entry in studies.values()], replicates, os.path.relpath(origin))
     return replicates
 
 

@@ -77,12 +77,10 @@ def _work(
 
 def _first_figure(study: Study, shape: Shape, target: Device, work: list[Work]) -> str:
     """Return a sentence on the first figure, which needs one fine-tuning run and its evaluations."""
-    runs = len(study.finetune.seeds)
+    precisions = _precisions(study)
     hours = sum(
-        estimate_hours(part, shape, target, _precisions(study)[part.engine]).hours / runs
-        for part in work
-        if set(part.rules) & {"finetune"}
-    )
+        estimate_hours(part, shape, target, precisions[part.engine]).hours for part in work if "finetune" in part.rules
+    ) / len(study.finetune.seeds)
     return (
         f"First figure: figure 10, accuracies over fine-tuning, after one fine-tuning run: {format_estimate(hours)} "
         f"{target.unit} hours."
