@@ -80,9 +80,11 @@ def load_decoder(folder: str | Path, **options):
 
 
 def _load(architecture, folder: str | Path, options: dict):
-    """Load a model; also return the names of weights that the folder lacks."""
+    """Load a model; also return the names of weights that the folder lacks. No progress bar is shown."""
     import torch
+    from transformers.utils import logging as hugging_face_logging
 
+    hugging_face_logging.disable_progress_bar()
     with _loading_errors(folder), _suppress_load_report():
         model, info = architecture.from_pretrained(
             folder,

@@ -7,7 +7,6 @@ from typing import Annotated, NamedTuple
 
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
-from transformers.utils import logging as hugging_face_logging
 
 from heuristic_core.common.roles import Fields, Input, Output, Unfinished, require_same_length
 from heuristic_core.config.blocks import Device, Finetune, PrecisionSetting
@@ -112,7 +111,6 @@ def load_initial_model(
         device: Device of the model.
         pretrained: Folder of the pre-trained model, for a new model that is pre-trained first; else None.
     """
-    hugging_face_logging.disable_progress_bar()
     return pretrained_models.load_initial_model(model, tokenizer, subsets, seed, dropout, device, pretrained)
 
 
