@@ -34,7 +34,7 @@ RESULTS_WERE_COPIED = os.path.exists(SENTENCES) and not os.path.exists(ORIGIN_MA
 if workflow.is_main_process and not (IS_FETCH_RUN or RESULTS_WERE_COPIED or config.keys() & {*EXPERIMENT.commands}):
     try:
         check_sources(STUDY, ORIGIN)
-    except ConfigError as error:
+    except InputError as error:
         raise WorkflowError(str(error)) from None
 
 
