@@ -207,7 +207,7 @@ def test_a_study_pre_trains_its_model_once_and_fine_tunes_from_it(tmp_path):
     config.write_text(yaml.safe_dump(study))
     runs = "results/reduced/mini-bert/pairs"
     wanted = [f"{runs}/ft{seed}/{name}.parquet" for seed in (1, 2) for name in ("trace", "overlap_heads")]
-    done = snakemake(tmp_path, "--", "figure_pretraining", *wanted, config=config)
+    done = snakemake(tmp_path, "--printshellcmds", "--", "figure_pretraining", *wanted, config=config)
     assert (done.stdout + done.stderr).count("rule pretrain:") == 1
     assert (tmp_path / "results/reduced/figures/figure_pretraining.png").is_file()
     trace = pq.read_table(tmp_path / "results/reduced/tables/pretraining_trace.parquet").to_pydict()

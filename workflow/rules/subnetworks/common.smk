@@ -1,5 +1,4 @@
 # Layout, settings and resources of the study, and functions that rules share.
-import base64
 import glob
 import os
 from pathlib import Path
