@@ -165,32 +165,6 @@ def test_what_seeds_share_is_not_divided_by_their_number():
         assert (together.low, together.high) == pytest.approx((10 - half, 10 + half))
 
 
-def test_of_several_measures_each_is_combined_by_itself():
-    """CMD of 45 and a size of -5 on every seed: they disagree, however many seeds there are."""
-    for seeds in (2, 3, 10):
-        around = np.linspace(-1, 1, seeds)
-        measures = [
-            {
-                name: Estimate(level + x, level + x - 10, level + x + 10, 3)
-                for name, level in (("CMD", 45), ("size", -5))
-            }
-            for x in around
-        ]
-        result = [Estimate.hull(each) for each in measures]
-        assert {decide_verdict(each, "> 0") for each in result} == {"not clear"}
-        together = over_seeds(result, "> 0")
-        alone = [over_seeds([each[name] for each in measures], "> 0") for name in ("CMD", "size")]
-        assert (together.value, together.low, together.high) == pytest.approx((45, alone[1].low, alone[0].high))
-        assert decide_verdict(together, "> 0") == "not clear"
-
-
-def test_a_seed_whose_value_is_a_bound_enters_as_a_bound():
-    seeds = [Estimate(np.nan, 70.0, 110.0, 3, bounds=(80.0, 100.0)), Estimate(75.0, 65.0, 85.0, 3)]
-    together = over_seeds(seeds, "> 0")
-    half = stats.t.ppf(0.975, 1) * np.std([100, 75], ddof=1) / np.sqrt(2)
-    assert np.isnan(together.value) and (together.low, together.high) == pytest.approx((77.5 - half, 87.5 + half))
-
-
 def test_tests_of_several_seeds_are_combined():
     whole = over_seeds(
         [make_test_estimate(0.01, 0.995), make_test_estimate(0.02, 0.99), make_test_estimate(0.006, 0.996)], LEVEL

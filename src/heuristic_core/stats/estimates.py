@@ -1,7 +1,7 @@
 """The registry of statistics: functions from the evidence of a run to an `Estimate`, by their name in claims.yaml."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -46,7 +46,7 @@ class Estimate:
     An interval of no width is discarded, unless the estimate is exact.
 
     Attributes:
-        value: Estimate, or the p-value of a test; NaN if only `bounds` are known.
+        value: Estimate, or the p-value of a test.
         low: Lower end of the 95 % interval, null if there is no interval.
         high: Upper end, likewise.
         n: Number of units that the interval is over.
@@ -59,8 +59,6 @@ class Estimate:
         maximum: Largest possible value; the interval is clipped to it.
         shared_half_widths: Widths of the interval below and above the value that are due to errors shared by all seeds,
             such as errors from using the same evaluation pairs or templates. A mean over seeds does not reduce them.
-        bounds: Lower and upper bound of a value that is not known exactly.
-        measures: For a claim on several measures, the estimate of each by name.
     """
 
     value: float
@@ -75,8 +73,6 @@ class Estimate:
     minimum: float = -np.inf
     maximum: float = np.inf
     shared_half_widths: tuple[float, float] = (0.0, 0.0)
-    bounds: tuple[float, float] | None = None
-    measures: Mapping[str, "Estimate"] = field(default_factory=dict)
 
     def __post_init__(self):
         for name in ("low", "high"):
@@ -105,27 +101,6 @@ class Estimate:
         return cls(value, low, high, n, unit, detail, shared_half_widths=reach, **possible)
 
     @classmethod
-    def hull(cls, measures: Mapping[str, "Estimate"], detail: str = "") -> "Estimate":
-        """Combine the estimates of several measures of one claim.
-
-        The value is the first measure's. The interval spans the intervals of all measures, so it is on one side
-        of a threshold exactly if all of them are. It is NaN if any measure has no interval.
-
-        Args:
-            measures: Estimates by name of the measure.
-            detail: Text to append to the values of the measures.
-        """
-        first, *_ = estimates = list(measures.values())
-        ends = np.array([[estimate.low, estimate.high] for estimate in estimates], dtype=float)
-        phrases = [f"{name} {_format(estimate)}" for name, estimate in measures.items()]
-        if ends[:, 0].max() > ends[:, 1].min():
-            phrases.append("the measures disagree")
-        low, high = ends[:, 0].min(), ends[:, 1].max()  # NaN if any end is
-        n = min(estimate.n for estimate in estimates)
-        detail = "; ".join([*phrases, *([detail] if detail else [])])
-        return cls(first.value, low, high, n, first.unit, detail, measures=measures)
-
-    @classmethod
     def test(
         cls, p: float, opposite: float | None, n: int, unit: str, detail: str, min_attainable_p: float = 0.0
     ) -> "Estimate":
@@ -140,12 +115,6 @@ class Estimate:
             min_attainable_p: Smallest p-value of either tail that the test can give.
         """
         return cls(p, None, None, n, unit, detail, exact=True, opposite=opposite, min_attainable_p=min_attainable_p)
-
-
-def _format(estimate: Estimate) -> str:
-    """Format a value and its interval."""
-    label = "of bounds " if pd.isna(estimate.value) else f"{estimate.value:.1f} "
-    return label + ("without an interval" if pd.isna(estimate.low) else f"[{estimate.low:.1f}, {estimate.high:.1f}]")
 
 
 STATISTICS: dict[str, Callable[..., Estimate]] = {}

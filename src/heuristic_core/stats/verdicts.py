@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import scipy  # loads scipy.stats on first use: Snakemake imports this module at every start
 
-from heuristic_core.stats.bounds import MIN_SD, largest_sd
+from heuristic_core.stats.bounds import MIN_SD
 from heuristic_core.stats.estimates import DOES_NOT_APPLY, FAILED_RUNS, NOT_RUN, TOO_FEW, Estimate
 from heuristic_core.stats.seeds import PRUNING_SEEDS, t_half_width
 
@@ -110,9 +110,7 @@ def combine_seeds(estimates: Sequence[Estimate], threshold: str, unit: str) -> E
     Values: the estimate is the mean over seeds with its t interval. Its half width is at least that of a mean of
     independent values with the seeds' intervals. Errors that seeds share do not average out and are added in
     quadrature: those over evaluation pairs, and those over pruning seeds, whose random draws are the same in every
-    fine-tuning run. If values are known only as bounds, the interval holds for all values that the bounds allow. If
-    the values of all seeds are equal, it spans the seeds' intervals. If there are several measures, each is
-    combined separately.
+    fine-tuning run. If the values of all seeds are equal, it spans the seeds' intervals.
 
     Tests: the p-value of each tail is twice the mean over seeds. All seeds start from one pre-trained model, so their
     tests are not independent, and twice the mean is valid under any dependence (Rüschendorf 1982; Vovk and Wang 2020).
@@ -129,28 +127,25 @@ def combine_seeds(estimates: Sequence[Estimate], threshold: str, unit: str) -> E
         attainable = _combine_p([estimate.min_attainable_p for estimate in estimates])
         value = _combine_p([estimate.value for estimate in estimates])
         return Estimate.test(value, opposite, len(estimates), f"{unit}, twice their mean p", "", attainable)
-    if names := list(estimates[0].measures):
-        by_name = {name: [estimate.measures[name] for estimate in estimates] for name in names}
-        return Estimate.hull({name: combine_seeds(members, threshold, unit) for name, members in by_name.items()})
-    bounds = np.array([estimate.bounds or [estimate.value] * 2 for estimate in estimates], dtype=float)
+    values = np.array([estimate.value for estimate in estimates], dtype=float)
     ends = np.array([[estimate.low, estimate.high] for estimate in estimates], dtype=float)
     exact = np.array([estimate.exact for estimate in estimates])
-    ends, sd = np.where(exact[:, None], bounds, ends), largest_sd(*bounds.T)
+    ends, sd = np.where(exact[:, None], values[:, None], ends), values.std(ddof=1)
     if sd < MIN_SD:  # equal counts or values at a limit: a t interval would have no width
         low, high = ends[:, 0].min(), ends[:, 1].max()
     else:  # seeds can agree by chance, so the seeds' intervals give a minimum width
-        widths = np.abs(ends - bounds)
+        widths = np.abs(ends - values[:, None])
         is_shared = np.array([estimate.unit == PRUNING_SEEDS for estimate in estimates])[:, None]
         shared = np.where(is_shared, widths, [estimate.shared_half_widths for estimate in estimates])
         apart = np.maximum(widths**2 - shared**2, 0)  # squared half widths of errors that average out
         half = np.fmax(t_half_width(sd, len(estimates)), np.sqrt(apart.sum(axis=0)) / len(estimates))
-        low, high = bounds.mean(axis=0) + np.array([-1, 1]) * np.hypot(half, shared.mean(axis=0))
+        low, high = values.mean() + np.array([-1, 1]) * np.hypot(half, shared.mean(axis=0))
     possible = {
         "minimum": min(estimate.minimum for estimate in estimates),
         "maximum": max(estimate.maximum for estimate in estimates),
     }
-    value = np.mean([estimate.value for estimate in estimates])  # NaN if any value is known only as bounds
-    return Estimate(value, low, high, len(estimates), unit, exact=bool(exact.all()) and sd < MIN_SD, **possible)
+    equal = bool(exact.all()) and sd < MIN_SD
+    return Estimate(values.mean(), low, high, len(estimates), unit, exact=equal, **possible)
 
 
 def _bound(threshold: str) -> tuple:

@@ -1,13 +1,12 @@
 """Statistics for claims about effective size over fine-tuning: how many components generalisation requires.
 
-Each claim combines two measures: effective size at the study's margin, and CMD, which needs no threshold. Both are in
-percent of components (:mod:`.circuit_performance`). The interval of the combined estimate spans the intervals of
-both, so a claim is supported if both support it, contradicted if both contradict it, and inconclusive if they
-disagree. A size known only up to bounds enters as its bounds (:mod:`heuristic_core.stats.bounds`). Intervals are over
-pruning seeds and evaluation pairs.
+Sizes of pruning seeds have two points: a seed either finds a small faithful subnetwork or none, so no interval of their
+mean over a few seeds is valid. Claims are therefore about the share of pruning seeds. In a seed, a claim must hold by
+two measures: effective size at the study's margin, and CMD, which needs no threshold (:mod:`.circuit_performance`).
+Both are in percent of components. A size known only up to bounds enters as its bounds.
 """
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +15,11 @@ import pandas as pd
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, J
 from heuristic_core.experiments.subnetworks.analysis.effective_size import extra_half_width, select_study_sizes
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
+from heuristic_core.experiments.subnetworks.analysis.shares import MIN_FOR_SHARE, estimate_share
 from heuristic_core.experiments.subnetworks.analysis.size_states import classify_sizes, format_bound
-from heuristic_core.stats.bounds import compute_bounded_interval
 from heuristic_core.stats.estimates import Estimate, NotComputable, TooFewUnits, statistic
-from heuristic_core.stats.seeds import PRUNING_SEEDS
 
+LOWEST, HIGHEST = 0, 1
 ID_AND_OOD = "mixed-1:1"
 SIZE, CMD = "effective size", "CMD"
 
@@ -73,43 +72,44 @@ class Curve(NamedTuple):
 
 
 @statistic
-def flat_size(evidence: Evidence, group: str) -> Estimate:
-    """Estimate the range of size over the checkpoints where it is defined, in points.
-
-    The range is of means over pruning seeds. The upper end of the interval is the largest upper end of the difference
-    of any two checkpoints. The lower end is the smallest absolute difference between the first and the last checkpoint
-    that is in the interval of their difference.
+def share_with_flat_size(evidence: Evidence, group: str, points: float) -> Estimate:
+    """Estimate the share of pruning seeds whose size stays within `points` over the checkpoints, by both measures.
 
     Args:
         evidence: Tables of one fine-tuning run.
         group: Group of subsets, or J.
+        points: Largest range of size, in points, over the checkpoints where it is defined.
 
     Returns:
-        Value of CMD, with an interval that spans those of effective size and CMD.
+        Share, percent. A seed counts certainly (possibly) if the largest (smallest) range that its bounds and the
+        sampling of evaluation pairs allow is within `points`.
 
     Raises:
-        TooFewUnits: If a measure is defined at fewer than two checkpoints.
+        TooFewUnits: If there are too few seeds, or a measure is defined at fewer than two checkpoints.
     """
-    return _combine(_range(_sizes(evidence, group)), _range(_cmd(evidence, group)))
+    ranges = [_range(curve) for curve in (_sizes(evidence, group), _cmd(evidence, group))]
+    return _share(ranges, lambda values: values < points, certain_end=HIGHEST)
 
 
 @statistic
-def rising_size(evidence: Evidence) -> Estimate:
-    """Estimate how many more components generalisation requires than the task alone, in points.
+def share_with_rising_size(evidence: Evidence) -> Estimate:
+    """Estimate the share of pruning seeds in which generalisation requires more components than the task alone.
 
     The model begins to generalise at the first checkpoint where CMD on J is defined, because the full model's J
-    exceeds the empty circuit's. For effective size, the estimate is the growth on ID and OOD together (1:1) minus the
-    growth on ID, from the checkpoint before to this one. For CMD, the estimate is CMD on J minus CMD on ID at this
-    checkpoint. ID and J together require more components than ID only if J does.
+    exceeds the empty circuit's. By effective size, the growth on ID and OOD together (1:1) must exceed the growth on
+    ID, from the checkpoint before to this one. By CMD, CMD on J must exceed CMD on ID at this checkpoint. ID and J
+    together require more components than ID only if J does.
 
     Args:
         evidence: Tables of one fine-tuning run.
 
     Returns:
-        Value of CMD, with an interval that spans those of effective size and CMD.
+        Share, percent. A seed counts certainly (possibly) if both measures exceed 0 for all (some) values that their
+        bounds and the sampling of evaluation pairs allow.
 
     Raises:
-        TooFewUnits: If the model generalises at the first checkpoint, so that no earlier one shows the task alone.
+        TooFewUnits: If there are too few seeds, or if the model generalises at the first checkpoint, so that no
+            earlier one shows the task alone.
     """
     mixed, id_ = (_sizes(evidence, group) for group in (ID_AND_OOD, ID))
     j = _cmd(evidence, J)
@@ -118,46 +118,42 @@ def rising_size(evidence: Evidence) -> Estimate:
         raise TooFewUnits(f"the model generalises at the first checkpoint, step {onset}: {j.description}")
     before = int(earlier[-1])
     growth = mixed.at(onset).minus(mixed.at(before)).minus(id_.at(onset).minus(id_.at(before)))
-    size = _mean(growth._replace(description=f"from step {before} to {onset}; {mixed.description}; {id_.description}"))
-    size = replace(size, minimum=-200.0, maximum=200.0)  # a difference of two differences of percentages
-    return _combine(size, _mean(j.at(onset).minus(_cmd(evidence, ID).at(onset))))
+    size = growth._replace(description=f"from step {before} to {onset}; {mixed.description}; {id_.description}")
+    changes = [size, j.at(onset).minus(_cmd(evidence, ID).at(onset))]
+    return _share(changes, lambda values: values > 0, certain_end=LOWEST)
 
 
-def _combine(size: Estimate, cmd: Estimate) -> Estimate:
-    """Combine effective size and CMD into an estimate whose interval spans both intervals."""
-    return Estimate.hull({CMD: cmd, SIZE: size}, f"{size.detail}; {cmd.detail}")
+def _range(curve: Curve) -> Curve:
+    """Return the range of a curve over the steps where it is defined, as a single row."""
+    if len(curve.defined()) < 2:
+        raise TooFewUnits(f"defined at {len(curve.defined())} checkpoints: {curve.description}")
+    known = (~np.isnan(curve.lower_bound)).sum(axis=0) >= 2
+    lower, upper, reach = (np.where(known, rows, 0.0) for rows in curve[1:4])
+    smallest = np.maximum(np.nanmax(lower, axis=0) - np.nanmin(upper, axis=0), 0)
+    largest = np.nanmax(upper, axis=0) - np.nanmin(lower, axis=0)
+    ranges = smallest, largest, np.sqrt(2) * np.nanmax(reach, axis=0)  # of a difference of two steps
+    return Curve(curve.steps[:1], *(np.where(known, row, np.nan)[None] for row in ranges), curve.description)
 
 
-def _range(curve: Curve) -> Estimate:
-    """Estimate the range of a curve over the steps where it is defined."""
-    steps = curve.defined()
-    if len(steps) < 2:
-        raise TooFewUnits(f"defined at {len(steps)} checkpoints: {curve.description}")
-    rows = [curve.at(step) for step in steps]
-    pairs = [_mean(row.minus(other)) for row in rows for other in rows if row is not other]
-    growth = _mean(rows[-1].minus(rows[0]))
-    value = np.ptp([_mean(row).value for row in rows])  # NaN if any is a bound
-    least, most = (max(pair.bounds[end] for pair in pairs) for end in (0, 1))
-    low, high = np.max([0.0, growth.low, -growth.high]), np.max([pair.high for pair in pairs])
-    reach = max(pair.shared_half_widths[1] for pair in pairs)
-    # The range of means overestimates the range, and more seeds do not reduce this bias.
-    shared = float(np.fmax(least - low, reach)), reach
-    n, bounds = min(pair.n for pair in pairs), (least, most)
-    return Estimate(
-        value, low, high, n, PRUNING_SEEDS, curve.description, minimum=0, shared_half_widths=shared, bounds=bounds
-    )
+def _share(curves: Sequence[Curve], holds: Callable[[np.ndarray], np.ndarray], certain_end: int) -> Estimate:
+    """Estimate the share of seeds in which single-row curves all hold.
 
-
-def _mean(curve: Curve) -> Estimate:
-    """Estimate the mean over seeds of a single-row curve; NaN if only bounds are known, TooFewUnits without values."""
-    known = ~np.isnan(curve.lower_bound[0])
-    if not known.any():
-        raise TooFewUnits(f"no pruning seed has a value: {curve.description}")
-    least, most, reach = (rows[0, known] for rows in curve[1:4])
-    bounds, shared = (least.mean(), most.mean()), (reach.mean(),) * 2
-    value = bounds[0] if (least == most).all() else np.nan
-    ends, n = compute_bounded_interval(least, most, reach), int(known.sum())
-    return Estimate(value, *ends, n, PRUNING_SEEDS, curve.description, shared_half_widths=shared, bounds=bounds)
+    Args:
+        curves: A row for each measure.
+        holds: Returns whether values hold.
+        certain_end: The end of the possible values, `LOWEST` or `HIGHEST`, at which a seed holds certainly.
+    """
+    known = np.all([~np.isnan(curve.lower_bound[0]) for curve in curves], axis=0)
+    detail = "; ".join(curve.description for curve in curves)
+    if (n := int(known.sum())) < MIN_FOR_SHARE:
+        raise TooFewUnits(f"{n} pruning seeds have a value, and an interval over them needs {MIN_FOR_SHARE}; {detail}")
+    counts = [np.ones(n, dtype=bool) for _ in range(3)]
+    for curve in curves:
+        lower, upper, reach = (row[0, known] for row in curve[1:4])
+        ends = lower - reach, upper + reach
+        for count, values in zip(counts, ((lower + upper) / 2, ends[certain_end], ends[1 - certain_end]), strict=True):
+            count &= holds(values)
+    return estimate_share(*map(pd.Series, counts), detail)
 
 
 def _sizes(evidence: Evidence, group: str) -> Curve:

@@ -11,12 +11,11 @@ from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
+from heuristic_core.experiments.subnetworks.analysis.shares import MIN_FOR_SHARE, estimate_share
 from heuristic_core.stats.differences import median_difference_interval
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, TooFewUnits, statistic
-from heuristic_core.stats.replicates import compute_share_interval
 from heuristic_core.stats.seeds import PRUNING_SEEDS
 
-MIN_FOR_SHARE = 6  # the exact interval of five out of five includes 1/2
 MIN_FOR_DIFFERENCE = 9  # smallest sample for which coverage was simulated
 
 
@@ -58,7 +57,7 @@ def share_below(evidence: Evidence, group: str, sparsity: str, points: float) ->
     values, label = rows["accuracy"], LABELS[group]
     low, high = _or_value(rows["low"], values), _or_value(rows["high"], values)
     detail = f"{label} from {values.min():.1f} to {values.max():.1f}"
-    return _share(values < points, high < points, low < points, detail)
+    return estimate_share(values < points, high < points, low < points, detail)
 
 
 @statistic
@@ -91,7 +90,7 @@ def share_near_full(
     losses = [points + (1 - percent / 100) * (value - chance) for value in values]
     exceed = (part > -loss for part, loss in zip((change, low, high), losses, strict=True))
     detail = f"full model {accuracy:.1f} %, subnetworks {0 - change.max():.1f} to {0 - change.min():.1f} points below"
-    return _share(*exceed, detail + (f", chance {chance:.1f} %" if chance else ""))
+    return estimate_share(*exceed, detail + (f", chance {chance:.1f} %" if chance else ""))
 
 
 @statistic
@@ -114,27 +113,7 @@ def share_keeping_mlps(evidence: Evidence, sparsity: str, percent: float) -> Est
     mlps = _require(removed["mlp"], MIN_FOR_SHARE)
     keep = mlps < percent
     detail = f"lacking {mlps.mean():.1f} % of MLPs on average, at most {mlps.max():.1f} %"
-    return _share(keep, keep, keep, f"{detail}, and {removed['head'].mean():.1f} % of heads")
-
-
-def _share(known: pd.Series, certain: pd.Series, possible: pd.Series, detail: str) -> Estimate:
-    """Estimate a share, in percent, with its exact interval (Clopper and Pearson 1934).
-
-    The lower end is computed from the subnetworks that certainly count given the sampling of evaluation pairs, the
-    upper end from those that possibly count.
-
-    Args:
-        known: Whether each subnetwork counts, by its value.
-        certain: Whether it counts for all values in its interval over pairs.
-        possible: Whether it counts for some value in this interval.
-        detail: Text about the values.
-    """
-    n, counts = len(known), [int(part.sum()) for part in (known, certain, possible)]
-    low, high = compute_share_interval(counts[1], n)[0], compute_share_interval(counts[2], n)[1]
-    words = f"{counts[0]} of {n}" + (f", {counts[1]} certainly, {counts[2]} possibly" if len(set(counts)) > 1 else "")
-    return Estimate(
-        100 * counts[0] / n, 100 * low, 100 * high, n, PRUNING_SEEDS, f"{words}; {detail}", minimum=0, maximum=100
-    )
+    return estimate_share(keep, keep, keep, f"{detail}, and {removed['head'].mean():.1f} % of heads")
 
 
 def _or_value(ends: pd.Series, values: pd.Series) -> pd.Series:
