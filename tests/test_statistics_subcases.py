@@ -17,14 +17,15 @@ LEVEL = "p < 0.05"
 MANY = 10**6  # degrees of freedom: t is normal
 
 
-def crossed(values, half=3.0, units=200):
-    """The statistic of J, family -> of each seed, with intervals of `half` points to each side."""
-    return crossings(evidence(family_scores=family_rows(values, half, units)), **OPTIONS)
+def crossed(values, half=3.0, units=200, auc=None):
+    """The statistic of J, family -> of each seed, with intervals of `half` points to each side; AUC is equal to J."""
+    rows = family_rows(values, half, units) + family_rows(auc or values, half, units, "auc")
+    return crossings(evidence(family_scores=rows), **OPTIONS)
 
 
-def family_rows(values, half=3.0, units=200):
+def family_rows(values, half=3.0, units=200, group="j"):
     return [
-        group_row(value, "j", seed=seed, family=family, low=value - half, high=value + half, units=units, unit="pair")
+        group_row(value, group, seed=seed, family=family, low=value - half, high=value + half, units=units, unit="pair")
         for family, of_seeds in values.items()
         for seed, value in enumerate(of_seeds, start=1)
     ]
@@ -45,6 +46,14 @@ def test_one_clear_crossing_is_found():
     assert result.value == pytest.approx(expected) and decide_verdict(result, LEVEL) == "supported"
     assert mentions(result.detail, 3, 6, 1, 4, "+10.0", "b", "-40.0", "a")
     assert crossed({"a": (20, 60), "b": (50, 40)}).value == pytest.approx(expected / 6)
+
+
+def test_a_crossing_must_be_in_auc_as_well():
+    """Another threshold moves J of one family up and of the other down; AUC stays."""
+    values = {"a": (20, 60), "b": (50, 40)}
+    assert crossed(values, auc={"a": (70, 70), "b": (80, 80)}).value == 1
+    assert crossed(values, auc={"a": (70, 90), "b": (80, 80)}).value == 1
+    assert crossed(values, auc={"a": (70, 90), "b": (80, 75)}).value < 0.05
 
 
 def test_one_difference_is_no_crossing():
@@ -79,7 +88,10 @@ def test_what_cannot_cross():
         crossed({"a": (20,), "b": (50,)})
     with raises(DoesNotApply, 1):
         crossed({"a": (20, 60)})
-    rows = family_rows({"a": (20, 60), "b": (50, 40)})
+    values = {"a": (20, 60), "b": (50, 40)}
+    with raises(NotComputable, "AUC"):
+        crossings(evidence(family_scores=family_rows(values)), **OPTIONS)
+    rows = family_rows(values) + family_rows(values, group="auc")
     with raises(NotComputable, 2, "b"):
         crossings(evidence(family_scores=[row for row in rows if (row["seed"], row["family"]) != (2, "b")]), **OPTIONS)
     rows = [row | {"low": None, "high": None} for row in rows]
@@ -145,6 +157,32 @@ def test_nested_abilities_on_few_templates_are_not_taken_for_crossings(subnetwor
     rng, count = np.random.default_rng([subnetworks, templates]), amount(1600)
     make = lambda: nested(rng, subnetworks, 15, "first")  # noqa: E731
     assert supported(make, lambda truth: simulate_templates(truth, rng, templates), count) <= by_chance(count)
+
+
+def simulate_scores(rng, separation, shift, pairs=200):
+    """J and AUC, percent, and their errors, of scores that differ between the labels by `separation` deviations."""
+    negative = rng.normal(-separation / 2, 1, (pairs, *separation.shape)) + shift
+    positive = rng.normal(separation / 2, 1, (pairs, *separation.shape)) + shift
+    above = np.array([(positive > 0).mean(axis=0), (negative > 0).mean(axis=0)])
+    j, j_error = above[0] - above[1], np.sqrt((above * (1 - above)).sum(axis=0) / pairs)
+    wins = (positive[:, None] > negative[None]).astype(float)
+    spread = [wins.mean(axis=axis).var(axis=0, ddof=1) for axis in (0, 1)]
+    return (100 * j, 100 * j_error), (100 * wins.mean(axis=(0, 1)), 100 * np.sqrt(np.sum(spread, axis=0) / pairs))
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("subnetworks", first_fast(10, 2, 5))
+def test_thresholds_of_the_classifier_are_not_taken_for_crossings(subnetworks):
+    """Families have different base rates, so that by J alone a threshold makes subnetworks cross in most studies."""
+    rng, count, degrees = np.random.default_rng(subnetworks), amount(400), np.full(2, 199)
+    by_j, by_both = 0, 0
+    for _ in range(count):
+        shift = rng.normal(0, 1, (subnetworks, 1)) + np.array([1.5, -1.5])
+        measures = simulate_scores(rng, np.full((subnetworks, 2), 2.0), shift)
+        (p_j, pairs), (p_auc, _) = (compute_crossing_p(*measure, degrees) for measure in measures)
+        by_j += len(pairs) * p_j.min() < 0.05
+        by_both += len(pairs) * np.maximum(p_j, p_auc).min() < 0.05
+    assert by_both <= by_chance(count) < by_j
 
 
 @pytest.mark.parametrize("subnetworks", [2, 5, 10])

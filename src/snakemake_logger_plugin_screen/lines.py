@@ -6,7 +6,7 @@ import time
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from snakemake_logger_plugin_screen.messages import list_messages
+from snakemake_logger_plugin_screen.messages import FAILURES, list_messages
 from snakemake_logger_plugin_screen.run import Run
 
 INTERVAL = 30  # least seconds between two lines on the progress of the run
@@ -30,10 +30,10 @@ class Lines:
             record: The record.
             text: Snakemake's own text for it.
         """
-        job = self._run.handle(record)
-        for line in list_messages(record, text, job):
+        job, event, now = self._run.handle(record), getattr(record, "event", None), time.time()
+        # A failure in full: of a cluster's jobs, Snakemake's text alone names the scheduler's log.
+        for line in [text] if event in FAILURES else list_messages(record, text, job):
             self._print(line)
-        event, now = getattr(record, "event", None), time.time()
         if event == LogEvent.RUN_INFO:
             self.started = True
             self._print(f"{self._run.total} jobs to run")

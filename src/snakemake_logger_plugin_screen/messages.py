@@ -7,6 +7,8 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_screen.run import Job
 
+FAILURES = (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR)
+
 
 def list_messages(record: logging.LogRecord, text: str, finished: Job | None) -> Iterator[str]:
     """Yield the lines to print for a record of Snakemake's logger.

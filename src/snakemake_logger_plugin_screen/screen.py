@@ -13,16 +13,14 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
-from snakemake_interface_logger_plugins.common import LogEvent
 
-from snakemake_logger_plugin_screen.messages import list_messages
+from snakemake_logger_plugin_screen.messages import FAILURES, list_messages
 from snakemake_logger_plugin_screen.run import Rule, Run, duration
 
 OUTPUT = "HEURISTIC_CORE_SCREEN"  # the file to which local jobs write instead of the terminal: see workflow/jobs.sh
 INTERVAL = 0.5  # seconds between two drawings
 WIDE = 60  # columns from which times and the progress of jobs are shown
 FREE = 2  # empty lines: a full screen would scroll by its own last line
-FAILURES = (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR)
 TIME = 8  # columns of a duration of less than a hundred hours
 TAIL = 20  # last lines of the output of jobs that are printed if one of them fails
 STYLES = {logging.WARNING: "yellow", logging.ERROR: "red", logging.CRITICAL: "red"}

@@ -1,11 +1,12 @@
 """Statistics for claims about families of subcases: whether subnetworks generalise to different ones."""
 
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from heuristic_core.experiments.subnetworks.analysis.accuracy import J
+from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC, LABELS, J
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.stats.seeds import PRUNING_SEEDS
@@ -13,52 +14,81 @@ from heuristic_core.stats.seeds import PRUNING_SEEDS
 READ_COLUMNS = ("accuracy", "low", "high", "units")
 
 
+class Scores(NamedTuple):
+    """A measure of subnetworks by family of subcases.
+
+    Attributes:
+        values: Points or percent, [subnetworks, families].
+        errors: Standard errors, [subnetworks, families].
+        degrees: Degrees of freedom of the errors, [families].
+        seeds: Pruning seeds, [subnetworks].
+        families: Names, [families].
+    """
+
+    values: np.ndarray
+    errors: np.ndarray
+    degrees: np.ndarray
+    seeds: list
+    families: list
+
+
 @statistic
 def crossings(evidence: Evidence, sparsity: str) -> Estimate:
-    """Test whether two subnetworks cross: each has more J than the other on a family of subcases.
+    """Test whether two subnetworks cross: each is better than the other on a family of subcases, in J and in AUC.
 
-    Subnetworks that differ only in overall quality do not cross, and J does not count a preference for one label as
-    quality. The test is over evaluation pairs (or templates) and uses the intervals of J. It ignores that subnetworks
-    share pairs, which makes it conservative. It has no opposite tail, because the absence of crossings cannot be shown.
+    Subnetworks that differ only in overall quality do not cross. J does not count a preference for one label as
+    quality, but another threshold of the classifier alone can make subnetworks cross in J; AUC is independent of the
+    threshold. The test is over evaluation pairs (or templates) and uses the intervals of both measures. It ignores that
+    subnetworks share pairs, which makes it conservative. It has no opposite tail, because the absence of crossings
+    cannot be shown.
 
     Args:
         evidence: Tables of one fine-tuning run.
         sparsity: Target sparsity of the subnetworks, "mid" or "high".
 
     Returns:
-        Smallest p-value over pairs of subnetworks, Bonferroni-adjusted.
+        Smallest p-value over pairs of subnetworks, Bonferroni-adjusted. The p-value of a pair is the larger one of the
+        two measures (Berger 1982).
 
     Raises:
         TooFewUnits: If there are fewer than two subnetworks.
         DoesNotApply: If there are fewer than two families.
-        NotComputable: If a J or its interval is missing.
+        NotComputable: If a value or its interval is missing.
     """
-    rows = evidence.spread("family_scores", J, sparsity)
+    measures = [_read_scores(evidence, group, sparsity) for group in (J, AUC)]
+    (p, pairs), (p_auc, _) = (compute_crossing_p(*scores[:3]) for scores in measures)
+    p = np.maximum(p, p_auc)
+    adjusted = float(min(1.0, len(pairs) * p.min()))
+    first, second = pairs[int(p.argmin())]
+    seeds, families = measures[0].seeds, measures[0].families
+    difference = measures[0].values[first] - measures[0].values[second]
+    detail = (
+        f"{int((len(pairs) * p < 0.05).sum())} of {len(pairs)} pairs of subnetworks cross; seed {seeds[first]} against "
+        f"{seeds[second]}: {difference.max():+.1f} points of J on {families[difference.argmax()]}, "
+        f"{difference.min():+.1f} on {families[difference.argmin()]}, p = {adjusted:.2g}"
+    )
+    return Estimate.test(adjusted, None, len(seeds), PRUNING_SEEDS, detail)
+
+
+def _read_scores(evidence: Evidence, group: str, sparsity: str) -> Scores:
+    """Read J or AUC by family, with its errors."""
+    rows, label = evidence.spread("family_scores", group, sparsity), LABELS[group]
     table = rows.pivot(index="seed", columns="family", values=[*READ_COLUMNS])
     arrays = (table[name].astype("Float64").to_numpy(float, na_value=np.nan) for name in READ_COLUMNS)
     values, low, high, units = arrays
     if len(values) < 2:
         raise TooFewUnits(f"only {len(values)} subnetworks")
     if values.shape[1] < 2:
-        raise DoesNotApply(f"the study has J of {values.shape[1]} family")
+        raise DoesNotApply(f"the study has {label} of {values.shape[1]} family")
     if np.isnan(values).any():
         seed, family = (int(indices[0]) for indices in np.nonzero(np.isnan(values)))
         subnetwork = f"pruning seed {table.index[seed]} on family {table['accuracy'].columns[family]}"
-        raise NotComputable(f"no J of the subnetwork of {subnetwork}")
+        raise NotComputable(f"no {label} of the subnetwork of {subnetwork}")
     if np.isnan([low, high]).any():
-        raise NotComputable("J has no intervals, as there are no predictions")
+        raise NotComputable(f"{label} has no intervals, as there are no predictions")
     degrees = np.maximum(units.min(axis=0) - 1, 1)
-    p, pairs = compute_crossing_p(values, (high - low) / (2 * stats.t.ppf(0.975, degrees)), degrees)
-    k = int(p.argmin())
-    (a, b), difference = pairs[k], values[pairs[k][0]] - values[pairs[k][1]]
-    seeds, families = table.index, table["accuracy"].columns
-    adjusted = float(min(1.0, len(pairs) * p.min()))
-    detail = (
-        f"{int((len(pairs) * p < 0.05).sum())} of {len(pairs)} pairs of subnetworks cross; seed {seeds[a]} against "
-        f"{seeds[b]}: {difference.max():+.1f} points on {families[difference.argmax()]}, {difference.min():+.1f} on "
-        f"{families[difference.argmin()]}, p = {adjusted:.2g}"
-    )
-    return Estimate.test(adjusted, None, len(values), PRUNING_SEEDS, detail)
+    errors = (high - low) / (2 * stats.t.ppf(0.975, degrees))
+    return Scores(values, errors, degrees, list(table.index), list(table["accuracy"].columns))
 
 
 def compute_crossing_p(
@@ -71,8 +101,8 @@ def compute_crossing_p(
     (Berger 1982).
 
     Args:
-        values: J, points, [subnetworks, families].
-        errors: Standard errors, points, [subnetworks, families].
+        values: J or AUC, [subnetworks, families].
+        errors: Standard errors, [subnetworks, families].
         degrees: Degrees of freedom of the errors, [families]. They matter with few templates: at the small p-values
             needed for many comparisons, the t distribution is far from normal.
 
