@@ -126,7 +126,14 @@ def test_fine_tuning_seeds_without_a_value_have_no_part():
     of_all, of_known = whole["detail"].split("; ")
     assert mentions(of_all, "supported on 2", 3, "contradicted on 0") and mentions(of_known, 2, 3)
     of_one_seed = judge_claims(CONTEXT, {"group_accuracy": rows[rows["ft_seed"] != 2]}, make_claims()).iloc[0]
-    assert of_one_seed["verdict"] == "too few" and mentions(of_one_seed["detail"].partition("; ")[2], 1)
+    assert of_one_seed["verdict"] == "not run" and mentions(of_one_seed["detail"].partition("; ")[2], 1, 2)
+
+
+def test_a_minority_of_fine_tuning_seeds_does_not_speak_for_the_study():
+    """Two of five have a value and support the claim; of the others, nothing is known."""
+    rows = [spread_rows(seed, [1, 2, 1, 2 + seed / 10] if seed < 3 else [None] * 4) for seed in (1, 2, 3, 4, 5)]
+    result = judge_claims(CONTEXT, {"group_accuracy": pd.concat(rows)}, make_claims())
+    assert result["verdict"].tolist() == ["not run", "supported", "supported", "not run", "not run", "not run"]
 
 
 def test_what_is_missing_was_not_run():

@@ -7,7 +7,7 @@ import pytest
 from claim_tables import CONTEXT, JOINT, RUN, ablation, actual, core_rows, evidence, group_row, table
 from conftest import CLAIMS
 from mentions import mentions, raises
-from test_size_statistics import CMD, ID, MIXED, OOD, cmd_rows, size_rows
+from test_size_statistics import CMD, SIZES, cmd_rows, size_rows
 
 from heuristic_core.config.claims import load_claims
 from heuristic_core.config.figure import Figure
@@ -55,8 +55,6 @@ def constant_class():
         for s in (0.1, 0.3, 0.5)
         for seed in (1, 2, 3, 4)
     ]
-    control = {"step": 30, "sparsity": 0.5, "group": "id", "accuracy": 20.0, "difference": 14.0}
-    control |= {"difference_low": 13.0, "difference_high": 15.0}
     repeated = {"step": 30, "sparsity": 0.3, "group": "ood", "between_sd": 6.0, "seeds": 12, "repeated": 3}
     rho = {"step": 30, "rho": 0.9, "low": 0.8, "high": 0.95, "n": 8}
     shares = [
@@ -83,13 +81,12 @@ def constant_class():
         "group_accuracy": [*full_rows(j=55.0), *pruned],
         "accuracy": [row | {"subset": row["group"]} for row in pruned],
         "components": actual(0.29, 0.28, 0.27, 0.26),
-        "controls": [control | {"control": name} for name in ("random", "importance")],
         "variance": [repeated | {"within_sd": 0.1}],
         "core": [row | {"in_stable_core": row["component"] in (0, 4, 9)} for row in core],
         "stable_core": [stable | {"p": 0.01, "p_fewer": 1.0}],
         "core_null": [{"set": "mid+high", "n": 8, "observed": 3, "expected": 0.5, "p": 0.01, "p_fewer": 1.0}],
         "rank_correlation": [rho | {"seeds": seeds} for seeds in ("shared", "disjoint")],
-        "effective_size": size_rows(id=ID, ood=OOD, mixed=MIXED),
+        "effective_size": size_rows(**SIZES),
         "circuit_performance": list(cmd_rows(**CMD)),
         "ablations": joint,
         "attention": shares,
@@ -140,8 +137,8 @@ def test_a_degenerate_study_earns_no_supported_verdict(runs, distinct, verdict_n
     seen = supported(tables | {"runs": table("runs", runs), "components": table("components", mask_rows(distinct))})
     assert set(seen.index[seen["verdict"] == "supported"]) == OF_FULL_MODEL
     assert not set(seen["verdict"]) & {"contradicted"}
-    assert seen.loc["near-the-full-model", "verdict"] == verdict_name
-    assert mentions(seen.loc["near-the-full-model", "detail"], 4, "step 30", "sparsity 0.3", reason)
+    assert seen.loc["keep-mlps", "verdict"] == verdict_name
+    assert mentions(seen.loc["keep-mlps", "detail"], 4, "step 30", "sparsity 0.3", reason)
 
 
 @pytest.mark.parametrize(
@@ -279,7 +276,8 @@ def test_subnetworks_that_lost_the_task_support_nothing(id_, keeps):
         for seed in seeds
     ]
     families = [
-        group_row(0.0, "j", 0.3, seed) | pruned(20.0 * (-1) ** (seed + k), 55.0, family=family)
+        group_row(0.0, group, 0.3, seed) | pruned(20.0 * (-1) ** (seed + k), 55.0, family=family)
+        for group in ("j", "auc")
         for k, family in enumerate("ab")
         for seed in seeds
     ]

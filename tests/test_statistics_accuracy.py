@@ -7,7 +7,7 @@ from mentions import mentions, raises
 from test_degenerate import run_rows
 
 from heuristic_core.experiments.subnetworks.analysis import statistics_accuracy as accuracy
-from heuristic_core.stats.estimates import DoesNotApply, NotComputable, TooFewUnits
+from heuristic_core.stats.estimates import DoesNotApply, NotComputable
 
 OOD_MID = {"group": "ood", "sparsity": "mid"}
 
@@ -112,25 +112,3 @@ def test_actual_sparsity_is_correlated_over_seeds():
     level = [row | {"accuracy": 0.0} for row in SPREAD]
     with raises(DoesNotApply, "ood"):
         accuracy.sparsity_correlation(evidence(group_accuracy=level, components=uneven), **OOD_MID)
-
-
-def test_learned_subnetworks_are_compared_with_controls(monkeypatch):
-    monkeypatch.setattr(accuracy, "MIN_SUBNETWORKS", 3)
-    row = {"step": 30, "sparsity": 0.5, "control": "random", "group": "id", "accuracy": 60.0, "difference": 20.0}
-    rows = [row | {"difference_low": 18.0, "difference_high": 22.0}]
-    high = [group_row(80.0, group="id", sparsity=0.5, seed=s) for s in (1, 2, 3)]
-    result = accuracy.over_control(
-        evidence(controls=rows, group_accuracy=high), control="random", group="id", sparsity="high"
-    )
-    assert (result.value, result.low, result.high, result.n) == (20, 18, 22, 3)
-    assert result.shared_half_widths == (0, 0) and not mentions(result.detail, 2)
-    rows = [rows[0] | {"pair_half_width": 1.5, "left_out": 2}]
-    result = accuracy.over_control(
-        evidence(controls=rows, group_accuracy=high), control="random", group="id", sparsity="high"
-    )
-    assert result.shared_half_widths == (1.5, 1.5) and mentions(result.detail, 2)  # that are left out
-    monkeypatch.undo()
-    with raises(TooFewUnits, 3):
-        accuracy.over_control(
-            evidence(controls=rows, group_accuracy=high), control="random", group="id", sparsity="high"
-        )

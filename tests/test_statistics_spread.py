@@ -5,9 +5,10 @@ import pytest
 from claim_tables import CONTEXT, FULL, SPREAD, actual, evidence, group_row, table
 from mentions import mentions, raises
 from scipy import stats
-from test_degenerate import run_rows
+from test_degenerate import full_rows, run_rows
 from test_statistics_learned_masks import heads, make_mask_evidence
 
+from heuristic_core.experiments.subnetworks.analysis import statistics_needs
 from heuristic_core.experiments.subnetworks.analysis import statistics_spread as spread
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
 from heuristic_core.stats.estimates import DoesNotApply, FailedRuns, NotComputable, TooFewUnits
@@ -167,3 +168,17 @@ def test_runs_that_did_not_go_well_are_left_out(monkeypatch, fault):
         assert mentions(spread.share_below(evidence(**more, **tables), **OOD, points=25).detail, 2, 4)
     with raises(FailedRuns, 4, 30, 0.3, 2):
         spread.share_below(evidence(runs=run_rows(count=2, **fault), **tables), **OOD, points=25)
+
+
+def test_a_collapsed_subnetwork_is_an_outcome_where_subnetworks_keep_the_task():
+    """Seven of twelve keep it: of those that did not collapse, all do. A collapse may keep all of one class."""
+    seeds = tuple(range(1, 13))
+    rows = [*full_rows(), *(group_row(89.0, g, 0.5, seed) for g in ("id", "ood-entailment") for seed in seeds)]
+    study = evidence(runs=run_rows(5, seeds=seeds, collapsed=True), group_accuracy=rows)
+    study = Evidence(study.context.model_copy(update={"seeds": seeds}), study.tables)
+    for group in ("id", "ood-entailment"):
+        result = spread.share_near_full(study, group=group, sparsity="high", percent=85)
+        assert result.value == pytest.approx(700 / 12) and decide_verdict(result, "> 50 %") == "not clear"
+    assert statistics_needs.share_keeping_task(study, sparsity="high").value == pytest.approx(700 / 12)
+    missed = Evidence(study.context, study.tables | {"runs": table("runs", run_rows(5, seeds=seeds, missed=True))})
+    assert spread.share_near_full(missed, group="id", sparsity="high", percent=85).n == 7

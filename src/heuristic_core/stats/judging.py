@@ -1,6 +1,7 @@
 """Judge claims on evidence: compute the verdict, estimate and p-value of each."""
 
 import inspect
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
@@ -10,7 +11,6 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.claims import Claim, Precondition
 from heuristic_core.stats.estimates import (
     DOES_NOT_APPLY,
-    FAILED_RUNS,
     NOT_RUN,
     STATISTICS,
     TOO_FEW,
@@ -148,7 +148,10 @@ def _row(claim: Claim, verdict_name: str, estimate: Estimate | None, detail: str
 
 
 def _combine(claim: Claim, by_seed: list[Judgement], unit: str) -> Judgement:
-    """Judge a claim over seeds, from the known values; a single seed's judgement is returned unchanged."""
+    """Judge a claim over seeds, from the known values; a single seed's judgement is returned unchanged.
+
+    If half of the seeds to which the claim applies have no value, the verdict is the most frequent reason for it.
+    """
     if len(by_seed) == 1:
         return by_seed[0]
     if not by_seed:
@@ -162,20 +165,22 @@ def _combine(claim: Claim, by_seed: list[Judgement], unit: str) -> Judgement:
     if not applies:
         return Judgement(DOES_NOT_APPLY, None, detail)
     # Tests with too few units are left out: their large p-values would raise the mean p-value over seeds.
-    estimates = [
-        judgement.estimate
-        for judgement in by_seed
-        if judgement.estimate is not None
+    has_value = [
+        judgement.estimate is not None
         and not pd.isna(judgement.estimate.value)
         and not (is_test(claim.threshold) and judgement.verdict == TOO_FEW)
+        for judgement in by_seed
     ]
-    if len(estimates) < 2:
-        reason_verdict = next(
-            (kind for kind in (FAILED_RUNS, NOT_RUN, NOT_CLEAR) if kind in verdicts and not estimates), TOO_FEW
-        )
-        return Judgement(reason_verdict, None, f"{detail}; a value is known of {len(estimates)}, and two are needed")
+    estimates = [judgement.estimate for judgement, known in zip(by_seed, has_value, strict=True) if known]
     if len(estimates) < applies:
-        detail += f"; judged over the {len(estimates)} of {applies} that have a value"
+        detail += f"; {len(estimates)} of {applies} have a value"
+    if len(estimates) < 2 or 2 * len(estimates) <= applies:  # few would stand for all, and failures are no accidents
+        reasons = Counter(
+            verdict
+            for verdict, known in zip(verdicts, has_value, strict=True)
+            if not known and verdict != DOES_NOT_APPLY
+        )
+        return Judgement(reasons.most_common(1)[0][0] if reasons else TOO_FEW, None, detail)
     combined = combine_seeds(estimates, claim.threshold, unit)
     detail = "; ".join(filter(None, (detail, combined.detail)))
     return Judgement(decide_verdict(combined, claim.threshold), combined, detail)

@@ -1,6 +1,6 @@
 """Tables of a fine-tuning run, facts about its study, and checks of its cells, for the statistics of claims."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -69,6 +69,11 @@ class Evidence:
         if (components := self.tables.get("components")) is not None and not components.empty:
             for number, cell in identical(components, runs, self.context, *cells):
                 raise TooFewUnits(f"all {number} pruning seeds gave the same subnetwork at {cell}")
+
+    def with_collapsed_runs(self) -> "Evidence":
+        """Return the same evidence in which a collapsed run is no fault, for claims that collapses decide."""
+        runs = self.tables.get("runs")
+        return self if runs is None else replace(self, tables=self.tables | {"runs": runs.assign(collapsed=False)})
 
     def chance(self) -> float | None:
         """Return the in-domain accuracy, percent, of always predicting the most frequent label after merging.

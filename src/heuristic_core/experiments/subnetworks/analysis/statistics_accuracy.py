@@ -133,33 +133,6 @@ def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estim
     return Estimate.test(p, None, n, PRUNING_SEEDS, detail)
 
 
-@statistic
-def over_control(evidence: Evidence, control: str, group: str, sparsity: str) -> Estimate:
-    """Estimate the accuracy of learned minus control subnetworks on a group, in points.
-
-    Args:
-        evidence: Tables of one fine-tuning run.
-        control: Kind of control subnetworks, "random" or "importance".
-        group: Group of subsets, or J.
-        sparsity: Target sparsity of the subnetworks, "mid" or "high".
-
-    Returns:
-        Mean difference with an interval over pruning seeds and evaluation pairs.
-
-    Raises:
-        TooFewUnits: If there are fewer than `MIN_SUBNETWORKS` sound subnetworks.
-    """
-    if (n := len(evidence.spread("group_accuracy", group, sparsity))) < MIN_SUBNETWORKS:
-        raise TooFewUnits(f"{n} sound subnetworks, and an interval over them needs {MIN_SUBNETWORKS}")
-    rows = evidence.table("controls")
-    selected = (rows["control"] == control) & (rows["sparsity"] == evidence.sparsity(sparsity)) & rows["subset"].isna()
-    row = require_rows(rows[selected & (rows["group"] == group)], f"{control} subnetworks").iloc[0]
-    shared = (0.0 if pd.isna(half := row["pair_half_width"]) else float(half),) * 2
-    values, detail = row[["difference", "difference_low", "difference_high"]], f"{control}: {row['accuracy']:.1f} %"
-    detail += f"; faulty runs left out: {row['left_out']}" if pd.notna(row["left_out"]) and row["left_out"] else ""
-    return Estimate(*values, n, PRUNING_SEEDS, detail, shared_half_widths=shared)
-
-
 def list_interval_units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
     """Return the number and the name of the units that bootstrap intervals resample.
 

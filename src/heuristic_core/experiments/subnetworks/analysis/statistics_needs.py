@@ -7,6 +7,7 @@ import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, J
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
+from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
 from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
 
 
@@ -42,7 +43,7 @@ def early_generalisation(evidence: Evidence) -> Estimate:
 def share_keeping_task(evidence: Evidence, sparsity: str) -> Estimate:
     """Return the share of subnetworks that keep half of the full model's in-domain accuracy above chance, percent.
 
-    In published results, which do not record chance, it is half of the accuracy.
+    In published results, which do not record chance, it is half of the accuracy. Collapsed runs do not keep it.
 
     Args:
         evidence: Tables of one fine-tuning run.
@@ -50,8 +51,10 @@ def share_keeping_task(evidence: Evidence, sparsity: str) -> Estimate:
     """
     known_chance, full = evidence.chance(), evidence.full(ID)["accuracy"]
     chance = 0.0 if known_chance is None else known_chance
-    accuracies = evidence.spread("group_accuracy", ID, sparsity)["accuracy"]
-    keeping = accuracies > chance + (full - chance) / 2
+    rows = with_collapses(
+        evidence.with_collapsed_runs().spread("group_accuracy", ID, sparsity), evidence.tables.get("runs")
+    )
+    keeping = (rows["accuracy"] > chance + (full - chance) / 2) & ~rows["collapsed"]
     above = "" if known_chance is None else " above chance"
     detail = f"{keeping.sum()} of {len(keeping)} {sparsity}-sparsity subnetworks keep half of ID accuracy{above}"
     return Estimate(100 * float(keeping.mean()), detail=detail, exact=True)

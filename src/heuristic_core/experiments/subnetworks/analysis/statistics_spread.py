@@ -11,6 +11,7 @@ from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
+from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
 from heuristic_core.experiments.subnetworks.analysis.shares import MIN_FOR_SHARE, estimate_share
 from heuristic_core.stats.differences import median_difference_interval
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, TooFewUnits, statistic
@@ -66,7 +67,8 @@ def share_near_full(
 ) -> Estimate:
     """Estimate the share of subnetworks whose accuracy on a group is near the full model's, in percent.
 
-    Accuracy is near if it exceeds `percent` of the full model's accuracy (ID: above chance) minus `points`.
+    Accuracy is near if it exceeds `percent` of the full model's accuracy (ID: above chance) minus `points`. Collapsed
+    runs count as not near, even on a group that one class gets right.
 
     Args:
         evidence: Tables of one fine-tuning run.
@@ -77,20 +79,22 @@ def share_near_full(
 
     Raises:
         DoesNotApply: If the full model's accuracy is not above 0 (ID, with `percent` below 100: above chance).
-        TooFewUnits: If there are fewer than `MIN_FOR_SHARE` sound subnetworks.
+        TooFewUnits: If there are fewer than `MIN_FOR_SHARE` subnetworks that neither failed nor missed their target.
     """
     full, accuracy = evidence.full(group), evidence.full(group)["accuracy"]
     chance = accuracy - evidence.above_chance(accuracy) if group == ID and percent < 100 else 0.0
     if accuracy <= chance:
         raise DoesNotApply(f"the full model is {accuracy - chance:.1f} points above chance on {group}")
-    rows = _require(evidence.spread("group_accuracy", group, sparsity), MIN_FOR_SHARE)
+    rows = _require(evidence.with_collapsed_runs().spread("group_accuracy", group, sparsity), MIN_FOR_SHARE)
+    collapsed = with_collapses(rows, evidence.tables.get("runs"))["collapsed"].to_numpy()
     change = rows["accuracy"] - accuracy
     low, high = _or_value(rows["change_low"], change), _or_value(rows["change_high"], change)
     values = [accuracy if pd.isna(value) else value for value in (accuracy, full["low"], full["high"])]
     losses = [points + (1 - percent / 100) * (value - chance) for value in values]
-    exceed = (part > -loss for part, loss in zip((change, low, high), losses, strict=True))
+    exceed = ((part > -loss) & ~collapsed for part, loss in zip((change, low, high), losses, strict=True))
     detail = f"full model {accuracy:.1f} %, subnetworks {0 - change.max():.1f} to {0 - change.min():.1f} points below"
-    return estimate_share(*exceed, detail + (f", chance {chance:.1f} %" if chance else ""))
+    detail += f", chance {chance:.1f} %" if chance else ""
+    return estimate_share(*exceed, detail + (f", {collapsed.sum()} collapsed" if collapsed.any() else ""))
 
 
 @statistic
