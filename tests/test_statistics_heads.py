@@ -171,6 +171,18 @@ def test_ablations_are_judged_on_j():
     assert (inter.value, inter.low, inter.high) == (5, 2, 8) and mentions(inter.detail, "0.0+1.1", "-50.0", "J")
 
 
+def test_heads_that_cost_all_of_j_one_by_one_cannot_cost_more_together():
+    """Of 70 points, two heads cost 40 each; together they cost 69, and log odds have no floor."""
+    rows = joint(id=(-20.0, 3.0), ood=(-40.0, 4.0), j=(-69.0, 4.0))
+    ends = {"interaction": -11.0, "interaction_low": -14.0, "interaction_high": -8.0, "accuracy": 1.0}
+    rows[-1] |= ends | {f"log_odds_{name}": 2.0 for name in ends if name != "accuracy"}
+    with raises(DoesNotApply, 80.0, 70.0, "J"):
+        heads.interaction(evidence(ablations=rows), of="accuracy", group="j")
+    assert heads.interaction(evidence(ablations=rows), of="log_odds", group="j").value == 2
+    rows[-1] |= {"interaction": 30.0, "interaction_low": 25.0, "interaction_high": 35.0}
+    assert heads.interaction(evidence(ablations=rows), of="accuracy", group="j").value == 30
+
+
 def test_seeds_that_contradict_a_claim_are_judged():
     """A core whose ablation gains accuracy costs less than every random set."""
     gain = [row | ({"change": 3.0} if row["role"] == "strongest" and row["group"] == "ood" else {}) for row in JOINT]

@@ -173,7 +173,8 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
         group: Group of subsets or measure.
 
     Raises:
-        DoesNotApply: If the core has only one head.
+        DoesNotApply: If the core has only one head, or if the drops of its heads add up to all that the full model has
+            (accuracy and J above 0), so that together they cannot cost more.
         NotComputable: If the interaction is missing.
     """
     row = select_group_row(select_joint_ablation(evidence), group)
@@ -182,6 +183,11 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
     column = "interaction" if of == "accuracy" else "log_odds_interaction"
     if pd.isna(row[column]):
         raise NotComputable(f"no interaction in {of} of {row['ablation']}")
+    one_by_one, full = -row["change"] - row["interaction"], row["accuracy"] - row["change"]
+    if of == "accuracy" and one_by_one >= full:
+        raise DoesNotApply(
+            f"one by one, heads of {row['ablation']} cost {one_by_one:.1f} of {full:.1f} {LABELS[group]}"
+        )
     n = None if pd.isna(row["n"]) else int(row["n"])
     detail = f"{row['ablation']}: {row['change']:+.1f} points {LABELS[group]} together"
     return Estimate.over_pairs(row[column], row[f"{column}_low"], row[f"{column}_high"], n, PAIR_UNITS, detail)
