@@ -77,7 +77,7 @@ def without_core(evidence: Evidence, group: str) -> Estimate:
 
     Raises:
         NotComputable: If there is no p-value.
-        FailedRuns: If more runs were left out than used, with the core closed or with random sets closed.
+        FailedRuns: If at least half of the runs were left out, with the core closed or with random sets closed.
     """
     evidence.require_sound("mid")
     rows = evidence.table("core_free")
@@ -91,7 +91,7 @@ def without_core(evidence: Evidence, group: str) -> Estimate:
         ("left_out", "n", "the core"),
         ("left_out_control", "n_control", "a random set"),
     ):
-        if row[excluded] > row[included]:
+        if row[excluded] >= row[included]:
             raise FailedRuns(
                 f"of {row[excluded] + row[included]} pruning runs with {closed} closed, "
                 f"{row[excluded]} failed, collapsed or missed their target"
