@@ -80,9 +80,9 @@ def preload() -> None:
 
     for name in ("prune", "evaluate", "full_model", "gather", "figure", "finetune", "encode"):
         load_script(SCRIPTS / f"{name}.py")
-    import matplotlib.backends.backend_agg
-    import matplotlib.backends.backend_pdf
-    import matplotlib.backends.backend_svg  # noqa: F401 (backends of figures; `figure` imports seaborn)
+    import matplotlib.backends.backend_agg  # noqa: F401 (backends of figures; `figure` imports seaborn)
+    import matplotlib.backends.backend_pdf  # noqa: F401
+    import matplotlib.backends.backend_svg  # noqa: F401
     import transformers.models.bert.modeling_bert  # noqa: F401 (the miniatures' model)
 
     torch.optim.AdamW([torch.zeros(1, requires_grad=True)], fused=True)

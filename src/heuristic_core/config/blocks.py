@@ -33,7 +33,7 @@ def _yaml_exponent(value):
 
 
 def check_unique(values: list) -> list:
-    """Return `values`, which must be unique."""
+    """Return `values`; raise ValueError unless they are unique."""
     repeated = sorted({v for v in values if values.count(v) > 1})
     if repeated:
         raise ValueError(f"{values} has {', '.join(map(str, repeated))} more than once; list each value once")
@@ -41,7 +41,7 @@ def check_unique(values: list) -> list:
 
 
 def check_ascending(values: list) -> list:
-    """Return `values`, which must be unique and in ascending order."""
+    """Return `values`; raise ValueError unless they are unique and in ascending order."""
     check_unique(values)
     if values != sorted(values):
         raise ValueError(f"{values} must be in ascending order; use {sorted(values)}")

@@ -75,7 +75,15 @@ def _correlate_strata(strata: Strata) -> float:
 
 @statistic
 def rho_between_relations(evidence: Evidence, score: str) -> Estimate:
-    """Estimate Spearman's rho of heads' scores between relations that the first hop implies, mean over pairs."""
+    """Estimate Spearman's rho of heads' scores between relations that the first hop implies, mean over pairs.
+
+    Args:
+        evidence: Tables of the study.
+        score: Kind of score, as in table "extractive_transfer".
+
+    Raises:
+        NotComputable: If rho is undefined for all pairs.
+    """
     rows = evidence.table("extractive_transfer")
     rows = rows[(rows["score"] == score) & (rows["kind"] == "head") & (rows["b"] != "second hop")]
     values = rows.groupby("seed")["rho"].mean().dropna()

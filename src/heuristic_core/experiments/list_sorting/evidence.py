@@ -47,6 +47,7 @@ class Evidence(BaseEvidence):
         Raises:
             DoesNotApply: In no condition all models sort.
             NotComputable: No condition with this decay does.
+            ValueError: `decay` is unknown.
         """
         if decay not in (WITH_DECAY, WITHOUT_DECAY, ANY_DECAY):
             raise ValueError(f"unknown decay = {decay!r}; choose from {WITH_DECAY}, {WITHOUT_DECAY}, {ANY_DECAY}")

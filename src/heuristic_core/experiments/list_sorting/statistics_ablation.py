@@ -23,6 +23,9 @@ def without_suppression(evidence: Evidence, measure: str, kind: str, suppression
         kind: Kind of ablation.
         suppression: Percent of numbers.
         which: lowest or highest.
+
+    Raises:
+        DoesNotApply: There is no such condition.
     """
     heads = evidence.at_end("suppression", "sorting_heads")
     top_heads = heads[100 * heads["suppression"] > suppression]
@@ -50,6 +53,9 @@ def cost_beyond_range(evidence: Evidence, kind: str, splitting: float) -> Estima
         evidence: Tables of the study.
         kind: Kind of ablation.
         splitting: Percent.
+
+    Raises:
+        DoesNotApply: There is no such condition.
     """
     models = evidence.at_end("splitting")
     models_that_split = _complete_conditions(models[100 * models["splitting"] > splitting], models)[IDENTITY]

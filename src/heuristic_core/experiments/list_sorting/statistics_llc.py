@@ -145,6 +145,10 @@ def _select_extreme(
         reasons: Why models lack a change.
         which: lowest or highest.
         estimators: Names of the estimators that must have a group.
+
+    Raises:
+        NotComputable: An estimator has no change.
+        TooFewUnits: A group has too few seeds.
     """
     groups = {key: values.dropna() for key, values in groups.items()}
     reason = "; ".join(reasons)

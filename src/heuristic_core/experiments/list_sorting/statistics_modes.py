@@ -88,6 +88,13 @@ def without_less_with_decay(evidence: Evidence, measure: str) -> Estimate:
 
     The unit is points or nats. Conditions of a pair differ only in optimiser and weight decay. Differences are seed by
     seed.
+
+    Args:
+        evidence: Tables of the study.
+        measure: Measure; see :meth:`Evidence.models`.
+
+    Raises:
+        NotComputable: There is no pair with this measure.
     """
     values = evidence.models(measure)
     without, decayed = (
@@ -113,6 +120,10 @@ def gap_trend(evidence: Evidence, measure: str, alike: str, least: int) -> Estim
         alike: Column of table "sorting_conditions" that the conditions of a group share: but_data if they differ only
             in data, but_gap if only in the gap.
         least: Number of different gaps that a group needs.
+
+    Raises:
+        NotComputable: No group has that many gaps.
+        TooFewUnits: Fewer than two seeds have different trends.
     """
     values = evidence.models(measure)
     rows = evidence.conditions()

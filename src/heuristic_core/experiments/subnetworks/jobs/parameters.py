@@ -16,6 +16,9 @@ def read_context(text: str) -> Context:
 
     Args:
         text: Path of the study's configuration, or the context as JSON.
+
+    Raises:
+        argparse.ArgumentTypeError: If the configuration or context is invalid.
     """
     try:
         return (
