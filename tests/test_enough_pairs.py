@@ -12,11 +12,10 @@ from pair_files import FORMATS, NLI, make_task
 from heuristic_core.common.errors import format_count
 from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.config.requirements import DataRequirements
-from heuristic_core.data import preview, sizes
+from heuristic_core.data import preview
 from heuristic_core.data.counts import format_shortage, list_unmet_demands
-from heuristic_core.data.preview import find_task_errors
+from heuristic_core.data.preview import count_max_rows, find_task_errors
 from heuristic_core.data.sentences import load_sentences
-from heuristic_core.data.sizes import count_max_rows
 from heuristic_core.experiments.subnetworks.config import parse_study
 from heuristic_core.experiments.subnetworks.plan.sources import check_sources
 
@@ -92,7 +91,7 @@ def test_of_long_files_their_length_bounds_what_they_hold(tmp_path, monkeypatch,
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])
 def test_a_text_file_has_as_many_rows_as_lines_at_most(tmp_path, monkeypatch, end):
-    monkeypatch.setattr(sizes, "CHUNK_BYTES", 3)
+    monkeypatch.setattr(preview, "CHUNK_BYTES", 3)
     (tmp_path / "a.csv").write_bytes(end.join(["x,y", "a,b", "c,d"]).encode())
     assert count_max_rows(tmp_path / "a.csv") == (5 if end == "\n\n" else 3)
 

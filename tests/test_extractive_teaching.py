@@ -9,6 +9,7 @@ from heuristic_core.experiments.extractive_structures.answers import mean_rank
 from heuristic_core.experiments.extractive_structures.config import Sweep
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows, curve_rows, freezing_rows
 from heuristic_core.experiments.extractive_structures.grafting import graft_rows
+from heuristic_core.experiments.extractive_structures.jobs.made_up_sweep import made_up_sweep_rows
 from heuristic_core.experiments.extractive_structures.localisation import (
     average_aligned,
     correlate_places,
@@ -18,7 +19,6 @@ from heuristic_core.experiments.extractive_structures.model import init_paramete
 from heuristic_core.experiments.extractive_structures.ordering import LAST_STAGE, ORDERS, order_rows, split_parts
 from heuristic_core.experiments.extractive_structures.scores import compute_first_order, contrast
 from heuristic_core.experiments.extractive_structures.setting import HOPS, Setting
-from heuristic_core.experiments.extractive_structures.sweeping import made_up_sweep_rows
 from heuristic_core.experiments.extractive_structures.tokens import Queries, encode_examples, encode_queries
 from heuristic_core.experiments.extractive_structures.training import Learner, teach
 

@@ -6,7 +6,7 @@ from list_sorting_claims import LAST, SEEDS, evidence, exact_zero_bound, statist
 from mentions import mentions, raises
 from scipy import stats
 
-from heuristic_core.experiments.list_sorting.llc_stages import bracket_stage
+from heuristic_core.experiments.list_sorting.statistics_llc import bracket_stage
 from heuristic_core.stats.estimates import NotComputable, TooFewUnits
 from heuristic_core.stats.means import mean_end
 from heuristic_core.stats.seeds import mean_interval

@@ -15,11 +15,11 @@ from heuristic_core.experiments.list_sorting import halves, mode_ablation, model
 from heuristic_core.experiments.list_sorting.config import Data, Model
 from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
 from heuristic_core.experiments.list_sorting.llc import estimate_llc
-from heuristic_core.experiments.list_sorting.llc_stages import bracket_stage
 from heuristic_core.experiments.list_sorting.measuring import Sample, measure_checkpoint
 from heuristic_core.experiments.list_sorting.plan import format_plan
 from heuristic_core.experiments.list_sorting.pruning import mask_rows, subset_rows
 from heuristic_core.experiments.list_sorting.stages import MIN_STEPS
+from heuristic_core.experiments.list_sorting.statistics_llc import bracket_stage
 from heuristic_core.experiments.list_sorting.study import parse_sorting, select_evenly, select_trained_steps
 from heuristic_core.experiments.list_sorting.training import train
 from heuristic_core.experiments.list_sorting.work import (

@@ -16,8 +16,8 @@ from heuristic_core.provenance import digests
 from heuristic_core.report.claims import group_claims
 from heuristic_core.report.exhibits import render_caption, target_label
 from heuristic_core.report.render import format_duration, format_interval, format_number
-from heuristic_core.report.runs import summarise_scripts
 from heuristic_core.report.settings import group_settings, read_study
+from heuristic_core.report.study import summarise_scripts
 from heuristic_core.tables.parquet import read_rows
 
 

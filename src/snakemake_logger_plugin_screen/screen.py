@@ -92,7 +92,14 @@ class Screen:
 
 
 def picture(run: Run, width: int, height: int, now: float) -> Group:
-    """Return all bars, with fewer lines and columns than the terminal."""
+    """Return all bars, with fewer lines and columns than the terminal.
+
+    Args:
+        run: State of the run.
+        width: Columns of the terminal.
+        height: Lines of the terminal.
+        now: Time, as in `run`, seconds.
+    """
     rules = run.select(height - FREE - 2)
     jobs = sum(len(rule.running) for rule in run.rules.values())
     rows = [Row("all jobs", run.done, run.total, 0.0, now - run.began, f"{jobs} running", "bold")]
@@ -139,7 +146,12 @@ class Row(NamedTuple):
 
 
 def row(rule: Rule, now: float) -> Row:
-    """Return the line of a rule; of several running jobs that report progress, the last is quoted."""
+    """Return the line of a rule; of several running jobs that report progress, the last is quoted.
+
+    Args:
+        rule: The rule and its jobs.
+        now: Time, seconds.
+    """
     reports = [progress for job in rule.running if (progress := job.advance())]
     status = [f"{len(rule.running)} running"] * bool(rule.running) + [report.message for report in reports[-1:]]
     share = sum(report.fraction for report in reports)

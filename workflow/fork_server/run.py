@@ -57,7 +57,7 @@ def hand_over(key: str, script: str, arguments: tuple[str, ...]) -> socket.socke
         OSError: If the server cannot be reached.
         Unavailable: If it did not start the job.
     """
-    option, folder = "--arithmetic", os.getcwd()
+    option, folder = "--arithmetic", os.getcwd()  # needed before imports, and so before the script's parser exists
     arithmetic = arguments[arguments.index(option) + 1] if option in arguments else "native"
     os.chdir(make_private_folder(os.path.join(tempfile.gettempdir(), f"heuristic-core-{os.getuid()}")))
     try:  # relative: the path of a socket must be short, and TMPDIR may be long

@@ -16,7 +16,6 @@ import sys
 import threading
 from pathlib import Path
 
-from heuristic_core.common.arithmetic import parse_arithmetic
 from heuristic_core.jobs.environment import prepare_job
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
@@ -63,7 +62,7 @@ def main(base: str, arithmetic: str) -> None:
         if os.fork() == 0:
             listener.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            run_job(connection)
+            run_job(connection, arithmetic)
         connection.close()
 
 
@@ -80,9 +79,9 @@ def preload() -> None:
 
     for name in ("prune", "evaluate", "full_model", "gather", "figure", "finetune", "encode"):
         load_script(SCRIPTS / f"{name}.py")
-    import matplotlib.backends.backend_agg
-    import matplotlib.backends.backend_pdf
-    import matplotlib.backends.backend_svg  # noqa: F401 (backends of figures; `figure` imports seaborn)
+    import matplotlib.backends.backend_agg  # noqa: F401 (backends of figures; `figure` imports seaborn)
+    import matplotlib.backends.backend_pdf  # noqa: F401
+    import matplotlib.backends.backend_svg  # noqa: F401
     import transformers.models.bert.modeling_bert  # noqa: F401 (the miniatures' model)
 
     torch.optim.AdamW([torch.zeros(1, requires_grad=True)], fused=True)
@@ -98,7 +97,7 @@ def load_script(script: Path):
     return module
 
 
-def run_job(connection: socket.socket) -> None:
+def run_job(connection: socket.socket, arithmetic: str) -> None:
     """Become the job that `connection` requests; send a byte when it starts, and its exit status at the end.
 
     If it cannot start or its client is gone, nothing of it has run, and the client runs it without a fork.
@@ -114,7 +113,7 @@ def run_job(connection: socket.socket) -> None:
         os.chdir(request["folder"])
         os.environ.clear()
         os.environ.update(request["environment"])
-        prepare_job(parse_arithmetic(request["arguments"]))
+        prepare_job(arithmetic)
         sys.argv = [request["script"], *request["arguments"]]
         connection.sendall(STARTED)
         threading.Thread(target=end_with_client, args=(connection,), daemon=True).start()

@@ -16,7 +16,7 @@ if workflow.output_settings.dryrun:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `snakemake -n | head` ends silently, like other commands
 
 # Snakemake knows that its folder is locked, but not whether the run that locked it is still active.
-if workflow.is_main_process and not workflow.output_settings.dryrun and "--unlock" not in sys.argv:
+if workflow.is_main_process and not workflow.output_settings.dryrun:
     warn_of_other_run(logger.warning)
 
 # Groups matter only on a cluster. Snakemake ignores them in a local run but not in its dry run, where searching them

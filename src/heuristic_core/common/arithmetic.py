@@ -39,7 +39,7 @@ REQUIRED_CPU_FLAGS = {"avx2", "fma"}  # what torch's AVX2 kernels are compiled f
 def parse_arithmetic(arguments: Sequence[str]) -> str:
     """Return the arithmetic on a job's command line; native without the option.
 
-    workflow/fork_server/run.py has a copy.
+    It is needed before the script, whose parser has the option, imports torch. workflow/fork_server/run.py has a copy.
     """
     return arguments[list(arguments).index(ARITHMETIC_OPTION) + 1] if ARITHMETIC_OPTION in arguments else NATIVE
 

@@ -1,4 +1,7 @@
-"""Check the configuration files on Snakemake's command line before Snakemake reads them."""
+"""Check the configuration files on Snakemake's command line before Snakemake reads them.
+
+Snakemake 9 reads them before it makes an object that lists them, and shows a traceback if one is missing or not UTF-8.
+"""
 
 import argparse
 import sys
@@ -8,7 +11,7 @@ from heuristic_core.config.reading import ConfigError, read_config
 
 
 def check_config_files() -> None:
-    """Exit with a message if a configuration file is missing or invalid. Snakemake would show a traceback."""
+    """Exit with a message if a configuration file is missing or invalid."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     try:

@@ -64,6 +64,9 @@ class DuplicateKeyError(ValueError):
 def parse_yaml(text: str):
     """Parse a YAML document.
 
+    Returns:
+        Its value, usually a dict; None if it is empty.
+
     Raises:
         DuplicateKeyError: If a mapping repeats a key.
         Exception: Errors of PyYAML on invalid text, of various types.

@@ -78,7 +78,12 @@ def render_table(section: Section) -> str:
 
 
 def render_row(section: Section, name: str) -> tuple[str, ...]:
-    """Return the key, type, default, unit and meaning of one field as the cells of a row."""
+    """Return the key, type, default, unit and meaning of one field as the cells of a row.
+
+    Args:
+        section: The block that has the field.
+        name: Name of the field.
+    """
     field, schema = section.block.model_fields[name], section.block.model_json_schema()["properties"][name]
     meaning, _, default = (field.description or "").partition("default: ")
     meaning = meaning.rstrip("; ") or ("see below" if describe_type(schema) == "block" else "")

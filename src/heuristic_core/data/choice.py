@@ -27,7 +27,12 @@ class RowFilter:
         return list(self._where)
 
     def select_rows(self, data: Columns, count: int) -> list[bool]:
-        """Return for each of the `count` rows of a file whether it meets all conditions; nulls meet none."""
+        """Return for each of the `count` rows of a file whether it meets all conditions; nulls meet none.
+
+        Args:
+            data: The columns of the conditions.
+            count: Number of rows of the file.
+        """
         selected = [True] * count
         for column, condition in self._where.items():
             matches = self._seen[column]

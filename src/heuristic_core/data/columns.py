@@ -45,7 +45,12 @@ class Columns(NamedTuple):
 
 
 def open_text(path: Path, newline: str | None = None):
-    """Open a text file, gzip-compressed or not, and skip the byte order mark that Excel writes."""
+    """Open a text file, gzip-compressed or not, and skip the byte order mark that Excel writes.
+
+    Args:
+        path: The file; compressed if its name ends in .gz.
+        newline: As for :func:`open`.
+    """
     return _select_open(path)(path, "rt", encoding="utf-8-sig", newline=newline)
 
 

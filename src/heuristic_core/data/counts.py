@@ -44,7 +44,12 @@ def count_rows(pairs: Sentences) -> list[dict]:
 
 
 def log_counts(pairs: Sentences, counts: Sequence[Mapping]) -> None:
-    """Log the counts, and the warnings about the files."""
+    """Log the counts, and the warnings about the files.
+
+    Args:
+        pairs: The pairs, whose warnings are logged.
+        counts: Rows of :func:`count_rows`.
+    """
     for name, row in zip(name_sets(counts), counts, strict=True):
         LOGGER.info("%s", _format_row(name, row))
     for warning in pairs.warnings:

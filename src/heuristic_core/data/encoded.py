@@ -118,7 +118,12 @@ class Encoded:
         return self.take(np.concatenate(positions), tuple(subsets))
 
     def take(self, pairs: np.ndarray, subsets: tuple[Subset, ...] = ()) -> "Encoded":
-        """Return the pairs at the positions `pairs`, int64 [m], in this order; repetitions are allowed."""
+        """Return the pairs at the positions `pairs`, int64 [m], in this order.
+
+        Args:
+            pairs: Positions; repetitions are allowed.
+            subsets: Subsets of the result.
+        """
         parts = [self.split_by_pair(flat) for flat in (self.ids, self.types, self.special)]
         fields = [np.concatenate([part[i] for i in pairs]) for part in parts]
         offsets = np.cumsum([0, *self.lengths[pairs]], dtype=np.int64)

@@ -32,6 +32,9 @@ def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
     Args:
         task: the task.
         max_rows: see :func:`~heuristic_core.data.rows.read_rows`.
+
+    Raises:
+        DataError: a file or the task's settings for it are wrong, or too few training pairs are left.
     """
     style = LabelStyle()
     train, training, warnings = _read_training(task, max_rows, style)
@@ -105,10 +108,7 @@ def _drop_overlap(train: list[dict], evaluation: list[dict]) -> tuple[list[dict]
 
 
 def _check_classes(task: FilesTask, train: list[dict], account: Account, overlap: Counter) -> None:
-    """Raise DataError, naming the likeliest cause, if the training pairs have fewer than two classes.
-
-    `overlap` maps a subset to the number of training pairs dropped because they are in it.
-    """
+    """Raise DataError if the training pairs have fewer than two classes; `overlap` counts pairs dropped, by subset."""
     labels = [task.labels[label] for label in sorted({row["label"] for row in train})]
     if len(labels) > 1:
         return

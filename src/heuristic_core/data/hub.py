@@ -82,7 +82,7 @@ def find_cached_files(repository: str, revision: str, patterns: Sequence[str], k
     for pattern in patterns:
         matches = match_names(names, pattern)
         if not matches or not all((folder / name).is_file() for name in matches):
-            raise _missing_error(repository, revision, kind, pattern)
+            raise InputError(_describe_missing(repository, revision, kind, pattern))
         paths += [folder / name for name in matches]
     return list(dict.fromkeys(paths))
 
@@ -96,7 +96,7 @@ def find_cached_model(repository: str, revision: str) -> Path:
     folder, names = _find_snapshot(repository, revision, "model")
     for name in (CONFIG_FILE, WEIGHTS_FILE) if CONFIG_FILE not in names else select_model_files(names):
         if not (folder / name).is_file():
-            raise _missing_error(repository, revision, "model", name)
+            raise InputError(_describe_missing(repository, revision, "model", name))
     return folder
 
 
@@ -128,7 +128,7 @@ def _find_snapshot(repository: str, revision: str, kind: Kind) -> tuple[Path, li
     try:
         folder = Path(snapshot_download(repository, **commit, allow_patterns=[], local_files_only=True))
     except LocalEntryNotFoundError:
-        raise _missing_error(repository, revision, kind) from None
+        raise InputError(_describe_missing(repository, revision, kind)) from None
     try:
         return folder, [file.path for file in get_cached_repo_tree(repository, **commit)]
     except CachedRepoTreeNotFoundError:
@@ -136,12 +136,12 @@ def _find_snapshot(repository: str, revision: str, kind: Kind) -> tuple[Path, li
         return folder, [path.relative_to(folder).as_posix() for path in files]
 
 
-def _missing_error(repository: str, revision: str, kind: Kind, pattern: str | None = None) -> InputError:
-    """Return an error about a repository, or files in it, that the cache lacks."""
+def _describe_missing(repository: str, revision: str, kind: Kind, pattern: str | None = None) -> str:
+    """Return a message about a repository, or files in it, that the cache lacks."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
     files = f"{pattern} of {kind} {repository}" if pattern else f"{kind} {repository}"
-    return InputError(
+    return (
         f"{files}, commit {revision}, is not (or only partly) in the Hugging Face cache, {HF_HUB_CACHE}; "
         "download it with `make fetch CONFIG=FILE` or `snakemake --cores 1 fetch --configfile FILE`, "
         "where FILE is the study's configuration, or set HF_HOME or HF_HUB_CACHE to the cache that has it"

@@ -5,9 +5,17 @@ Every error found here is also an error of the complete files; later rows may ha
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 from heuristic_core.config.requirements import NO_REQUIREMENTS, DataRequirements
-from heuristic_core.config.tasks import EvaluationSplit, FilesTask, GeneratedTask, Split, describe_unknown_subsets
+from heuristic_core.config.tasks import (
+    EvaluationSplit,
+    FilesTask,
+    Format,
+    GeneratedTask,
+    Split,
+    describe_unknown_subsets,
+)
 from heuristic_core.data.codes import LabelStyle
 from heuristic_core.data.counts import format_shortage, list_unmet_demands
 from heuristic_core.data.files import (
@@ -20,10 +28,10 @@ from heuristic_core.data.files import (
 )
 from heuristic_core.data.readers import DataError
 from heuristic_core.data.rows import FileCounts, read_rows
-from heuristic_core.data.sizes import count_max_rows
 
 LOGGER = logging.getLogger(__name__)
 PREVIEW_ROWS = 10_000  # first rows of each file
+CHUNK_BYTES = 1 << 22  # read at once to count lines
 
 
 def find_task_errors(task: GeneratedTask | FilesTask, demands: DataRequirements = NO_REQUIREMENTS) -> list[str]:
@@ -111,3 +119,20 @@ def _is_complete(files: Sequence[FileCounts]) -> bool:
 
 def _format_error(key: str, error: DataError) -> str:
     return str(error) if str(error).startswith("task.") else f"{key}: {error}"
+
+
+def count_max_rows(path: Path, format: Format | None = None) -> int | None:
+    """Return the rows of a Parquet file, or the lines of a text file (an upper bound of its rows); None if unknown."""
+    if path.is_dir() or path.suffix == ".gz":
+        return None
+    if format == "parquet" or (format is None and path.suffix == ".parquet"):
+        import pyarrow.parquet as pq
+
+        return pq.ParquetFile(path).metadata.num_rows
+    lines, last = 1, b""
+    with open(path, "rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            # A line ends with \n, \r or \r\n.
+            lines += chunk.count(b"\n") + chunk.count(b"\r") - (last + chunk).count(b"\r\n")
+            last = chunk[-1:]
+    return lines

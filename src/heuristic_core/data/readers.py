@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from heuristic_core.common.errors import InputError
 from heuristic_core.config.tasks import Format, Quoting
 from heuristic_core.data.columns import (
     MAX_SHOWN_CHARACTERS,
@@ -72,7 +71,7 @@ def read_columns(
     except UnicodeDecodeError as error:
         description = _describe_encoding_error(path) if format in TEXT_FORMATS else None
         raise DataError(f"{path}: {description or f'not UTF-8 text ({error.reason})'}; save it as UTF-8") from None
-    except InputError:
+    except DataError:
         raise
     except Exception as error:  # parsers raise various exceptions on damaged files
         raise DataError(f"{path} cannot be read as {format}: {str(error) or type(error).__name__}") from None

@@ -83,7 +83,8 @@ def parse_studies(values: dict, origin: str | Path) -> dict[str, ConfiguredStudy
         origin: Its file; names of studies' files are relative to its folder.
 
     Raises:
-        InputError: If a configuration or imported file is invalid, or if two studies have the same name.
+        ConfigError: If a configuration is invalid, or if two studies have the same name.
+        InputError: If an imported file is invalid.
     """
     if IMPORT_KEYS.keys() & values.keys():
         return _parse_imports(values, origin)

@@ -107,7 +107,12 @@ def draw_donors(train: Encoded, count: int, seed: int, draw: int) -> Encoded:
 
 
 def predictions(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray]:
-    """Return the columns of table `predictions` from `subset` on, one row per pair; `logits` are [n, classes]."""
+    """Return the columns of table `predictions` from `subset` on, one row per pair; `logits` are [n, classes].
+
+    Args:
+        logits: [n, classes].
+        evaluation: The n pairs.
+    """
     subsets = evaluation.subsets
     sizes = [subset.stop - subset.start for subset in subsets]
     return {

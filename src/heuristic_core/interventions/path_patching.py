@@ -44,7 +44,12 @@ class PathEffects(NamedTuple):
 
 
 def donor_from_pairs(model: Model, donors: PairTensors) -> Donor:
-    """Return the donor that gives pair i the outputs of heads on `donors[i]`, a pair of equal length."""
+    """Return the donor that gives pair i the outputs of heads on `donors[i]`, a pair of equal length.
+
+    Args:
+        model: The model that runs the donors.
+        donors: A donor for each pair.
+    """
 
     def record_heads(index: Tensor) -> Source:
         recorder = Recorder(("head",))

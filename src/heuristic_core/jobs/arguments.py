@@ -157,6 +157,9 @@ def read_block(name: str, block, text: str):
         block: Pydantic model, or a union of models.
         text: The block as JSON, or the path of a configuration file.
 
+    Returns:
+        An instance of the block's model.
+
     Raises:
         argparse.ArgumentTypeError: If the block is invalid.
     """

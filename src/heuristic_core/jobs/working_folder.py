@@ -68,7 +68,7 @@ def describe_other_run() -> str | None:
     advice = "" if f" on {socket.gethostname()}," in holder else " Check on that machine that it has ended."
     return (
         f"A run that worked in this folder, {holder}, was killed and left it locked.{advice} "
-        "Run `snakemake --unlock`, then the same command: finished results are kept."
+        "`snakemake --unlock` unlocks it; then run the same command: finished results are kept."
     )
 
 

@@ -15,7 +15,7 @@ LOGGER = logging.getLogger(__name__)
 
 
 def load_config(folder: str | Path, **options):
-    """Load the configuration of a model.
+    """Load the configuration of a model, a ``PretrainedConfig``.
 
     Raises:
         InputError: The folder cannot be loaded.
@@ -27,7 +27,7 @@ def load_config(folder: str | Path, **options):
 
 
 def load_tokenizer(folder: str | Path):
-    """Load the tokenizer of a model.
+    """Load the tokenizer of a model, a ``PreTrainedTokenizerBase``.
 
     Raises:
         InputError: The folder cannot be loaded.
@@ -55,7 +55,7 @@ def load_classifier(folder: str | Path, new_head: bool = False, **options):
     base_prefix = f"{model.base_model_prefix}."
     head = {name for name in missing if not name.startswith(base_prefix) or name.startswith(f"{base_prefix}pooler.")}
     if unexpected := missing - head if new_head else missing:
-        raise _missing_weights_error(folder, unexpected)
+        raise InputError(_describe_missing_weights(folder, unexpected))
     if head:
         LOGGER.info("%s lacks %s: initialised at random from the seed", folder, ", ".join(sorted(head)))
     return model
@@ -75,7 +75,7 @@ def load_decoder(folder: str | Path, **options):
 
     model, missing = _load(AutoModelForCausalLM, folder, options)
     if missing:
-        raise _missing_weights_error(folder, missing)
+        raise InputError(_describe_missing_weights(folder, missing))
     return model
 
 
@@ -106,8 +106,8 @@ def _load(architecture, folder: str | Path, options: dict):
     return model, set(info["missing_keys"])
 
 
-def _missing_weights_error(folder: str | Path, names: Iterable[str]) -> InputError:
-    return InputError(f"{folder}: {summarise_weights(sorted(names))} missing from the weights, which would be random")
+def _describe_missing_weights(folder: str | Path, names: Iterable[str]) -> str:
+    return f"{folder}: {summarise_weights(sorted(names))} missing from the weights, which would be random"
 
 
 @contextlib.contextmanager

@@ -106,6 +106,13 @@ def run_with_record(main: Callable, *arguments) -> None:
     """Run a script's main function; if it succeeds, write the record that it set with `set_record`.
 
     A command without a record ends quietly when the reader of its output is gone, as after `| head`.
+
+    Args:
+        main: The function.
+        arguments: Its arguments.
+
+    Raises:
+        BrokenPipeError: If the reader of the output of a job with a record is gone.
     """
     try:
         try:

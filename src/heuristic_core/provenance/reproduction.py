@@ -127,16 +127,19 @@ def read_digests(file: Path) -> dict:
     """
     try:
         published = json.loads(file.read_text())
-        if missing := {"study", "arithmetic", "packages", "jobs"} - published.keys():
-            raise ValueError(f"it lacks {', '.join(sorted(missing))}")
-        return published
     except FileNotFoundError:
         raise InputError(
             f"{file}: no such file: this study has no published digests. To compare later runs with the current "
             "results, write them: make expected CONFIG=<configuration>"
         ) from None
     except ValueError as error:
-        raise InputError(f"{file} is damaged ({error}); restore it with git checkout -- {file}") from None
+        fault = str(error)
+    else:
+        missing = {"study", "arithmetic", "packages", "jobs"} - published.keys()
+        fault = f"it lacks {', '.join(sorted(missing))}" if missing else None
+    if fault:
+        raise InputError(f"{file} is damaged ({fault}); restore it with git checkout -- {file}")
+    return published
 
 
 def format_comparison(root: Path, file: Path, comparison: Comparison) -> str:

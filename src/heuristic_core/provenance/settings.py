@@ -14,6 +14,10 @@ _SEED_PATTERN = re.compile(r"(^|[-_])seeds?$")
 def settings(arguments: Sequence[str], paths: Iterable[str]) -> dict:
     """Return the settings on a command line, without private parts; `paths` (inputs and outputs) are left out.
 
+    Args:
+        arguments: Words of the command line.
+        paths: Inputs and outputs.
+
     Returns:
         Option without `--` -> value, parsed as JSON if possible; a list if there are several.
     """

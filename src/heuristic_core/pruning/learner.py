@@ -104,7 +104,12 @@ class Learner:
         self._rates = [group["lr"] for group in self._optimizer.param_groups]
 
     def draws(self, count: int, pairs: int) -> list[Draws]:
-        """Draw for the next `count` steps or fewer, and copy the draws to the device together."""
+        """Draw for the next `count` steps or fewer, and copy the draws to the device together.
+
+        Args:
+            count: Number of steps.
+            pairs: Number of pairs to draw from.
+        """
         settings, runs = self._settings, self.runs
         steps = range(self.step, min(self.step + count, self.steps))
         shape = (settings.gate_draws, self._size)
@@ -120,7 +125,12 @@ class Learner:
         return [Draws(*row) for row in zip(steps, index, device_noise, device_targets, strict=True)]
 
     def compute_gradients(self, draw: Draws, divergence: Divergence) -> Tensor:
-        """Compute the gradients of one step on log_alpha and lambdas; return its trace values, float32 [runs, 6]."""
+        """Compute the gradients of one step on log_alpha and lambdas; return its trace values, float32 [runs, 6].
+
+        Args:
+            draw: The draws of the step.
+            divergence: Computes KL divergence and its gradient for gates.
+        """
         z = sample_gates(self.log_alpha[:, None], draw.noise)  # [runs, draws, components]
         if self.is_free is not None:
             z = z * self.is_free[:, None]

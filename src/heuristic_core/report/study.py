@@ -1,12 +1,11 @@
 """Values of a study's report: claims, figures, tables, settings and run times."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from heuristic_core.report.claims import Claim, count_verdicts, count_verdicts_by_seed, group_claims
 from heuristic_core.report.exhibits import Exhibit
-from heuristic_core.report.runs import summarise_scripts
 from heuristic_core.report.settings import group_settings
 from heuristic_core.report.views import VIEW_CONFIG, load_library
 from heuristic_core.stats.estimates import NOT_RUN, TOO_FEW
@@ -37,6 +36,22 @@ class ReportData(NamedTuple):
     absent: Sequence[str] = ()
 
 
+class Script(NamedTuple):
+    """Run times of one script's jobs.
+
+    Attributes:
+        name: Name of the script.
+        jobs: Number of jobs.
+        total: Sum of their run times, seconds, also of jobs that ran at the same time.
+        longest: Longest run time, seconds.
+    """
+
+    name: str
+    jobs: int
+    total: float
+    longest: float
+
+
 def study_values(data: ReportData, exhibits: Sequence[Exhibit]) -> dict:
     """Return the variables of template study.html.j2.
 
@@ -65,6 +80,19 @@ def study_values(data: ReportData, exhibits: Sequence[Exhibit]) -> dict:
         "scripts": summarise_scripts(data.records),
         "versions": data.versions,
     }
+
+
+def summarise_scripts(records: Iterable[Mapping]) -> list[Script]:
+    """Summarise run times by script, longest total first.
+
+    Args:
+        records: One record for each job.
+    """
+    seconds: dict[str, list[float]] = {}
+    for record in records:
+        seconds.setdefault(record["script"], []).append(record["seconds"])
+    summaries = [Script(name, len(times), sum(times), max(times)) for name, times in seconds.items()]
+    return sorted(summaries, key=lambda script: (-script.total, script.name))
 
 
 def _undecidable(claim: Claim) -> bool:

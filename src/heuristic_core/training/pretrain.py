@@ -101,6 +101,10 @@ def predict_masked(model, text: MaskedText) -> Tensor:
 def accuracies(model, text: MaskedText) -> dict[str, float | None]:
     """Compute the percentage of masked words predicted correctly.
 
+    Args:
+        model: A ``BertForMaskedLM``.
+        text: Pairs with masked words.
+
     Returns:
         By "copied", words that also occur in the other sentence, and "other"; None without such words.
     """

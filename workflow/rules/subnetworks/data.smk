@@ -28,7 +28,8 @@ if DOWNLOAD_BLOCKS:
 SENTENCES = f"{LAYOUT.data}/sentences/train.parquet"
 # Stop if a source file is missing, even after it was read: otherwise the job would delete its results before it fails,
 # and everything would be made again. Copied results need no sources, and `fetch` may run before the user adds files.
-# Snakemake does not know its targets yet, so they are read from the command line.
+# Targets are read from the command line: `workflow.dag_settings` is set after the rules are read, and Snakemake shows
+# errors of input functions, which it calls later, with a traceback.
 IS_FETCH_RUN = any(re.fullmatch(r"(\w+_)?fetch", word) for word in sys.argv)
 RESULTS_WERE_COPIED = os.path.exists(SENTENCES) and not os.path.exists(ORIGIN_MARKER)
 if workflow.is_main_process and not (IS_FETCH_RUN or RESULTS_WERE_COPIED or config.keys() & {*EXPERIMENT.commands}):

@@ -12,6 +12,14 @@ from heuristic_core.experiments.extractive_structures.tables import TABLES
 from heuristic_core.plan.needs import Need
 from heuristic_core.study.experiment import Experiment
 
+REFERENCE_HEAD = """# Settings of extractive structures
+
+This page is written by `make docs` from the pydantic models of the experiment and of the library. Do not edit it.
+What a file of a study is, what *none* and `required` mean and how files override each other is in the
+[configuration reference](configuration.md).
+[Extractive structures](extractive-structures.md) has the measures that the settings are of.
+"""
+
 
 class ExtractiveStructures(Experiment):
     """Extractive structures learned in pre-training (arXiv 2412.04614)."""
@@ -62,9 +70,7 @@ class ExtractiveStructures(Experiment):
 
     def make_reference(self) -> ReferencePage:
         """Return the texts of the settings page that the settings lack."""
-        from heuristic_core.experiments.extractive_structures.reference import REFERENCE
-
-        return REFERENCE
+        return ReferencePage("configuration-extractive-structures.md", REFERENCE_HEAD, ExtractiveStudy)
 
 
 EXPERIMENT = ExtractiveStructures()

@@ -56,7 +56,12 @@ class FullModel(NamedTuple):
 
 @torch.no_grad()
 def run_full_model(model: Parameters, queries: Queries) -> FullModel:
-    """Run a model on questions and compute the values that pruning needs."""
+    """Run a model on questions and compute the values that pruning needs.
+
+    Args:
+        model: Parameters of the model.
+        queries: The questions.
+    """
     result, mask = run(model, queries.tokens), mask_prompts(queries)
     contexts, mlps = ([getattr(layer, name)[mask].mean(0) for layer in result.layers] for name in ("context", "mlp"))
     return FullModel(model, queries, _answer_log_probs(result.logits, queries), contexts, mlps)
@@ -154,7 +159,12 @@ def learn_gates(full: FullModel, settings: Pruning, purpose: str, seed: int) -> 
 
 
 def prune_greedily(full: FullModel, count: int) -> list[int]:
-    """Remove components one by one, each time the one that raises the KL least, until `count` are left."""
+    """Remove components one by one, each time the one that raises the KL least, until `count` are left.
+
+    Args:
+        full: The full model and its answers.
+        count: Number of components to keep.
+    """
     layers, parts = full.shape
     kept = list(range(layers * parts))
     while len(kept) > count:

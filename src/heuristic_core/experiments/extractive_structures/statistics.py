@@ -12,7 +12,12 @@ WHOLE = "whole"
 
 @statistic
 def rank_of_facts(evidence: Evidence, corpus: str = WHOLE) -> Estimate:
-    """Return the mean rank of facts after they are taught, of the worst model and hop."""
+    """Return the mean rank of facts after they are taught, of the worst model and hop.
+
+    Args:
+        evidence: Tables of the study.
+        corpus: Corpus of pre-training.
+    """
     return _find_worst_model({f"{hop} hop": evidence.ranks_after_teaching(hop, corpus, "facts") for hop in HOPS})
 
 
@@ -44,7 +49,12 @@ def rank_taught_by_order(evidence: Evidence, order: str, stage: int | None = Non
 
 @statistic
 def rank_in_localisation(evidence: Evidence, part: str) -> Estimate:
-    """Return the mean rank of test names' facts or of learned implications, of the worst model of localisation."""
+    """Return the mean rank of test names' facts or of learned implications, of the worst model of localisation.
+
+    Args:
+        evidence: Tables of the study.
+        part: facts or implications.
+    """
     rows = evidence.table("extractive_localisation").drop_duplicates("seed")  # both kinds are of one model
     return _find_worst_model({part: rows.set_index("seed")[f"{part}_rank"].astype(float)}, "rank")
 
@@ -145,7 +155,12 @@ def rank_by_graft(evidence: Evidence, weights: str, less: str, part: str = IMPLI
 
 @statistic
 def stored_where_read(evidence: Evidence, kind: str) -> Estimate:
-    """Estimate r, within tokens, between where implications are stored and which components process other facts."""
+    """Estimate r, within tokens, between where implications are stored and which components process other facts.
+
+    Args:
+        evidence: Tables of the study.
+        kind: Kind of component: head or mlp.
+    """
     rows = evidence.table("extractive_localisation")
     rows = rows[rows["kind"] == kind]
     _require_r(rows, what := f"r within tokens of informative and downstream scores of {kind}s")

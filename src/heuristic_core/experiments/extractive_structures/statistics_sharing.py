@@ -15,7 +15,12 @@ Strata = dict[tuple, tuple[np.ndarray, np.ndarray]]  # paired ranks by seed, kin
 
 @statistic
 def shared_heads_beyond_chance(evidence: Evidence, part: str) -> Estimate:
-    """Estimate how many heads all learned subnetworks share beyond chance, for the hop with fewer."""
+    """Estimate how many heads all learned subnetworks share beyond chance, for the hop with fewer.
+
+    Args:
+        evidence: Tables of the study.
+        part: Questions that subnetworks were found on: facts or implications.
+    """
     rows = evidence.table("extractive_sharing")
     rows = rows[rows["part"] == part].dropna(subset="observed")
     excess = by_hop(rows.assign(value=rows["observed"] - rows["expected"]), "value")

@@ -193,6 +193,10 @@ class Learner:
     def advance(self, examples: Examples, order: tuple[str, int]) -> float:
         """Take a step on a batch and return its loss.
 
+        Args:
+            examples: The batch.
+            order: Purpose and seed of the order of examples, for messages.
+
         Raises:
             DivergenceError: If the loss is not finite; the step is not taken.
         """

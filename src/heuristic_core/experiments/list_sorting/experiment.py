@@ -15,6 +15,14 @@ from heuristic_core.study.experiment import Experiment
 
 SETTING_KEYS = {"sorting": ""}  # the blocks of a condition
 
+REFERENCE_HEAD = """# Settings of list sorting
+
+This page is written by `make docs` from the pydantic models of the experiment and of the library. Do not edit it.
+What a file of a study is, what *none* and `required` mean and how files override each other is in the
+[configuration reference](configuration.md).
+[List sorting](list-sorting.md) has the measures that the settings are of.
+"""
+
 
 class ListSorting(Experiment):
     """Structure development in list-sorting transformers (arXiv 2501.18666)."""
@@ -68,9 +76,7 @@ class ListSorting(Experiment):
 
     def make_reference(self) -> ReferencePage:
         """Return the texts of the settings page that the settings lack."""
-        from heuristic_core.experiments.list_sorting.reference import REFERENCE
-
-        return REFERENCE
+        return ReferencePage("configuration-list-sorting.md", REFERENCE_HEAD, SortingStudy)
 
 
 EXPERIMENT = ListSorting()

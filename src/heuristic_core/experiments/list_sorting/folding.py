@@ -56,7 +56,12 @@ def measure_folding(parameters: Parameters, tokens: Tensor) -> Folding:
 
 
 def final_scales(p: Parameters, forward: ForwardPass) -> Tensor:
-    """Return what the final LayerNorm multiplies by at every sorted number, [M, B, L]; 1 without LayerNorm."""
+    """Return what the final LayerNorm multiplies by at every sorted number, [M, B, L]; 1 without LayerNorm.
+
+    Args:
+        p: Parameters of M models.
+        forward: Their forward pass.
+    """
     if "final_gain" not in p:
         return torch.ones(forward.residual.shape[:-1], dtype=torch.float64)
     total = forward.residual + torch.einsum("mblhw,mhwd->mbld", forward.contexts, p["output"])

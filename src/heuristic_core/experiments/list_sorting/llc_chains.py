@@ -115,6 +115,10 @@ def chain_rows(full: Sequence[Chain], half: Sequence[Chain]) -> list[dict]:
     """Return a row of diagnostics for each chain.
 
     Its mean is over all draws, whether or not checks pass, and None if the chain diverged.
+
+    Args:
+        full: Chains at the configured step size.
+        half: Chains at half the step size.
     """
     rows = []
     for kind, chains in (("full", full), ("half", half)):
@@ -129,7 +133,12 @@ def chain_rows(full: Sequence[Chain], half: Sequence[Chain]) -> list[dict]:
 
 
 def explain_divergence(chains: Sequence[Chain], checks: Checks) -> str:
-    """Return why chains ended before their last draw."""
+    """Return why chains ended before their last draw.
+
+    Args:
+        chains: All chains of a model.
+        checks: Checks that the chains were run with.
+    """
     steps = [chain.end_step for chain in chains if chain.end_step is not None]
     if not any(steps):
         return "the loss at w0 is not finite, or varies between batches by more than the chains' bound"

@@ -1,6 +1,7 @@
 """Count what the jobs of one condition compute before they run: lists, operations, memory.
 
-Each forward pass of a list counts. `tests/test_list_sorting_plan.py` counts the passes of jobs that run.
+Each forward pass of a list counts. `tests/test_list_sorting_plan.py` counts the passes of jobs that run. The work of
+:mod:`heuristic_core.plan.devices` has no place here: a `Shape` has feed-forward layers and queries at every token.
 """
 
 from typing import NamedTuple

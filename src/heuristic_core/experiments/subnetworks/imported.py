@@ -127,7 +127,8 @@ class PublishedResults(ImportedSubnetworks):
         """Read the published results of a task.
 
         Raises:
-            InputError: If a setting or a file is invalid.
+            ConfigError: If a setting is invalid.
+            InputError: If a file is invalid.
         """
         settings = validate(PublishedSettings, values, origin)
         sources = {source.task: source for source in read_studies(settings.folder, settings.groups)}

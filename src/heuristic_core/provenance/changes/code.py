@@ -14,7 +14,7 @@ LOCK = Path("envs/requirements.txt")
 
 
 class _UnknownCodeError(Exception):
-    """The record names no commit, or git cannot read it."""
+    """Git cannot read the commit of a record."""
 
 
 def find_changed_code(
@@ -32,15 +32,16 @@ def find_changed_code(
         Paths in the checkout, and packages with both versions; what may have changed if the old code is unknown.
     """
     script, commit = Path("workflow/scripts") / f"{job.script}.py", record["commit"]
+    unknown = [f"{script}, a module that it imports, or a locked package"]
+    if not commit:
+        return unknown
     try:
-        if not commit:
-            raise _UnknownCodeError
         files = _source_files(checkout / script, *find_drawing_modules(job))
         changes = [str(file) for file in _changed_files(checkout, commit) if checkout / file in files]
         changes = [file for file in changes if _differs(checkout, commit, file)]
         changes += _changed_packages(checkout, commit, files)
     except _UnknownCodeError:
-        return [f"{script}, a module that it imports, or a locked package"]
+        return unknown
     if record["dirty"]:
         changes.append(f"possibly files with uncommitted changes (commit {commit[:8]}) when {job.outputs[0]} was made")
     return changes or [f"{script}, or a module that it imports"]

@@ -1,6 +1,5 @@
 """Write the squares of the first integers."""
 
-import heuristic_core.experiments.made.tables  # noqa: F401  registers the schemas
 from heuristic_core.experiments.made.jobs import write_squares
 
 from heuristic_core.jobs.job import job

@@ -148,8 +148,8 @@ def draw_matched_sets(
         seed: Seed of the draws.
         core: Set that is never drawn.
 
-    Yields:
-        Component indices of each set.
+    Returns:
+        Iterator over the sets, each as component indices.
     """
     sizes = Counter(map(int, layers.split("+")))
     pools = [([head for head in heads if head // per_layer == layer], size) for layer, size in sizes.items()]

@@ -59,6 +59,10 @@ def compute_group_means(rows: pd.DataFrame, subsets: Collection[str] | None = No
 def compute_j(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Compute J, points, of each model (or model and family) that the columns `keys` identify.
 
+    Args:
+        rows: Rows of table "accuracy" or of one like it.
+        keys: The columns.
+
     Returns:
         The columns `keys`, group and accuracy.
     """

@@ -157,7 +157,12 @@ def _selecting_measure(pairs: pd.DataFrame, subsets: Collection[str] | None) -> 
 
 
 def select_ends(learned: Mapping[int, Kept], measure: Callable[[Kept], float]) -> Ends:
-    """Select H and M among at least two learned subnetworks; ties go to the lowest seed."""
+    """Select H and M among at least two learned subnetworks; ties go to the lowest seed.
+
+    Args:
+        learned: Components by pruning seed.
+        measure: Measure of a subnetwork; H has the lowest value, M the highest.
+    """
     values = {seed: measure(learned[seed]) for seed in sorted(learned)}
     low = min(values, key=values.get)
     high = max((seed for seed in values if seed != low), key=values.get)

@@ -45,7 +45,12 @@ def mask_fit(random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | N
 
 
 def fit_coefficients(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Fit an intercept and a coefficient for each head by least squares: [1 + heads, values]."""
+    """Fit an intercept and a coefficient for each head by least squares: [1 + heads, values].
+
+    Args:
+        inside: Whether a mask keeps a head, bool [masks, heads].
+        values: Values to fit, [masks, values].
+    """
     return np.linalg.lstsq(build_design(inside), values, rcond=None)[0]
 
 

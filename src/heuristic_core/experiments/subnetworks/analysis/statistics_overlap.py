@@ -141,6 +141,9 @@ def _curves(evidence: Evidence) -> dict[str, pd.DataFrame]:
     """Return mean accuracy over fine-tuning, percent, [steps, groups], by model.
 
     The models are, in order, "none" (no lesion), without overlap heads, and without random heads.
+
+    Raises:
+        NotComputable: If no model was fine-tuned without overlap or random heads, or evaluated out of domain.
     """
     if evidence.tables.get("lesions") is None:
         raise NotComputable("nothing was fine-tuned without heads; set lesion, as config/lesion/overlap.yaml does")

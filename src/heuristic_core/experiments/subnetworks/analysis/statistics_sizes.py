@@ -124,7 +124,11 @@ def share_with_rising_size(evidence: Evidence) -> Estimate:
 
 
 def _range(curve: Curve) -> Curve:
-    """Return the range of a curve over the steps where it is defined, as a single row."""
+    """Return the range of a curve over the steps where it is defined, as a single row.
+
+    Raises:
+        TooFewUnits: If it is defined at fewer than two steps.
+    """
     if len(curve.defined()) < 2:
         raise TooFewUnits(f"defined at {len(curve.defined())} checkpoints: {curve.description}")
     known = (~np.isnan(curve.lower_bound)).sum(axis=0) >= 2
@@ -142,6 +146,9 @@ def _share(curves: Sequence[Curve], holds: Callable[[np.ndarray], np.ndarray], c
         curves: A row for each measure.
         holds: Returns whether values hold.
         certain_end: The end of the possible values, `LOWEST` or `HIGHEST`, at which a seed holds certainly.
+
+    Raises:
+        TooFewUnits: If fewer than `MIN_FOR_SHARE` seeds have a value.
     """
     known = np.all([~np.isnan(curve.lower_bound[0]) for curve in curves], axis=0)
     detail = "; ".join(curve.description for curve in curves)

@@ -83,6 +83,10 @@ def select_subnetworks(accuracy: pd.DataFrame, step: int, sparsity: float, seeds
 def average_subsets(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Average over the subsets of each `by`, unweighted, with an interval; null if a subset's value is null.
 
+    Args:
+        rows: Rows with accuracy and its interval, percent, one for each subset.
+        by: Columns that identify what is averaged.
+
     Returns:
         Columns `by`, "subsets" (their number), "accuracy", "low" and "high".
     """

@@ -130,8 +130,10 @@ def _make_card(origin, source, step, groups, accuracy, runs, subnetwork) -> str:
 def _replace_on_success(folder: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
     """Replace a folder if the block succeeds.
 
-    Yields an empty folder, which replaces `folder` at the end, and a function that keeps the old folder instead. A
-    killed job leaves the old folder, the new one or, between two renames, neither.
+    A killed job leaves the old folder, the new one or, between two renames, neither.
+
+    Yields:
+        An empty folder, which replaces `folder` at the end, and a function that keeps the old folder instead.
     """
     partial, old = (folder.with_name(f".{folder.name}.{name}") for name in ("partial", "old"))
     for leftover in (partial, old):
