@@ -25,8 +25,6 @@ from heuristic_core.training.saved_state import digests, load_state, save_state
 
 WATCH = str(ROOT / "workflow" / "fork_server" / "watch.py")
 
-# ---- saved states
-
 
 @pytest.fixture
 def state(tmp_path):

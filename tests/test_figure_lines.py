@@ -6,6 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
+from heuristic_core.figures.panels import spread_labels
 from heuristic_core.figures.roles import Role
 
 LOOKS = {"b": Role("second", "#D55E00", "^", "--"), "a": Role("first", "#0072B2", "o")}
@@ -66,3 +67,7 @@ def test_a_legend_has_every_look():
         ("second", "^"),
         ("first", "o"),
     ]
+
+
+def test_labels_are_spread_out_in_their_order():
+    assert spread_labels([50, 50, 99, 100], 4, high=102).tolist() == [50, 54, 98, 102]

@@ -16,7 +16,6 @@ from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.config.analysis import Counterpart
 from heuristic_core.experiments.subnetworks.figures import draw, write
 from heuristic_core.experiments.subnetworks.figures.targets import TARGETS, drawing_module
-from heuristic_core.figures.panels import spread_labels
 from heuristic_core.figures.targets import target_files
 from heuristic_core.stats.seeds import mean_interval
 
@@ -276,10 +275,6 @@ def test_empty_tables_are_refused_by_name(tables, name):
 def test_an_unknown_subset_is_refused(tables):
     with raises(ValueError, "figure02", "nowhere"):
         draw("figure02", tables, Figure(subsets=["in_domain", "nowhere"]), CONTEXT)
-
-
-def test_labels_are_spread_out_in_their_order():
-    assert spread_labels([50, 50, 99, 100], 4, high=102).tolist() == [50, 54, 98, 102]
 
 
 @pytest.mark.slow

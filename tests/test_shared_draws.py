@@ -8,7 +8,7 @@ from scipy import stats
 from test_degenerate import run_rows
 
 from heuristic_core.experiments.subnetworks.analysis import statistics_accuracy
-from heuristic_core.experiments.subnetworks.analysis.statistics_spread import _share
+from heuristic_core.experiments.subnetworks.analysis.shares import estimate_share
 from heuristic_core.stats.estimates import DoesNotApply
 from heuristic_core.stats.verdicts import combine_seeds, decide_verdict
 
@@ -24,7 +24,7 @@ def test_shares_of_subnetworks_over_fine_tuning_runs_with_the_same_draws(runs, c
     for _ in range(count := amount(480)):
         shared = np.sqrt(correlation) * rng.normal(size=SUBNETWORKS)
         latent = shared + np.sqrt(1 - correlation) * rng.normal(size=(runs, SUBNETWORKS))
-        estimates = [_share(counts, counts, counts, "") for counts in latent > 0]
+        estimates = [estimate_share(counts, counts, counts, "") for counts in latent > 0]
         decided += decide_verdict(combine_seeds(estimates, "> 50 %", "fine-tuning seeds"), "> 50 %") != "not clear"
     assert decided <= by_chance(count)
 
