@@ -168,7 +168,8 @@ def simulate_controls(rng, pairs, learned, random, chosen):
         **cell, subset="a", group="id", family=None, template=None, pair=np.tile(range(PAIRS), right.shape[1]),
         accuracy=100 * right.T.ravel(),
     )  # fmt: skip
-    controls = compute_controls(drawn, Analysis(bootstrap=200)).set_index("control")
+    controls = compute_controls(drawn, Analysis(bootstrap=200))
+    controls = controls[controls["subset"].isna()].set_index("control")
     return [controls.loc[name, ["difference_low", "difference_high"]].tolist() for name in ("random", "importance")]
 
 
