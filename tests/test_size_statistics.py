@@ -57,10 +57,10 @@ def cmd_rows(seeds=SEEDS, reach=0.0, **groups):
                 yield row | {"seed": seed, "cmd": cmd, "reach": None if cmd is None else reach}
 
 
-def evidence(of_size, of_cmd, seeds=SEEDS, reach=0.0):
+def evidence(size_groups, cmd_groups, seeds=SEEDS, reach=0.0):
     tables = {
-        "effective_size": make_frame("effective_size", size_rows(seeds, **of_size)),
-        "circuit_performance": make_frame("circuit_performance", list(cmd_rows(seeds, reach, **of_cmd))),
+        "effective_size": make_frame("effective_size", size_rows(seeds, **size_groups)),
+        "circuit_performance": make_frame("circuit_performance", list(cmd_rows(seeds, reach, **cmd_groups))),
     }
     return Evidence(CONTEXT, {name: table for name, table in tables.items() if len(table)})
 
@@ -114,10 +114,12 @@ def test_evaluation_pairs_make_seeds_uncertain():
 
 @pytest.mark.parametrize("statistic", [FLAT, RISING])
 def test_five_seeds_are_too_few(statistic):
-    of_size = {group: {step: (full, row[:5]) for step, (full, row) in steps.items()} for group, steps in SIZES.items()}
-    of_cmd = {group: {step: cmd and cmd[:5] for step, cmd in steps.items()} for group, steps in CMD.items()}
+    size_groups = {
+        group: {step: (full, row[:5]) for step, (full, row) in steps.items()} for group, steps in SIZES.items()
+    }
+    cmd_groups = {group: {step: cmd and cmd[:5] for step, cmd in steps.items()} for group, steps in CMD.items()}
     with raises(TooFewUnits, 5, 6):
-        statistic(evidence(of_size, of_cmd, seeds=SEEDS[:5]))
+        statistic(evidence(size_groups, cmd_groups, seeds=SEEDS[:5]))
 
 
 @pytest.mark.parametrize("statistic", [FLAT, RISING])

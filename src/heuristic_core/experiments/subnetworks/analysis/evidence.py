@@ -7,7 +7,7 @@ import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, J, compute_group_means
 from heuristic_core.experiments.subnetworks.analysis.degenerate import describe_unsound_cells, identical
-from heuristic_core.experiments.subnetworks.analysis.outcomes import select_sound
+from heuristic_core.experiments.subnetworks.analysis.outcomes import select_sound, with_collapses
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.estimates import DoesNotApply, FailedRuns, NotComputable, TooFewUnits
 from heuristic_core.tables.columns import RUN
@@ -69,11 +69,6 @@ class Evidence:
         if (components := self.tables.get("components")) is not None and not components.empty:
             for number, cell in identical(components, runs, self.context, *cells):
                 raise TooFewUnits(f"all {number} pruning seeds gave the same subnetwork at {cell}")
-
-    def with_collapsed_runs(self) -> "Evidence":
-        """Return the same evidence in which a collapsed run is no fault, for claims that collapses decide."""
-        runs = self.tables.get("runs")
-        return self if runs is None else replace(self, tables=self.tables | {"runs": runs.assign(collapsed=False)})
 
     def chance(self) -> float | None:
         """Return the in-domain accuracy, percent, of always predicting the most frequent label after merging.
@@ -158,6 +153,23 @@ class Evidence:
         rows = self.cell(table, sparsity)
         rows = self.select_analysed(rows[rows["group"] == group]).dropna(subset="accuracy")
         return require_rows(rows, f"{_describe(group)} at {sparsity} sparsity")
+
+    def spread_with_collapses(self, table: str, group: str, sparsity: str) -> pd.DataFrame:
+        """Return the rows of a :meth:`spread` with those of collapsed runs, marked in a bool column "collapsed".
+
+        Args:
+            table: "accuracy" or "group_accuracy".
+            group: A group, or J.
+            sparsity: "mid" or "high".
+
+        Raises:
+            NotComputable: If there are no such rows.
+            FailedRuns: If at least half of the runs failed or missed their target.
+        """
+        if (runs := self.tables.get("runs")) is None:
+            return with_collapses(self.spread(table, group, sparsity), runs)
+        tolerant = replace(self, tables=self.tables | {"runs": runs.assign(collapsed=False)})
+        return with_collapses(tolerant.spread(table, group, sparsity), runs)
 
     def full(self, group: str, step: int | None = None) -> pd.Series:
         """Return the full model's row of table "group_accuracy".

@@ -14,7 +14,6 @@ from heuristic_core.stats.seeds import PRUNING_SEEDS
 # Required from saturation on: evaluations, and share of the training steps. With less, a model that is still learning
 # would look saturated, because the best value of a steady rise is its last.
 MIN_PLATEAU, MIN_PLATEAU_SHARE = 3, 1 / 3
-MIN_SUBNETWORKS = 9  # required for an interval of a mean over pruning seeds
 
 
 @statistic

@@ -186,7 +186,8 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
     one_by_one, full = -row["change"] - row["interaction"], row["accuracy"] - row["change"]
     if of == "accuracy" and one_by_one >= full:
         raise DoesNotApply(
-            f"one by one, heads of {row['ablation']} cost {one_by_one:.1f} of {full:.1f} {LABELS[group]}"
+            f"ablated one by one, the heads of {row['ablation']} cost {one_by_one:.1f} points of {LABELS[group]}, and "
+            f"the full model has {full:.1f}"
         )
     n = None if pd.isna(row["n"]) else int(row["n"])
     detail = f"{row['ablation']}: {row['change']:+.1f} points {LABELS[group]} together"

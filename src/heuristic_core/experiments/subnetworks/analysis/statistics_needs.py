@@ -7,7 +7,6 @@ import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, J
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
-from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
 from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
 
 
@@ -51,9 +50,7 @@ def share_keeping_task(evidence: Evidence, sparsity: str) -> Estimate:
     """
     known_chance, full = evidence.chance(), evidence.full(ID)["accuracy"]
     chance = 0.0 if known_chance is None else known_chance
-    rows = with_collapses(
-        evidence.with_collapsed_runs().spread("group_accuracy", ID, sparsity), evidence.tables.get("runs")
-    )
+    rows = evidence.spread_with_collapses("group_accuracy", ID, sparsity)
     keeping = (rows["accuracy"] > chance + (full - chance) / 2) & ~rows["collapsed"]
     above = "" if known_chance is None else " above chance"
     detail = f"{keeping.sum()} of {len(keeping)} {sparsity}-sparsity subnetworks keep half of ID accuracy{above}"

@@ -11,7 +11,6 @@ from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
-from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
 from heuristic_core.experiments.subnetworks.analysis.shares import MIN_FOR_SHARE, estimate_share
 from heuristic_core.stats.differences import median_difference_interval
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, TooFewUnits, statistic
@@ -85,9 +84,8 @@ def share_near_full(
     chance = accuracy - evidence.above_chance(accuracy) if group == ID and percent < 100 else 0.0
     if accuracy <= chance:
         raise DoesNotApply(f"the full model is {accuracy - chance:.1f} points above chance on {group}")
-    rows = _require(evidence.with_collapsed_runs().spread("group_accuracy", group, sparsity), MIN_FOR_SHARE)
-    collapsed = with_collapses(rows, evidence.tables.get("runs"))["collapsed"].to_numpy()
-    change = rows["accuracy"] - accuracy
+    rows = _require(evidence.spread_with_collapses("group_accuracy", group, sparsity), MIN_FOR_SHARE)
+    change, collapsed = rows["accuracy"] - accuracy, rows["collapsed"]
     low, high = _or_value(rows["change_low"], change), _or_value(rows["change_high"], change)
     values = [accuracy if pd.isna(value) else value for value in (accuracy, full["low"], full["high"])]
     losses = [points + (1 - percent / 100) * (value - chance) for value in values]
