@@ -55,7 +55,7 @@ def test_libraries_that_compute_otherwise_are_named():
         assert mentions(error, library, kind)
     newer = any(mentions(departure, "numpy", "X86_V4") for departure in departures)
     assert newer == (" avx512bw " in Path("/proc/cpuinfo").read_text())
-    for kind in ("oneDNN", "2 threads"):  # settle changes these itself
+    for kind in ("oneDNN", "2 threads", "products by MKL"):  # enforce changes these itself
         assert any(mentions(departure, "torch", kind) for departure in departures) and kind not in error
     assert all(f"{name}={value}" in error for name, value in PORTABLE_VARIABLES.items())
     assert mentions(error, "arithmetic", "native")
@@ -65,8 +65,9 @@ def test_libraries_that_compute_otherwise_are_named():
 @portable
 def test_what_was_prepared_is_no_departure():
     result, chosen = checked(**PORTABLE_VARIABLES).splitlines()
-    threads, library = ast.literal_eval(result)
-    assert mentions(threads, "torch", 2) and mentions(library, "torch", "oneDNN") and chosen == PORTABLE
+    threads, library, products = ast.literal_eval(result)
+    assert mentions(threads, "torch", 2) and mentions(library, "torch", "oneDNN") and mentions(products, "torch", "MKL")
+    assert chosen == PORTABLE
 
 
 @portable
@@ -75,7 +76,7 @@ def test_builds_that_do_not_tell_what_they_compute_with_are_named(monkeypatch):
     monkeypatch.setattr(arithmetic, "_mkl_branch", lambda torch: None)
     monkeypatch.setattr(arithmetic, "_openblas", lambda: [("numpy", None), ("scipy", "Haswell")])
     assert arithmetic.unverifiable_packages() == ["numpy", "torch"]
-    assert not any("MKL" in mismatch or "OpenBLAS" in mismatch for mismatch in arithmetic.mismatches())
+    assert not any("MKL computes" in mismatch or "OpenBLAS" in mismatch for mismatch in arithmetic.mismatches())
 
 
 @pytest.mark.slow
