@@ -92,7 +92,7 @@ def enforce(arithmetic: str, may_restart: bool) -> str:
     if torch := sys.modules.get("torch"):
         torch.backends.mkldnn.enabled = False  # oneDNN compiles for this processor
         torch.set_num_threads(1)
-        products.use_openblas()
+        products.use_openblas(torch)
     check_arithmetic(arithmetic)
     if names := unverifiable_packages():
         LOGGER.warning("%s: instructions of these builds are unknown; compare their results", ", ".join(names))

@@ -6,17 +6,20 @@ branch of MKL that does (docs/decisions/portable-arithmetic.md).
 
 import warnings
 from functools import cache
+from types import ModuleType
 
 
 @cache
-def use_openblas():
+def use_openblas(torch: ModuleType):
     """Let numpy compute all later `mm`, `bmm` and `addmm` of torch on CPUs, forward and backward, in this process.
+
+    Args:
+        torch: The module, which this one does not import: most jobs do without it.
 
     Returns:
         The registration, which lasts as long as the process.
     """
-    import numpy as np  # both here: the environment may still have to be prepared when this module is imported
-    import torch
+    import numpy as np  # here: the environment may still have to be prepared when this module is imported
 
     def multiply(a, b):
         return torch.from_numpy(np.matmul(a.detach().numpy(), b.detach().numpy()))
