@@ -22,11 +22,11 @@ ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
 EXPERIMENT = ROOT / "src" / "heuristic_core" / "experiments" / "subnetworks"
 CLAIMS = EXPERIMENT / "claims.yaml"
-# Every study of the heuristic core; files that name several studies, or another experiment, are none.
+# Every study of the heuristic core; files of several studies, of another experiment or that add to a study are not.
 STUDY_FILES = [
     str(path.relative_to(ROOT))
     for path in (ROOT / "config.yaml", *sorted(ROOT.glob("config/*.yaml")))
-    if not {"studies", "experiment"} & yaml.safe_load(path.read_text()).keys()
+    if "study" in (settings := yaml.safe_load(path.read_text())) and "experiment" not in settings
 ]
 
 

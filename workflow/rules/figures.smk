@@ -16,10 +16,7 @@ for name in AVAILABLE_TARGETS:
         name:
             name
         input:
-            tables=[
-                *map(LAYOUT.table, TARGETS[name].tables),
-                *(LAYOUT.table(table) for table in TARGETS[name].optional_tables if table in TABLES),
-            ],
+            tables=EXPERIMENT.list_figure_inputs(name, STUDY),
         output:
             files=[
                 report(path, caption=CAPTIONS[name], category="Figures and tables") if is_report_file(path) else path
@@ -27,6 +24,7 @@ for name in AVAILABLE_TARGETS:
             ],
         log:
             LAYOUT.log(f"figures/{name}"),
+        priority: 3
         group:
             "tables"
         params:

@@ -56,5 +56,8 @@ def make_claims_job(judge: Callable[[str, Mapping[str, pd.DataFrame], list], pd.
 
 
 def read_by_name(paths: list[str]) -> dict[str, pd.DataFrame]:
-    """Return the tables in files (Parquet), by the files' names without extension."""
-    return {Path(path).stem: read_table(path) for path in paths}
+    """Return the tables in files (Parquet), by the files' names without extension; parts of one name are joined."""
+    parts: dict[str, list[pd.DataFrame]] = {}
+    for path in paths:
+        parts.setdefault(Path(path).stem, []).append(read_table(path))
+    return {name: pd.concat(tables, ignore_index=True) if tables[1:] else tables[0] for name, tables in parts.items()}

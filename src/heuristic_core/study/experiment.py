@@ -132,6 +132,16 @@ class Experiment(ABC):
         """Return why a study cannot have a target, or None if it can."""
         return self.targets[name].find_missing(name, study, self.list_tables(study))
 
+    def list_figure_inputs(self, name: str, study: Study) -> list[str]:
+        """Return the files of tables that a target is drawn from."""
+        target, existing = self.targets[name], self.list_tables(study)
+        optional = [table for table in target.optional_tables if table in existing]
+        return [path for table in (*target.tables, *optional) for path in self.list_table_files(name, table, study)]
+
+    def list_table_files(self, name: str, table: str, study: Study) -> list[str]:
+        """Return the files from which target `name` reads a table: the table, or those of its parts that it shows."""
+        return [self.make_layout(study).table(table)]
+
     def list_unavailable(self, study: Study) -> dict[str, str]:
         """Return the targets that a study cannot have, with reasons."""
         return {name: reason for name in self.targets if (reason := self.find_missing(name, study))}

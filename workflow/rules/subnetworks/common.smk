@@ -51,6 +51,15 @@ include: "context.smk"
 include: "../cluster.smk"
 
 
+# What the first figures show: the last checkpoint's subnetworks and, for the core's null, the early ones.
+FIRST_STEPS = {str(cell.step) for cell in (*spread_cells(STUDY), *early_cells(STUDY))}
+
+
+def first_steps_first(wildcards):
+    """Priority of a job on one checkpoint."""
+    return 1 if wildcards.step in FIRST_STEPS else 0
+
+
 # Jobs of a group are submitted to a cluster together; locally groups change nothing. Groups of small studies are
 # bundled.
 IS_SMALL = NEEDS and max(NEEDS["prune"].runtime, NEEDS["evaluate"].runtime) <= 10

@@ -8,6 +8,7 @@ rule evaluate:
         predictions=f"{LAYOUT.cell}/predictions.parquet",
     log:
         LAYOUT.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}"),
+    priority: first_steps_first
     group:
         SUBNETWORKS
     resources:
@@ -78,6 +79,7 @@ rule ablate:
         sets=f"{LAYOUT.run}/ablation_sets.parquet",
     log:
         LAYOUT.log("ablate/ft{ft_seed}"),
+    priority: 2  # a long job
     group:
         ABLATIONS
     resources:

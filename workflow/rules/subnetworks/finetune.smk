@@ -188,6 +188,7 @@ rule full_model:
         predictions=f"{LAYOUT.step}/predictions.parquet",
     log:
         LAYOUT.log("full_model/ft{ft_seed}-step{step}"),
+    priority: first_steps_first
     group:
         MODELS
     resources:

@@ -22,6 +22,7 @@ for name, seeds, cell_folders, repeat in BLOCKS:
             LAYOUT.log(
                 f"prune/ft{{ft_seed}}-step{{step}}-s{{sparsity}}-seed{'-'.join(map(str, seeds))}" + "-again" * repeat
             ),
+        priority: first_steps_first
         group:
             SUBNETWORKS
         resources:

@@ -15,6 +15,7 @@ rule gather:
         runs=f"{LAYOUT.step}/runs.parquet",
     log:
         LAYOUT.log("gather/ft{ft_seed}-step{step}"),
+    priority: first_steps_first
     group:
         "tables"
     resources:
@@ -37,6 +38,7 @@ rule core:
         stable_core=f"{LAYOUT.run}/stable_core.parquet",
     log:
         LAYOUT.log("core/ft{ft_seed}"),
+    priority: 3
     group:
         ABLATIONS
     resources:

@@ -119,6 +119,12 @@ class Subnetworks(Experiment):
         """Return the context of a study."""
         return context.Context.from_study(study)
 
+    def list_table_files(self, name: str, table: str, study: Study) -> list[str]:
+        """Return the files from which target `name` reads a table: the last checkpoint's parts if it shows no other."""
+        folder = f"/step{self.get_context(study).last}/"
+        parts = self.list_parts(study).get(table, []) if self.targets[name].only_last_checkpoint else []
+        return [path for path in parts if folder in path] or super().list_table_files(name, table, study)
+
     def figure_settings(self, name: str, study: Study) -> dict[str, str]:
         """Return the settings of the job that draws a target. What it does not show stays out, as changes redraw it."""
         tables = self.targets[name].tables

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from heuristic_core.experiments.subnetworks.analysis.ablation_sets import AblationSet, draw_matched_sets
 from heuristic_core.models.components import ComponentGrid
 
+MAX_CONTROLS = 40  # enough for p < 0.05; they cost as much as all other ablations
 STABLE_CORE, ALL_BUT_CORE, ALL_BUT_STABLE, ALL_HEADS = "stable-core", "all-but-core", "all-but-stable-core", "all-heads"
 SET_NAMES = {
     STABLE_CORE: "the stable core",
@@ -37,7 +38,7 @@ def make_completeness_sets(
         core: Component indices of the core.
         stable: Component indices of the stable core, which has its own sets where it differs from the core.
         grid: Components of the model.
-        draws: Number of controls of each set; where fewer exist, each occurs once.
+        draws: Number of controls of each set, at most `MAX_CONTROLS`; where fewer exist, each occurs once.
         seed: Seed of the draws.
     """
     all_heads = tuple(component.index for component in grid if component.kind == "head")
@@ -55,6 +56,7 @@ def _with_controls(
 ) -> list[AblationSet]:
     """Make a set and its controls; `heads` are ablated, or kept if `role` ablates all others."""
     heads = tuple(sorted(heads))
+    draws = min(draws, MAX_CONTROLS)
     controls = draw_matched_sets(_layers(heads, grid), all_heads, grid.heads, draws, seed, heads)
     sets = []
     for k, selected in enumerate([heads, *controls]):

@@ -90,8 +90,8 @@ class Analysis(Block):
     )
     control_draws: Annotated[PositiveInt, Unit("sets")] = Field(
         40,
-        description="number of random sets of heads, matched in number and layers, for the core, its strongest three "
-        "heads, the stable core and the core alone; with fewer than 40 no p can be below 0.05",
+        description="number of random sets of heads, matched in number and layers, for the core and its strongest "
+        "three heads, and up to 40 for the stable core and the core alone; with fewer than 40 no p can be below 0.05",
     )
     pair_control_draws: Annotated[PositiveInt, Unit("sets")] = Field(
         5, description="the same for pairs of core heads and for `ablation_sets`, which are numerous"

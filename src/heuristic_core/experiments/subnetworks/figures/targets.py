@@ -22,6 +22,7 @@ class Target(BaseTarget):
         requirements: Triples of a field of `Context`, the smallest length it must have, and the setting that provides
             it.
         mechanism_part: The part of the block `mechanism` that the study must have; None for any study.
+        only_last_checkpoint: Whether it shows the last checkpoint alone: it is drawn before the others are evaluated.
         twin: A target that shows the same if the study's task has no families of subsets.
     """
 
@@ -30,6 +31,7 @@ class Target(BaseTarget):
     task: str | None = None
     requirements: tuple[tuple[str, int, str], ...] = ()
     mechanism_part: str | None = None
+    only_last_checkpoint: bool = False
     twin: str | None = None
 
 
@@ -43,6 +45,7 @@ TARGETS = {
         ("accuracy", "group_accuracy"),
         "Subnetworks agree in-domain and disagree out-of-domain",
         optional_tables=RUNS_TABLE,
+        only_last_checkpoint=True,
     ),
     "figure03": Target(("accuracy",), "Each subnetwork has its own out-of-domain profile", optional_tables=RUNS_TABLE),
     "figure04": Target(("group_accuracy",), "Accuracy against sparsity", optional_tables=RUNS_TABLE),
