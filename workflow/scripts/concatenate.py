@@ -3,9 +3,5 @@
 from heuristic_core.experiments.subnetworks.tables.schemas import SCHEMAS
 from heuristic_core.jobs.job import job
 from heuristic_core.jobs.tables import make_concatenate_job
-from heuristic_core.provenance.record import run_with_record
 
-main = job(make_concatenate_job(SCHEMAS))
-
-if __name__ == "__main__":
-    run_with_record(main)
+main = job(make_concatenate_job(SCHEMAS), __name__)

@@ -4,11 +4,7 @@ import os
 
 from heuristic_core.experiments.extractive_structures.jobs.fetch import fetch_decoder
 from heuristic_core.jobs.job import job
-from heuristic_core.provenance.record import run_with_record
 
 # Plain HTTP is the only tested transport; huggingface_hub reads this variable when it is imported.
 os.environ["HF_HUB_DISABLE_XET"] = "1"
-main = job(fetch_decoder)
-
-if __name__ == "__main__":
-    run_with_record(main)
+main = job(fetch_decoder, __name__)

@@ -5,9 +5,5 @@ from heuristic_core.experiments.extractive_structures.figures import build_sheet
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.jobs.figures import make_figure_job
 from heuristic_core.jobs.job import job
-from heuristic_core.provenance.record import run_with_record
 
-main = job(make_figure_job(TARGETS, ExtractiveFigures, draw, build_sheets))
-
-if __name__ == "__main__":
-    run_with_record(main)
+main = job(make_figure_job(TARGETS, ExtractiveFigures, draw, build_sheets), __name__)

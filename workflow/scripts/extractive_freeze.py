@@ -2,9 +2,5 @@
 
 from heuristic_core.experiments.extractive_structures.jobs.freeze import freeze_layers
 from heuristic_core.jobs.job import job
-from heuristic_core.provenance.record import run_with_record
 
-main = job(freeze_layers)
-
-if __name__ == "__main__":
-    run_with_record(main)
+main = job(freeze_layers, __name__)

@@ -2,9 +2,5 @@
 
 from heuristic_core.experiments.extractive_structures.jobs.made_up_sweep import sweep_made_up_facts
 from heuristic_core.jobs.job import job
-from heuristic_core.provenance.record import run_with_record
 
-main = job(sweep_made_up_facts)
-
-if __name__ == "__main__":
-    run_with_record(main)
+main = job(sweep_made_up_facts, __name__)

@@ -2,9 +2,5 @@
 
 from heuristic_core.experiments.extractive_structures.jobs.pretrain import pretrain_model
 from heuristic_core.jobs.job import job
-from heuristic_core.provenance.record import run_with_record
 
-main = job(pretrain_model)
-
-if __name__ == "__main__":
-    run_with_record(main)
+main = job(pretrain_model, __name__)

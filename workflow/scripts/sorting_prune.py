@@ -2,9 +2,5 @@
 
 from heuristic_core.experiments.list_sorting.jobs.prune import prune_halves
 from heuristic_core.jobs.job import job
-from heuristic_core.provenance.record import run_with_record
 
-main = job(prune_halves)
-
-if __name__ == "__main__":
-    run_with_record(main)
+main = job(prune_halves, __name__)

@@ -1,9 +1,6 @@
 """Main functions of scripts, made from typed functions. The signature gives command line, log, record and resumption.
 
-    main = job(find_subnetworks)
-
-    if __name__ == "__main__":
-        run_with_record(main)
+    main = job(find_subnetworks, __name__)
 
 The function is plain Python: it takes paths and settings, not a command line.
 """
@@ -25,11 +22,11 @@ from heuristic_core.jobs.arguments import JobParser, parse_identity
 from heuristic_core.jobs.scratch import open_scratch, release, set_aside
 from heuristic_core.jobs.signature import Group, Parameter, inspect_parameters, read_summary
 from heuristic_core.provenance.digests import code_digest, package_versions
-from heuristic_core.provenance.record import result_digests
+from heuristic_core.provenance.record import result_digests, run_with_record
 
 
-def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]:
-    """Make the main of a script that runs `function`.
+def job(function: Callable[..., None], module: str = "") -> Callable[[Sequence[str] | None], None]:
+    """Make the main of a script that runs `function`, and run it if Python runs the script.
 
     The state of an unfinished job is in the folder that the parameter annotated ``Unfinished`` gets. It is kept for
     an identical job, removed after success, and set aside if the job diverged.
@@ -37,6 +34,7 @@ def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]
     Args:
         function: Function whose parameters all have an annotation (see :mod:`heuristic_core.common.roles`) and an
             entry in the docstring.
+        module: The script's ``__name__``; as a program it runs, with a record.
 
     Returns:
         Function of the words of a command line, by default those of this process. Its attribute `parameters` lists the
@@ -61,6 +59,8 @@ def job(function: Callable[..., None]) -> Callable[[Sequence[str] | None], None]
             function(**_group(parameters, values), **dict.fromkeys(state_names, folder))
 
     main.__doc__, main.parameters = read_summary(function), parameters
+    if module == "__main__":
+        run_with_record(main)
     return main
 
 

@@ -66,6 +66,7 @@ rule finetune_accuracy:
         table=f"{LAYOUT.run}/accuracy.parquet",
     log:
         LAYOUT.log("finetune_accuracy/ft{ft_seed}"),
+    priority: 3
     group:
         "tables"
     resources:

@@ -62,6 +62,7 @@ rule concatenate:
         LAYOUT.log("tables/{table}"),
     wildcard_constraints:
         table="|".join(PARTS),
+    priority: 3
     group:
         "tables"
     resources:

@@ -6,9 +6,5 @@ from heuristic_core.experiments.made.figures.targets import TARGETS
 from heuristic_core.config.figure import Figure
 from heuristic_core.jobs.figures import make_figure_job
 from heuristic_core.jobs.job import job
-from heuristic_core.provenance.record import run_with_record
 
-main = job(make_figure_job(TARGETS, Figure, draw, build_sheets))
-
-if __name__ == "__main__":
-    run_with_record(main)
+main = job(make_figure_job(TARGETS, Figure, draw, build_sheets), __name__)
