@@ -97,13 +97,14 @@ def make_joint_sets(
 
     A control has as many heads in each layer as its set, drawn at random from all heads of the layer. Core heads may be
     drawn: sets of only the few other heads would overlap each other more than the core, and any core would then look
-    special too often. The core itself is never a control. Sets with the same layers share their controls.
+    special too often. The core itself is never a control. Sets with the same layers share their controls, which are
+    ablated in the first kind only.
 
     Args:
         core_heads: Component indices of the core.
         single_ood_drop: Points lost by ablating each core head alone, by component index.
         grid: Components of the model.
-        control_draws: Number of controls of the whole core and of its strongest three heads, ablated in every kind.
+        control_draws: Number of controls of the whole core and of its strongest three heads.
         pair_control_draws: Number of controls of each other set. Where fewer sets exist, each occurs once.
         seed: Seed of the random draws.
         user_sets: The user's sets.
@@ -127,7 +128,7 @@ def make_joint_sets(
     all_heads = [c.index for c in grid if c.kind == "head"]
     main_layers = {s.layers for s in sets.values() if s.role == "strongest" or s.heads == core_heads}
     controls = [
-        AblationSet(f"control {k} of layers {layers}", "control", heads, layers, layers in main_layers)
+        AblationSet(f"control {k} of layers {layers}", "control", heads, layers, all_kinds=False)
         for layers in dict.fromkeys(s.layers for s in sets.values())
         for draws in [control_draws if layers in main_layers else pair_control_draws]
         for k, heads in enumerate(draw_matched_sets(layers, all_heads, grid.heads, draws, seed, core_heads), start=1)
