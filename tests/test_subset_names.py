@@ -114,3 +114,12 @@ def test_a_page_tells_a_subset_called_train_from_the_training_pairs(tmp_path, su
     write_table("splits", [training, other | {"set": "train", "subset": subset}], tmp_path / "tables/splits.parquet")
     of_training, of_subset = (row["name"] for row in load_splits(tmp_path))
     assert of_training == "train" != of_subset and mentions(of_subset, name)
+
+
+def test_readable_names_replace_subsets_in_marks_unless_two_would_be_the_same(tables):
+    names = {"ln_prep": "Prep", "cn_if": "ln_rel", "cn_adv": "Same", "cn_verb": "Same", "in_domain": "ID"}
+    context = CONTEXT.model_copy(update={"names": names, "subsets": tuple(SUBSETS)})
+    figure, marks = draw("figure02", tables, chosen(["in_domain", "ln_prep", "cn_if", "cn_adv", "cn_verb"]), context)
+    shown = set(marks["subset"]) - {"J", "AUC"}
+    assert shown == {"ID (subset)", "Prep", "cn_if", "cn_adv", "cn_verb"}
+    assert shown < {label.get_text() for label in figure.axes[-1].get_xticklabels()}

@@ -38,7 +38,7 @@ for study in REPORTED_STUDIES:
                     context=format_block(
                         study.context,
                         {
-                            *("mid", "high", "last", "subsets", "counterpart"),
+                            *("mid", "high", "last", "subsets", "names", "counterpart"),
                             *(["seeds", "curve_seeds", "curve_repeat"] if shows_subnetworks(name) else []),
                             *(["early", "early_seeds"] if "core_null" in TARGETS[name].tables else []),
                             *(SIZE_SETTINGS if "effective_size" in TARGETS[name].tables else []),

@@ -7,7 +7,6 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES, group_label
 from heuristic_core.experiments.subnetworks.figures.rows import (
     SUMMARY_GROUPS,
@@ -48,10 +47,10 @@ def draw(tables, settings, context):
     ood = [subset for subset, group in groups.items() if group == "ood"]
     dark = sns.color_palette("YlOrBr", 2 * len(ood))[len(ood) :]
     styles = zip(ood, dark, cycle(LINESTYLES), strict=False)
-    thin = {subset_label(subset): Role(subset, colour, line=line) for subset, colour, line in styles}
+    thin = {subset: Role(subset, colour, line=line) for subset, colour, line in styles}
     summaries = [average_subsets(trace, ["ft_seed", "step", "group"]), average_j(trace, ["ft_seed", "step"]), auc]
     points = pd.concat([trace[trace["subset"].isin(ood)], *summaries]).sort_values("step", kind="stable")
-    points["name"] = points["subset"].map(subset_label, na_action="ignore").fillna(points["group"].map(GROUP_NAMES))
+    points["name"] = points["subset"].fillna(points["group"].map(GROUP_NAMES))
     seeds = ft_seeds(points)
     height = max(1.9, LABEL_HEIGHT * points["name"].nunique())
     figure, axes = make_panels(settings, len(seeds), 1, len(seeds) * (height + 0.3) + 0.3, sharex=True)

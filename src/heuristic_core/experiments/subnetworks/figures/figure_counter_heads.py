@@ -8,7 +8,6 @@ from matplotlib.patches import Rectangle
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J, select_subsets
 from heuristic_core.experiments.subnetworks.analysis.mask_effects import ALPHA
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.figures.rows import FAMILIES, ft_seeds, require_rows
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
@@ -77,7 +76,7 @@ def _order_rows(table: pd.DataFrame, subsets) -> pd.DataFrame:
     ood = rows[rows["group"] == OOD]
     order = list(subsets).index if subsets else lambda name: 0
     family_order = ood["family"].map({family: k for k, family in enumerate(FAMILIES)}).fillna(len(FAMILIES))
-    ood = ood.assign(row=ood["subset"].map(subset_label), first=ood["subset"].map(order), second=family_order)
+    ood = ood.assign(row=ood["subset"], first=ood["subset"].map(order), second=family_order)
     ood = ood.sort_values(["first", "second"], kind="stable")
     means = table[table["subset"].isna() & table["family"].isna()]
     return pd.concat(

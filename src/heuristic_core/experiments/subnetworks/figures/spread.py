@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC, J
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
 from heuristic_core.experiments.subnetworks.figures.collapsed import draw_crosses, make_cross_handles
 from heuristic_core.experiments.subnetworks.figures.roles import COLOURS, ROLES
@@ -49,8 +48,6 @@ def draw_spread(tables, settings, context, subsets, families: bool, letters=("",
     """
     accuracy, scores = tables["accuracy"], tables["family_scores" if families else "group_accuracy"]
     groups = map_subset_groups(select_full_model(accuracy, context.last), subsets)
-    groups = {subset_label(subset): group for subset, group in groups.items()}
-    accuracy = accuracy.assign(subset=accuracy["subset"].map(subset_label))
     scores = _label_scores(scores[scores["group"].isin([J, AUC])])
     groups |= dict(zip(scores["subset"], scores["group"], strict=True))
     accuracy = with_collapses(pd.concat([accuracy, scores], ignore_index=True), tables.get("runs"))
@@ -61,7 +58,7 @@ def draw_spread(tables, settings, context, subsets, families: bool, letters=("",
     family = full.drop_duplicates("subset").set_index("subset")["family"].reindex(list(groups))
     family = family.where(family.notna() & families, "")
     score_names = dict(zip(scores["subset"], scores["name" if families else "subset"], strict=True))
-    names = [score_names.get(subset) or _short_name(subset, family[subset]) for subset in groups]
+    names = [score_names.get(subset, subset) for subset in groups]
     seeds = ft_seeds(full)
     columns, panel = (1, 1.25) if families else (2, 1.8)
     rows = 2 * len(seeds) // columns
@@ -102,12 +99,6 @@ def _label_scores(scores: pd.DataFrame) -> pd.DataFrame:
         subset=label.where(family.isna(), label + ", " + name), name=name, family=None, place=place
     )
     return labelled.sort_values(["group", "place"], ascending=[False, True], kind="stable")  # J, then AUC
-
-
-def _short_name(subset: str, family: str) -> str:
-    """Remove from the name of a HANS subset the prefix of family and label, as in ln_preposition."""
-    letter, _, name = subset.partition("_")
-    return name if family and name and letter in (f"{family[0]}n", f"{family[0]}e") else subset
 
 
 def _draw_panel(ax: Axes, cell: pd.DataFrame, full: pd.DataFrame, groups: dict[str, str], seeds) -> None:

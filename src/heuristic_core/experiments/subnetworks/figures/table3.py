@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.completeness_sets import SET_NAMES, control_role
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES, group_label
 from heuristic_core.experiments.subnetworks.figures.rows import (
     SUMMARY_GROUPS,
@@ -55,7 +54,7 @@ def draw(tables, settings, context):
 def _subset_cells(ablations: pd.DataFrame, subsets: list[str]) -> pd.DataFrame:
     """Return the cells of subsets, in the order of `subsets`."""
     cells = ablations[ablations["subset"].isin(subsets)]
-    cells = cells.assign(column=cells["subset"].map(subset_label))
+    cells = cells.assign(column=cells["subset"])
     return cells.sort_values("subset", key=lambda names: names.map(subsets.index), kind="stable")
 
 

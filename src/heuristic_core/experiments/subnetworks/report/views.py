@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.analysis.size_states import BOUNDED
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.targets import drawing_module
@@ -106,7 +105,7 @@ def _size_view(marks: pd.DataFrame) -> dict:
 
 def _development_view(marks: pd.DataFrame) -> dict:
     """Return the view of figure 10: the full model's accuracy over fine-tuning, subset by subset."""
-    rows = _label_groups(marks.assign(name=_subset_labels(marks).fillna(marks["group"].map(LABELS))))
+    rows = _label_groups(marks.assign(name=marks["subset"].fillna(marks["group"].map(LABELS))))
     tooltips = tooltip_fields(name="subset or measure", step="step", **VALUES, n="pairs")
     detail = {"detail": {"field": "name", "type": "nominal"}}
     columns = ["ft_seed", "group", "name", "step", "value", "low", "high", "n"]
@@ -123,11 +122,6 @@ VIEWS: dict[str, Callable[[pd.DataFrame], dict]] = {
     "figure06": _size_view,
     "figure10": _development_view,
 }
-
-
-def _subset_labels(marks: pd.DataFrame) -> pd.Series:
-    """Return the labels of subsets."""
-    return marks["subset"].map(subset_label, na_action="ignore")
 
 
 def _label_groups(marks: pd.DataFrame) -> pd.DataFrame:
