@@ -73,15 +73,13 @@ def _curve_view(marks: pd.DataFrame) -> dict:
 def _size_view(marks: pd.DataFrame) -> dict:
     """Return the view of figure 6: effective size over fine-tuning, and the full model's accuracy."""
     rows = _label_groups(marks[marks["seed"].isna()])
-    # The whisker of a bounded size is its range of possible values, else its interval.
     bounded = rows["state"] == BOUNDED
-    rows = rows.assign(low=rows["least"].where(bounded, rows["low"]), high=rows["most"].where(bounded, rows["high"]))
+    rows = rows.assign(low=rows["least"].where(bounded), high=rows["most"].where(bounded))
     quantities = {"effective_size": "effective size", "full_accuracy": "the full model's accuracy"}
     quantity = Switch("quantity", "shown", list(quantities), list(quantities.values()))
     y = _value_axis(rows, "effective size (%); accuracy (%), J (points)")
     tooltips = tooltip_fields(group="measure", step="step", value="value", low="from", high="to",
-                   sd="sd over pruning seeds", n_seeds="pruning seeds", floor="floor of the grid",
-                   state="state", reason="reason")  # fmt: skip
+                   n_seeds="pruning seeds", floor="floor of the grid", state="state", reason="reason")  # fmt: skip
     columns = [
         "ft_seed",
         "quantity",
@@ -90,7 +88,6 @@ def _size_view(marks: pd.DataFrame) -> dict:
         "value",
         "low",
         "high",
-        "sd",
         "n_seeds",
         "floor",
         "state",
