@@ -18,7 +18,6 @@ from heuristic_core.experiments.subnetworks.figures import draw, write
 from heuristic_core.experiments.subnetworks.figures.targets import TARGETS, drawing_module
 from heuristic_core.figures.panels import spread_labels
 from heuristic_core.figures.targets import target_files
-from heuristic_core.stats.seeds import mean_interval
 
 DRAWN = [name for name, target in TARGETS.items() if set(target.tables) <= TABLES.keys()]
 
@@ -158,7 +157,7 @@ def test_a_missing_bar_is_a_gap(tables):
 
 
 @pytest.mark.parametrize("repeat", [0, 1])
-def test_figure04_averages_the_curves_own_runs_with_an_interval_over_pruning_seeds(tables, repeat):
+def test_figure04_shows_the_curves_own_runs_and_their_mean(tables, repeat):
     accuracy = tables["group_accuracy"]
     again = accuracy[accuracy["seed"].isin(CONTEXT.curve_seeds) & (accuracy["sparsity"] == 0.2)]
     again = again.assign(repeat=1, accuracy=again["accuracy"] / 2)
@@ -167,12 +166,11 @@ def test_figure04_averages_the_curves_own_runs_with_an_interval_over_pruning_see
     _, marks = draw("figure04", {"group_accuracy": accuracy}, Figure(), context)
     cell = filter_rows(accuracy, ft_seed=1, sparsity=0.2, group="ood", repeat=repeat)
     cell = cell[cell["seed"].isin(CONTEXT.curve_seeds)]["accuracy"]
-    point = filter_rows(marks, ft_seed=1, sparsity=0.2, group="ood").iloc[0]
-    assert point[["accuracy", "low", "high"]].tolist() == pytest.approx(mean_interval(cell))
-    assert (point["models"], point["over"]) == (len(cell), "pruning seed") == (3, "pruning seed")
+    points = filter_rows(marks, ft_seed=1, sparsity=0.2, group="ood")
+    assert points["accuracy"].dropna().tolist() == pytest.approx([*cell, cell.mean()])
+    assert filter_rows(points, seed=None)["models"].item() == len(cell) == 3
     full = filter_rows(accuracy, ft_seed=1, seed=None, group="id").iloc[0]
-    point = filter_rows(marks, ft_seed=1, sparsity=0.0, group="id").iloc[0]
-    assert point[["accuracy", "low", "high", "over"]].tolist() == full[["accuracy", "low", "high", "unit"]].tolist()
+    assert filter_rows(marks, ft_seed=1, sparsity=0.0, group="id")["accuracy"].tolist() == [full["accuracy"]]
 
 
 def test_figure04_leaves_failed_runs_out_and_marks_the_point_hollow(tables):
@@ -182,8 +180,8 @@ def test_figure04_leaves_failed_runs_out_and_marks_the_point_hollow(tables):
     kept = filter_rows(rows, seed=44)["accuracy"].item()
     accuracy.loc[rows.index[rows["seed"].isin([42, 43])], "accuracy"] = np.nan
     figure, marks = draw("figure04", {"group_accuracy": accuracy}, Figure(), CONTEXT)
-    point = filter_rows(marks, ft_seed=1, sparsity=0.2, group="ood").iloc[0]
-    assert (point["accuracy"], point["models"]) == (kept, 1) and np.isnan(point["low"])
+    point = filter_rows(marks, ft_seed=1, sparsity=0.2, group="ood", seed=None).iloc[0]
+    assert (point["accuracy"], point["models"]) == (kept, 1)
     hollow = [line.get_xydata().tolist() for line in figure.axes[0].lines if line.get_markerfacecolor() == "white"]
     assert [[20, kept]] in hollow
 
@@ -219,21 +217,20 @@ def test_figure10_shows_ood_subsets_and_group_means(tables, drawn):
     at_end = filter_rows(marks, ft_seed=2, step=2200)
     subsets = at_end.dropna(subset="subset")
     assert set(subsets["subset"]) == {subset for subset, (group, _) in SUBSETS.items() if group == "ood"}
-    assert filter_rows(at_end, subset=None, group="ood")["accuracy"].item() == pytest.approx(subsets["accuracy"].mean())
+    of_family = filter_rows(at_end, subset=None, group="ood").set_index("family")["accuracy"]
+    expected = subsets.groupby("family")["accuracy"].mean().to_dict()
+    assert of_family[of_family.index.notna()].to_dict() == pytest.approx(expected)
+    assert of_family[of_family.index.isna()].item() == pytest.approx(subsets["accuracy"].mean())
+    assert len(figure.axes) == len(FT_SEEDS) * (1 + len(expected))
     names = {text.partition("  ")[0] for text in texts(figure)}
-    assert {*subsets["subset"], "ID, mean", "OOD, mean", "OOD-entailment, mean"} <= names
+    assert {*subsets["subset"], "mean", "ID", "OOD", "OOD-entailment", "J"} <= names
 
 
-def test_figure10_gives_the_last_steps_intervals(tables, drawn):
-    figure, marks = drawn["figure10"]
-    at_end = filter_rows(tables["finetune_accuracy"], ft_seed=2, step=2200)
-    for subset, name in (("ln_prep", "ln_prep"), ("in_domain", "ID, mean")):
-        row = filter_rows(at_end, subset=subset).iloc[0]
-        assert f"{name}  {row['accuracy']:.0f} [{row['low']:.0f}, {row['high']:.0f}]" in texts(figure)
-    ood = filter_rows(at_end, group="ood")
-    mean = filter_rows(marks, ft_seed=2, step=2200, subset=None, group="ood").iloc[0]
-    below = np.sqrt(((ood["accuracy"] - ood["low"]) ** 2).sum()) / len(ood)
-    assert mean[["accuracy", "low"]].tolist() == pytest.approx([ood["accuracy"].mean(), ood["accuracy"].mean() - below])
+def test_figure10_of_subsets_without_families_has_one_panel_of_them(tables):
+    trace = tables["finetune_accuracy"].assign(family=None)
+    figure, marks = draw("figure10", {"finetune_accuracy": trace}, Figure(), CONTEXT)
+    assert len(figure.axes) == len(FT_SEEDS) * 2
+    assert len(filter_rows(marks, ft_seed=2, step=2200, subset=None, group="ood")) == 1
 
 
 def test_figure13_shows_counts_and_correlation(tables, drawn):

@@ -58,15 +58,16 @@ def _spread_view(marks: pd.DataFrame) -> dict:
 
 def _curve_view(marks: pd.DataFrame) -> dict:
     """Return the view of figure 4: mean accuracies against sparsity."""
-    rows = _label_groups(marks.assign(percent=100 * marks["sparsity"]))
+    means = marks[marks["seed"].isna()]
+    rows = _label_groups(means.assign(percent=100 * means["sparsity"]))
     x = {"field": "percent", "type": "quantitative", "title": "sparsity (% of components removed)"}
-    tooltips = tooltip_fields(group="measure", percent="sparsity, %", **VALUES, over="interval over", models="models",
+    tooltips = tooltip_fields(group="measure", percent="sparsity, %", value="value", models="models",
                    collapsed="collapsed")  # fmt: skip
-    columns = ["ft_seed", "group", "percent", "value", "low", "high", "over", "models", "collapsed"]
+    columns = ["ft_seed", "group", "percent", "value", "models", "collapsed"]
     return make_view(
         rows.reindex(columns=columns),
         [_seed_switch(rows), _group_switch(rows)],
-        _line_layers(rows, x, _value_axis(rows), tooltips),
+        _line_layers(rows, x, _value_axis(rows), tooltips)[1:],  # no intervals
     )
 
 
@@ -102,7 +103,9 @@ def _size_view(marks: pd.DataFrame) -> dict:
 
 def _development_view(marks: pd.DataFrame) -> dict:
     """Return the view of figure 10: the full model's accuracy over fine-tuning, subset by subset."""
-    rows = _label_groups(marks.assign(name=marks["subset"].fillna(marks["group"].map(LABELS))))
+    labels = marks["group"].map(LABELS)
+    means = labels.where(marks["family"].isna(), labels + ", " + marks["family"].astype(object).fillna(""))
+    rows = _label_groups(marks.assign(name=marks["subset"].fillna(means)))
     tooltips = tooltip_fields(name="subset or measure", step="step", **VALUES, n="pairs")
     detail = {"detail": {"field": "name", "type": "nominal"}}
     columns = ["ft_seed", "group", "name", "step", "value", "low", "high", "n"]
