@@ -90,7 +90,7 @@ def test_figure02_has_the_panels_of_its_task_and_its_subsets_by_group(tables, dr
     assert (j, auc) == ("J", "AUC")
     assert set(subsets) == set(SUBSETS) and groups == sorted(groups, key=["id", "ood", "ood-entailment"].index)
     of_qqp = CONTEXT.model_copy(update={"counterpart": Counterpart(task="qqp")})
-    for context, letters in ((CONTEXT, "abab"), (of_qqp, "cdcd")):
+    for context, letters in ((CONTEXT, "abcd"), (of_qqp, "cdef")):
         figure, _ = draw("figure02", tables, Figure(), context)
         titles = [ax.get_title() for ax in figure.axes]
         assert [title.split()[0] for title in titles] == [rf"$\mathbf{{{letter}}}$" for letter in letters]
@@ -132,28 +132,57 @@ def test_figure02_draws_violins_only_where_there_is_a_shape(tables):
 
     accuracy = tables["accuracy"].copy()
     few = accuracy["seed"].notna() & (accuracy["subset"] == "ln_rel")
-    accuracy.loc[few, "accuracy"] = np.where(accuracy.loc[few, "seed"] < 46, 10.0, 20.0)  # two distinct values
+    accuracy.loc[few, "accuracy"] = 10.0 * (accuracy.loc[few, "seed"] % 4)  # four distinct values
     short = Figure(subsets=["in_domain", "ln_rel", "ln_prep"])
     figure, _ = draw("figure02", {"accuracy": accuracy, "group_accuracy": tables["accuracy"]}, short, CONTEXT)
-    violins = [sum(isinstance(c, PolyCollection) for c in ax.collections) for ax in figure.axes]
-    assert violins[0] == violins[2] == 2  # at mid sparsity, of three subsets
+    violins = [c for ax in figure.axes for c in ax.collections if isinstance(c, PolyCollection)]
+    places = {round(violin.get_paths()[0].vertices[:, 0].mean()) for violin in violins}
+    assert 2 in places and 1 not in places
 
 
-def test_a_missing_bar_is_a_gap(tables):
-    accuracy = tables["accuracy"].copy()
-    where = {"ft_seed": 1, "sparsity": 0.35, "seed": 45, "subset": "ln_prep"}
-    accuracy.loc[filter_rows(accuracy, **where).index, "accuracy"] = np.nan
+def telling_accuracy():
+    """Table "accuracy" with one fine-tuning seed, in which the profile of four pruning seeds is known."""
+    accuracy = filter_rows(TABLES["accuracy"], ft_seed=1).copy()
+    ood = (accuracy["group"] == "ood") & accuracy["seed"].notna()
+    accuracy.loc[ood | (accuracy["group"] == "ood-entailment"), "accuracy"] = 50.0
+    constituent = ood & (accuracy["family"] == "constituent")
+    for rows, change in ((ood & (accuracy["seed"] == 44), 30), (ood & (accuracy["seed"] == 50), -30),
+                         (constituent & (accuracy["seed"] == 47), 20),
+                         (ood & (accuracy["seed"] == 47) & (accuracy["family"] == "subsequence"), -20)):  # fmt: skip
+        accuracy.loc[rows, "accuracy"] += change
+    return accuracy
+
+
+@pytest.mark.parametrize("entailment", [True, False])
+def test_figure03_shows_the_highest_the_lowest_and_the_most_unlike_subnetwork(entailment):
+    accuracy = telling_accuracy()
+    accuracy = accuracy if entailment else accuracy[accuracy["group"] != "ood-entailment"]
     figure, marks = draw("figure03", {"accuracy": accuracy}, SHORT, CONTEXT)
-    assert filter_rows(marks, **where)["accuracy"].isna().all()
-    models = [text.get_text() for text in figure.legends[0].texts]
-    assert models == ["full model", *map(str, CONTEXT.seeds)]
-    drawn = dict(zip(models, figure.axes[0].containers, strict=True))
-    heights = {round(bar.get_x()): bar.get_height() for bar in drawn["45"]}  # by place of the subset
-    assert heights == {
-        place: filter_rows(tables["accuracy"], **where | {"subset": SHORT.subsets[place]})["accuracy"].item()
-        for place in (0, 2)
+    roles = marks[["role", "seed"]].drop_duplicates().dropna().set_index("role")["seed"].to_dict()
+    assert roles == {"highest": 44, "lowest": 50, "unlike": 47}
+    assert len(marks) == 4 * len(SHORT.subsets) == sum(map(len, figure.axes[0].containers))
+    expected = filter_rows(accuracy, sparsity=CONTEXT.mid, seed=47, repeat=0, subset="cn_if")["accuracy"].item()
+    assert filter_rows(marks, role="unlike", subset="cn_if")["accuracy"].item() == expected
+
+
+def test_figure03_of_two_subnetworks_shows_both(tables):
+    context = CONTEXT.model_copy(update={"seeds": CONTEXT.seeds[:2]})
+    marks = draw("figure03", {"accuracy": tables["accuracy"]}, SHORT, context)[1]
+    assert set(marks["seed"].dropna()) == {*CONTEXT.seeds[:2]} and set(marks["role"]) == {
+        "full model",
+        "highest",
+        "lowest",
     }
-    assert len(drawn["44"]) == len(SHORT.subsets)
+
+
+def test_a_missing_bar_is_a_gap():
+    accuracy = telling_accuracy()
+    where = {"sparsity": CONTEXT.mid, "seed": 50, "subset": "cn_if"}
+    accuracy.loc[filter_rows(accuracy, ft_seed=1, seed=None, subset="cn_if").index, "accuracy"] = np.nan
+    figure, marks = draw("figure03", {"accuracy": accuracy}, SHORT, CONTEXT)
+    assert len(filter_rows(marks, **where)) == 1
+    full, *others = figure.axes[0].containers
+    assert {round(bar.get_x()) for bar in full} == {0, 1} and [len(bars) for bars in others] == [3, 3, 3]
 
 
 @pytest.mark.parametrize("repeat", [0, 1])

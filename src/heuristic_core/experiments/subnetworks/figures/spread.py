@@ -25,13 +25,13 @@ from heuristic_core.figures.text import format_percent, format_seed
 
 MARKERS = {group: role.marker for group, role in ROLES.items()}
 GOLDEN_RATIO = 0.618  # its multiples modulo 1 never cluster: jitter without random numbers
-MIN_VIOLIN_VALUES = 3  # distinct values; fewer have no shape
+MIN_VIOLIN_VALUES = 5  # distinct values; fewer have no shape
 TEXT_LINE = 9  # points from one line of text above a panel to the next
 FULL_MODEL_STYLE = {"color": "black", "linewidth": 1.4}
 WHISKER = {"color": "black", "linewidth": 0.6}
 
 
-def draw_spread(tables, settings, context, subsets, families: bool, letters=("", "")):
+def draw_spread(tables, settings, context, subsets, families: bool, first_letter: str = ""):
     """Draw a panel for each fine-tuning seed and sparsity.
 
     Args:
@@ -41,7 +41,7 @@ def draw_spread(tables, settings, context, subsets, families: bool, letters=("",
         subsets: The subsets to show; None for all.
         families: Draw J and AUC of each HANS family beside the subsets, name families above the panels, and make each
             panel as wide as the figure.
-        letters: The paper's letters for the mid and the high sparsity.
+        first_letter: The letter of the first panel; empty for none.
 
     Returns:
         The figure and its marks, one row per point and per segment.
@@ -67,8 +67,9 @@ def draw_spread(tables, settings, context, subsets, families: bool, letters=("",
     figure, axes = make_panels(settings, rows, columns, height, sharex=True, sharey=True)
     marks = pd.concat([full, *subnetwork_rows.values()])
     marks = marks.loc[marks["subset"].isin(list(groups)), [*CELL_MARKS, "collapsed"]]
-    placed = zip(axes.flat, product(seeds, zip(subnetwork_rows.items(), letters, strict=True)), strict=True)
-    for ax, (ft_seed, ((sparsity, cell), letter)) in placed:
+    for k, (ax, (ft_seed, (sparsity, cell))) in enumerate(
+        zip(axes.flat, product(seeds, subnetwork_rows.items()), strict=True)
+    ):
         panel_rows = cell[cell["ft_seed"] == ft_seed]
         _draw_panel(ax, panel_rows, full[full["ft_seed"] == ft_seed], groups, context.seeds)
         set_percent_axis(ax.yaxis, marks["accuracy"])
@@ -78,7 +79,7 @@ def draw_spread(tables, settings, context, subsets, families: bool, letters=("",
         if families:
             _label_runs(ax, list(zip(groups.values(), family.str.replace("_", "\n"), strict=True)), 0, ":")
         count = panel_rows.loc[panel_rows["accuracy"].notna(), "seed"].nunique()
-        prefix = rf"$\mathbf{{{letter}}}$  " if letter else ""
+        prefix = rf"$\mathbf{{{chr(ord(first_letter) + k)}}}$  " if first_letter else ""
         title = f"{prefix}{format_seed(ft_seed)}, sparsity {format_percent(sparsity)}, n = {count} subnetworks"
         ax.set_title(title, fontsize=SMALL_FONT_SIZE, pad=14 + label_space, parse_math=True)
     for ax in axes[-1]:
