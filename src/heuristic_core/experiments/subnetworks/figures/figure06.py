@@ -1,7 +1,6 @@
 """Figure 6: the full model's accuracy over fine-tuning, and effective sizes below it."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -19,6 +18,14 @@ from heuristic_core.experiments.subnetworks.figures.collapsed import (
 )
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows, resolve_subsets
+from heuristic_core.experiments.subnetworks.figures.seed_points import (
+    HATCH,
+    MEAN_STYLE,
+    SEED_STYLE,
+    hatch_undefined,
+    space_groups,
+    spread_seeds,
+)
 from heuristic_core.figures.lines import draw_lines
 from heuristic_core.figures.panels import make_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
@@ -28,14 +35,10 @@ from heuristic_core.tables.columns import ACCURACY, RUN, STEP, SUBSET
 MIXED_GROUPS = {"groups": "mixed-1:1", "subsets": "mixed"}
 ACCURACY_GROUPS = ("id", "ood", "j")
 ENTAILMENT_MODEL = "gpt2"  # whose figure the paper draws with a third line
-SPACING, MAX_SPACING = 0.26, 0.028  # between groups: share of the closest checkpoints' distance, and of the range
-MEAN_STYLE = {"marker": "_", "markersize": 9, "markeredgewidth": 2, "linewidth": 1.2, "alpha": 0.9}
-SEED_STYLE = {"linestyle": "", "marker": "o", "markersize": 3.4, "markeredgewidth": 0.8}
 BOUND_STYLE = SEED_STYLE | {"markerfacecolor": "white", "markersize": 4.2}
 # End of the range of possible sizes -> the value at which it is no bound (percent), its marker, and its name.
 BOUNDS = {"most": (100.0, "v", "at most"), "least": (0.0, "^", "above")}
 FLOOR_STYLE = {"color": "0.5", "linestyle": ":", "linewidth": 0.9}
-HATCH = "//////"
 MARKS = ["ft_seed", "quantity", "group", "step", "seed", "value", "least", "most", "n_seeds", "floor", "state"]
 
 
@@ -67,7 +70,7 @@ def draw(tables, settings, context):
     figure, axes = make_panels(settings, 2 * rows, columns, 3.4 * rows + 0.5, **options)
     for unused in axes[-2:, 1 + (len(seeds) - 1) % columns :].flat:
         unused.remove()
-    spacing = _space_groups(accuracies["step"], sizes["step"])
+    spacing = space_groups(accuracies["step"].max() - accuracies["step"].min(), sizes["step"])
     for k, ft_seed in enumerate(seeds):
         row, column = 2 * (k // columns), k % columns
         above, below = axes[row : row + 2, column]
@@ -93,13 +96,6 @@ def _select_sizes(table: pd.DataFrame, groups: Sequence[str], context: Context) 
     return rows.assign(state=classify_sizes(rows)).sort_values("step", kind="stable")
 
 
-def _space_groups(trace: pd.Series, checkpoints: pd.Series) -> float:
-    """Return the distance of two groups of one checkpoint, in steps."""
-    steps = sorted({*checkpoints})
-    closest = min((after - before for before, after in pairwise(steps)), default=float("inf"))
-    return min(SPACING * closest, MAX_SPACING * (trace.max() - trace.min()))
-
-
 def _draw_sizes(ax: Axes, sizes: pd.DataFrame, looks: dict[str, Role], spacing: float) -> None:
     """Draw the effective sizes of one fine-tuning seed.
 
@@ -113,31 +109,22 @@ def _draw_sizes(ax: Axes, sizes: pd.DataFrame, looks: dict[str, Role], spacing: 
     means, seeds = sizes[sizes["seed"].isna()], sizes[sizes["seed"].notna()]
     for group, role in looks.items():
         undefined = means[(means["group"] == group) & (means["state"] == UNDEFINED)]
-        ax.bar(
-            undefined["x"], 100, 0.85 * spacing, fill=False, hatch=HATCH, edgecolor=role.colour, linewidth=0, alpha=0.6
-        )
+        hatch_undefined(ax, undefined["x"], spacing, role.colour)
         single = seeds[seeds["group"] == group]
         bounded = single[single["state"] == BOUNDED]
         if single.empty:  # the size of a mean over seeds
             bounded = means[(means["group"] == group) & (means["state"] == BOUNDED)]
-        x = _spread_seeds(single, spacing)
+        x = spread_seeds(single, spacing)
         ax.plot(x, single["effective_size"], color=role.colour, **SEED_STYLE, zorder=3)
         for end, (vacuous, marker, _) in BOUNDS.items():
             rows = bounded[bounded[end] != vacuous]
-            x = _spread_seeds(single, spacing).reindex(rows.index).fillna(rows["x"])
+            x = spread_seeds(single, spacing).reindex(rows.index).fillna(rows["x"])
             ax.plot(x, rows[end], color=role.colour, **BOUND_STYLE | {"marker": marker}, zorder=3)
     draw_lines(ax, means, "x", "effective_size", "group", looks, **MEAN_STYLE)
     # Collapsed subnetworks are not faithful, so a size says little if most of them collapsed.
     mostly_collapsed = means[(means["collapsed"] > 0.5) & means["effective_size"].notna()]
     draw_crosses(ax, mostly_collapsed["x"], mostly_collapsed["effective_size"])
     set_percent_axis(ax.yaxis)
-
-
-def _spread_seeds(seeds: pd.DataFrame, spacing: float) -> pd.Series:
-    """Return horizontal positions of pruning seeds: side by side in the place of their group."""
-    rank = seeds.groupby("step")["seed"].rank(method="first")
-    count = seeds.groupby("step")["seed"].transform("size")
-    return seeds["x"] + ((rank - (count + 1) / 2) * 0.6 * spacing / count).astype(float)
 
 
 def _add_legends(figure, looks: dict[str, Role], curves: dict[str, Role], context: Context, sizes) -> None:
