@@ -274,6 +274,19 @@ def test_figure13_shows_counts_and_correlation(tables, drawn):
     assert filter_rows(marks, ft_seed=1)[["rho", "rho_disjoint"]].drop_duplicates().to_numpy().tolist() == [[0.89, 0.8]]
 
 
+def test_figure13_outlines_heads_that_all_subnetworks_keep(tables):
+    from matplotlib.patches import Rectangle
+
+    frequency = tables["head_frequency"].copy()
+    frequency["count"] = frequency["count"].clip(upper=frequency["n"] - 1)
+    core = (frequency["ft_seed"] == 1) & (frequency["name"] == "1.3")
+    mid_alone = (frequency["name"] == "2.1") & (frequency["sparsity"] == CONTEXT.mid)
+    frequency.loc[core | mid_alone, "count"] = frequency.loc[core | mid_alone, "n"]
+    figure, _ = draw("figure13", tables | {"head_frequency": frequency}, settings("figure13"), CONTEXT)
+    outlined = [[p.get_xy() for p in ax.patches if isinstance(p, Rectangle)] for ax in figure.axes[:4]]
+    assert outlined == [[(3, 1)], [(3, 1)], [], []]
+
+
 def test_the_colour_bar_of_figure13_has_whole_numbers_also_for_few_subnetworks(tables):
     frequency = tables["head_frequency"]
     few = tables | {"head_frequency": frequency.assign(count=frequency["count"].clip(upper=2), n=2)}

@@ -17,13 +17,12 @@ from heuristic_core.experiments.subnetworks.figures.rows import (
     require_rows,
     resolve_subsets,
 )
-from heuristic_core.figures.lines import draw_lines
+from heuristic_core.figures.lines import DASHES, draw_lines
 from heuristic_core.figures.panels import make_wrapped_panels, set_percent_axis, spread_labels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.style import SMALL_FONT_SIZE
 from heuristic_core.figures.text import format_number, format_seed
 
-LINESTYLES = ("-", "--", "-.", ":")
 MEANS = ""  # the panel of groups
 NO_FAMILY = "subsets"
 FAMILY_MEAN = Role("mean", ROLES[OOD].colour)
@@ -87,7 +86,7 @@ def _name_panels(rows: pd.DataFrame) -> pd.Series:
 def _assign_looks(ood: pd.DataFrame, groups: dict[str, str]) -> dict[str, Role]:
     """Return the looks of a family's subsets, in the order of display, and of their mean."""
     subsets = [subset for subset in groups if subset in set(ood["subset"])]
-    styles = zip(subsets, cycle(LINESTYLES), strict=False)
+    styles = zip(subsets, cycle(DASHES), strict=False)
     return {subset: Role(subset, ROLES[OOD].colour, line=line) for subset, line in styles} | {"": FAMILY_MEAN}
 
 
