@@ -23,7 +23,7 @@ from heuristic_core.figures.style import SMALL_FONT_SIZE
 from heuristic_core.figures.text import format_percent, format_seed
 
 FULL_MODEL, HIGHEST, LOWEST, UNLIKE = "full model", "highest", "lowest", "unlike"
-COLOURS = {FULL_MODEL: "black", HIGHEST: "#455A64", LOWEST: "#90A4AE", UNLIKE: "#CFD8DC"}
+COLOURS = {FULL_MODEL: "black", HIGHEST: "#455A64", LOWEST: "#90A4AE", UNLIKE: "#CFD8DC"}  # shades of subnetworks
 NAMES = {HIGHEST: "highest {}", LOWEST: "lowest {}", UNLIKE: "most unlike the average, family by family"}
 WIDTH = 0.8  # of all bars of a subset; subsets are 1 apart
 CHARACTERS_PER_INCH = 16  # of tick labels that fit side by side into an inch

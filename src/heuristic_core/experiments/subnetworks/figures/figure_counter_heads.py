@@ -16,7 +16,7 @@ from heuristic_core.figures.text import annotate_missing, format_number, format_
 MAX_HEADS = 32  # for each fine-tuning seed; the cells of more heads would be too narrow for numbers
 # Means and J below the OOD subsets, with the label of a blank row before some.
 BLANK_ROWS = {LABELS[ID]: ("",), LABELS[ENTAILMENT]: (), LABELS[J]: (" ",)}
-ROW_HEIGHT, COUNTER_COLOUR = 0.165, "#009E73"  # inches of a row; the outline of counter-heuristic cells
+ROW_HEIGHT, COUNTER_COLOUR = 0.165, "black"  # inches of a row; the outline of counter-heuristic cells
 MIN_HEIGHT = 3.2  # inches of the figure, for the label of the colour bar
 LEGEND_TEXT = (
     "counter-heuristic: raises accuracy and J, and ID stays within 1 point (90 % interval).\n"

@@ -13,7 +13,7 @@ ROLES = {
     "mixed": Role("mixed, by subset", "#AA4499", "P", ":"),
     "mixed-1:1": Role("mixed, ID and OOD 1:1", "#AA4499", "P", ":"),
 }
-CORE_COLOUR, OTHER_HEADS_COLOUR = "#DDAA33", "0.6"
+CORE_COLOUR = "#DDAA33"
 REPEATED_COLOUR = "#8C510A"  # attention to the same word in the other sentence
 SPARSITY_COLOURS = {"mid": "#90A4AE", "high": "#455A64"}
 COLOURS = {group: role.colour for group, role in ROLES.items()}
