@@ -65,7 +65,7 @@ def draw(tables, settings, context):
     names = {role: NAMES.get(role, role).format(measure) for role in COLOURS if role in set(marks["role"])}
     entries = [Patch(color=COLOURS[role], label=name) for role, name in names.items()]
     entries += make_cross_handles(marks["collapsed"].any(), "collapsed: at chance in-domain")
-    title = f"the full model, and three subnetworks of {format_percent(context.mid)} sparsity, chosen by rule"
+    title = f"the full model, and subnetworks of {format_percent(context.mid)} sparsity chosen by rule"
     figure.legend(handles=entries, loc="outside upper center", ncols=len(entries), title=title, handlelength=1.2)
     return figure, marks[[*MARKS, "collapsed"]]
 
