@@ -122,7 +122,7 @@ class Subnetworks(Experiment):
     def figure_settings(self, name: str, study: Study) -> dict[str, str]:
         """Return the settings of the job that draws a target. What it does not show stays out, as changes redraw it."""
         tables = self.targets[name].tables
-        keys = {"mid", "high", "last", "subsets", "counterpart"}
+        keys = {"mid", "high", "last", "subsets", "names", "counterpart"}
         keys |= {"seeds", "curve_seeds", "curve_repeat"} if shows_subnetworks(name) else set()
         keys |= {"early", "early_seeds"} if "core_null" in tables else set()
         keys |= {"margin", "size_rule", "size_order", "mixed"} if "effective_size" in tables else set()

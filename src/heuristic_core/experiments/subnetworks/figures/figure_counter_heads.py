@@ -8,7 +8,6 @@ from matplotlib.patches import Rectangle
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J, select_subsets
 from heuristic_core.experiments.subnetworks.analysis.mask_effects import ALPHA
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.figures.rows import FAMILIES, ft_seeds, require_rows
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
@@ -17,7 +16,7 @@ from heuristic_core.figures.text import annotate_missing, format_number, format_
 MAX_HEADS = 32  # for each fine-tuning seed; the cells of more heads would be too narrow for numbers
 # Means and J below the OOD subsets, with the label of a blank row before some.
 BLANK_ROWS = {LABELS[ID]: ("",), LABELS[ENTAILMENT]: (), LABELS[J]: (" ",)}
-ROW_HEIGHT, COUNTER_COLOUR = 0.165, "#009E73"  # inches of a row; the outline of counter-heuristic cells
+ROW_HEIGHT, COUNTER_COLOUR = 0.165, "black"  # inches of a row; the outline of counter-heuristic cells
 MIN_HEIGHT = 3.2  # inches of the figure, for the label of the colour bar
 LEGEND_TEXT = (
     "counter-heuristic: raises accuracy and J, and ID stays within 1 point (90 % interval).\n"
@@ -77,7 +76,7 @@ def _order_rows(table: pd.DataFrame, subsets) -> pd.DataFrame:
     ood = rows[rows["group"] == OOD]
     order = list(subsets).index if subsets else lambda name: 0
     family_order = ood["family"].map({family: k for k, family in enumerate(FAMILIES)}).fillna(len(FAMILIES))
-    ood = ood.assign(row=ood["subset"].map(subset_label), first=ood["subset"].map(order), second=family_order)
+    ood = ood.assign(row=ood["subset"], first=ood["subset"].map(order), second=family_order)
     ood = ood.sort_values(["first", "second"], kind="stable")
     means = table[table["subset"].isna() & table["family"].isna()]
     return pd.concat(

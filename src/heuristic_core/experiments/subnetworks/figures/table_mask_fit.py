@@ -4,7 +4,6 @@ import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import OOD
 from heuristic_core.experiments.subnetworks.analysis.counter_heads import LEARNED, RANDOM
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.figures.roles import group_label
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.sheets import Sheet
@@ -46,7 +45,7 @@ def _sheet(rows: pd.DataFrame, title: str) -> Sheet:
 
 def _row_label(row) -> str:
     """Return the label of a subset or a group."""
-    return subset_label(row.subset) if isinstance(row.subset, str) else group_label(row.group)
+    return row.subset if isinstance(row.subset, str) else group_label(row.group)
 
 
 def _cells(row, ceiling: dict[str, float]) -> list[str]:

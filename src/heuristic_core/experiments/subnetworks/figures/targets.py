@@ -41,10 +41,10 @@ FREQUENCY_TABLES = ("head_frequency", "rank_correlation")
 TARGETS = {
     "figure02": Target(
         ("accuracy", "group_accuracy"),
-        "Subnetworks agree in-domain and disagree out-of-domain",
+        "Accuracy of every subnetwork on the main subsets",
         optional_tables=RUNS_TABLE,
     ),
-    "figure03": Target(("accuracy",), "Each subnetwork has its own out-of-domain profile", optional_tables=RUNS_TABLE),
+    "figure03": Target(("accuracy",), "Three subnetworks on the main subsets", optional_tables=RUNS_TABLE),
     "figure04": Target(("group_accuracy",), "Accuracy against sparsity", optional_tables=RUNS_TABLE),
     "figure05": Target(("core",), "Heads by the number of subnetworks that keep them", task="mnli"),
     "figure06": Target(
