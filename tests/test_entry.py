@@ -156,8 +156,16 @@ def test_the_figure_shows_heads_their_groups_and_the_full_model():
     whole = marks[marks["name"].isna() & (marks["step"] == 30)].set_index("group")["percent"]
     assert whole.to_dict() == {"core": 100.0, "counter": 100.0, "other": 37.5, "ood": 50.0}
     (legend,) = figure.legends
-    for text, name in zip(legend.get_texts(), ("other", "counter-heuristic", "core", "OOD"), strict=True):
+    for text, name in zip(legend.get_texts(), ("core", "counter-heuristic", "other", "OOD", "enters"), strict=True):
         assert mentions(text.get_text(), name)
+    entered = marks[marks["enters"].eq(True)]
+    assert entered[["name", "step"]].values.tolist() == [["0.0", 10], ["0.1", 30]]
+    head_map = figure.axes[1]
+    assert [text.get_text() for text in head_map.get_yticklabels()] == ["0.0", "0.1", "0.2", "0.3"]
+    (cells,), (dots,) = head_map.collections, head_map.lines
+    drawn = cells.get_array().compressed().reshape(4, 4).tolist()
+    assert drawn == [marks[marks["name"] == name]["percent"].tolist() for name in ("0.0", "0.1", "0.2", "0.3")]
+    assert dots.get_xdata().tolist() == [10, 30]
     with raises(ValueError, "figure_entry", "entry_frequency"):
         draw("figure_entry", tables | {"entry_frequency": tables["entry_frequency"].iloc[:0]}, Figure(), ENTRY)
 
