@@ -83,4 +83,7 @@ def test_learned_subnetworks_are_beside_the_ceiling(drawn):
     assert first.rows[1] == ["OOD, mean", "15.0", "7.5", "0.75", "0.90", "0.80", ""]
     assert first.rows[0] == ["ID, mean", "0.0", "1.2", "", "", "0.80", "all masks have the same value"]
     assert [row[0] for row in first.rows] == ["ID, mean", "OOD, mean", "J", "ln_prep"]
-    assert second.rows == [[""] * 6 + ["no sound mid-sparsity subnetwork keeps a head"]]
+    assert second.rows == [["", "no sound mid-sparsity subnetwork keeps a head"]]
+    _, marks = draw("table_mask_fit", {"mask_fit": TABLES["mask_fit"].assign(r2=-3.0, reason=None)}, Figure(), CONTEXT)
+    first = build_sheets("table_mask_fit", marks)[0]
+    assert first.rows[1] == ["OOD, mean", "15.0", "7.5", "below 0", "0.90", "below 0"]
