@@ -11,6 +11,7 @@ from matplotlib.text import Text
 from mentions import mentions
 
 from heuristic_core.experiments.list_sorting.figures import build_sheets, draw
+from heuristic_core.experiments.list_sorting.figures.looks import HEADS
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.study import SortingFigures
 from heuristic_core.figures import style
@@ -116,12 +117,15 @@ def test_models_with_one_head_and_with_three(name, heads, known):
         assert set(marks["role"]) == known
 
 
+def points_of(line):
+    """The points of a line or of markers, as (x, y)."""
+    values = np.asarray(line.get_xydata(), float)
+    return {(round(x, 9), round(y, 9)) for x, y in values if np.isfinite([x, y]).all()}
+
+
 def points(ax):
-    """All points of the lines and markers in a panel, as (x, y)."""
-    result = [line.get_xydata() for line in ax.lines]
-    return {
-        (round(x, 9), round(y, 9)) for part in result for x, y in np.asarray(part, float) if np.isfinite([x, y]).all()
-    }
+    """All points of the lines and markers in a panel."""
+    return set().union(*map(points_of, ax.lines))
 
 
 def panel(figure, row, column, columns):
@@ -189,6 +193,7 @@ def test_circuits_are_centred_rows_in_the_units_of_their_scale():
     ov = [row.split(" ") for row in filter_rows(marks, circuit="ov", condition="l2", step=LAST)["values"]]
     unit = filter_rows(marks, circuit="ov", condition="l2", step=LAST)["unit"].iloc[0]
     assert unit == pytest.approx(np.percentile(np.abs(np.array(ov, float)), 99), rel=1e-3)
+    assert {ax.get_aspect() for ax in figure.axes if ax.images} == {1.0}  # maps are square
     titles = [text for text in texts(figure) if any(mentions(text, name) for name in CONDITIONS)]
     assert all(mentions(title, name, 1) for title, name in zip(titles, CONDITIONS, strict=True))
 
@@ -239,6 +244,12 @@ def test_suppression_of_a_head_beside_what_its_ablation_changes():
     assert head_mark["role"] == "suppresses"
     assert (round(head_mark["suppression"], 9), round(change, 9)) in points(panel(figure, 0, 2, 3))
     assert len(marks) == len(CONDITIONS) * len(SEEDS) * 2 * 3  # heads, kinds; not both heads together
+    drawn = {(line.get_color(), line.get_marker()): points_of(line) for line in panel(figure, 0, 0, 3).lines[1:]}
+    markers = dict(zip(CONDITIONS, "o^s", strict=True))
+    for (condition, role), rows in marks[marks["kind"] == "zero"].groupby(["condition", "role"]):
+        wanted = set(zip(rows["suppression"].round(9), rows["loss"].round(9), strict=True))
+        assert drawn.pop((HEADS[role].colour, markers[condition])) == wanted
+    assert not drawn
 
 
 @pytest.mark.slow
