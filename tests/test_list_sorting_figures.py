@@ -1,5 +1,7 @@
 """Figures of the list-sorting experiment, drawn from the made tables of list_sorting_tables.py."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -152,13 +154,19 @@ def test_development_draws_seeds_and_means_and_a_null_leaves_a_gap():
     assert (mean["value"].item(), mean["seeds"].item()) == (pytest.approx(known.mean()), 2)
 
 
-def test_development_shades_the_stages_that_are_there():
+def test_development_has_a_bar_for_each_stage_above_the_curves():
     figure, marks = DRAWN["figure_development"]
 
-    def shades(row):
+    def bars(row):
         return [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in panel(figure, row, 0, 4).patches]
 
-    assert sorted(shades(0)) == [(10, 32), (32, 100), (100, 200)] and sorted(shades(1)) == [(10, 32), (32, 100)]
+    assert sorted(bars(0)) == [(10, 32), (32, 100), (100, 200)] and sorted(bars(1)) == [(10, 32), (32, 100)]
+    for ax in figure.axes:
+        lowest = min((patch.get_y() for patch in ax.patches), default=1)
+        data = np.array([max(points(ax), key=lambda point: point[1])]) if points(ax) else np.empty((0, 2))
+        assert (ax.transAxes.inverted().transform(ax.transData.transform(data))[:, 1] < lowest).all()
+        tops = sorted((patch.get_y(), patch.get_y() + patch.get_height()) for patch in ax.patches)
+        assert all(one[1] < two[0] for one, two in pairwise(tops))  # none covers another
     gone = filter_rows(marks, condition="no-decay", curve="specialisation start")
     assert gone["reason"].tolist() == ["the overlap does not fall"] and gone["step"].isna().all()
 
@@ -213,6 +221,15 @@ def test_modes_have_the_intervals_of_their_means_and_tell_conditions_apart():
         assert any(mentions(text, *described) for text in texts(figure)), described
     means = [line.get_xydata()[0, 0] for line in figure.axes[0].lines if line.get_marker() in ("o", "^")]
     assert len({round(x, 6) for x in means}) == len(CONDITIONS)  # two of them have one gap
+
+
+@pytest.mark.parametrize("name", ["figure_modes", "figure_ablation"])
+def test_two_seeds_have_no_interval_in_a_figure(name):
+    two = {table: rows[rows["seed"] <= 2] if "seed" in rows else rows for table, rows in TABLES.items()}
+    figure, marks = draw(name, two, SETTINGS)
+    assert marks[["low", "high"]].isna().all(axis=None) and set(marks["seeds"].dropna()) == {2}
+    whiskers = [line for c in figure.axes[0].collections for line in c.get_segments() if len(line)]
+    assert not whiskers and DRAWN[name][1][["low", "high"]].notna().any(axis=None)
 
 
 def test_heads_are_compared_by_what_they_do():

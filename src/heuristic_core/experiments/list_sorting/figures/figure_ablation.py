@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.list_sorting.figures.costs import (
     ALL_HEADS,
@@ -15,7 +16,7 @@ from heuristic_core.experiments.list_sorting.figures.looks import KINDS, conditi
 from heuristic_core.experiments.list_sorting.modes import COPIES, COPYING, OTHER, SUPPRESSES, SUPPRESSION
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_panels
-from heuristic_core.figures.seeds import append_means
+from heuristic_core.figures.seeds import append_means, drop_few_seeds
 
 ABLATED = {
     COPIES: "without the head that copies most",
@@ -26,6 +27,7 @@ ABLATED = {
     MODE_ROLES[SUPPRESSION]: "without the numbers that heads suppress",
 }
 WIDTH = 0.9  # width of the marks of one condition, as a share of the distance of conditions
+SEED_MARK = {"marker": "|", "markersize": 4, "markeredgewidth": 0.6}
 KEYS = ["condition", "role", "kind", "measure"]
 MARGIN = 0.06  # beside the points, as a share of their range
 
@@ -41,9 +43,9 @@ def draw(tables, settings):
     changes = pd.concat([ablation_costs(tables), mode_ablation_costs(tables)], ignore_index=True)
     changes = changes.melt([*KEYS[:-1], "seed"], list(MEASURES), "measure", "value")
     changes = changes.groupby([*KEYS, "seed"], sort=False, as_index=False)["value"].mean()  # over several other heads
-    points, names = append_means(changes, KEYS), condition_names(changes)
+    points, names = drop_few_seeds(append_means(changes, KEYS)), condition_names(changes)
     drawn_roles = [role for role in ABLATED if role in set(points["role"])]
-    height = len(drawn_roles) * (0.34 * len(names) + 0.35) + 0.7
+    height = len(drawn_roles) * (0.25 * len(names) + 0.35) + 0.7
     figure, axes = make_panels(settings, len(drawn_roles), len(MEASURES), height, sharex="col", sharey=True)
     for row, role in zip(axes, drawn_roles, strict=True):
         role_points = points[points["role"] == role]
@@ -55,7 +57,9 @@ def draw(tables, settings):
     for ax, (measure, label) in zip(axes[-1], MEASURES.items(), strict=True):
         ax.set_xlabel(f"change in {label}")
         _fit(ax, points.loc[points["measure"] == measure, "value"])
-    figure.legend(handles=legend_handles(KINDS), loc="outside upper center", ncols=len(KINDS), title="in its place")
+    seed = Line2D([], [], color="0.4", label="one seed", linestyle="", **SEED_MARK)
+    handles = [*legend_handles(KINDS), seed]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), title="in its place")
     return figure, points
 
 
@@ -71,7 +75,7 @@ def _panel(ax: Axes, points: pd.DataFrame, names: list[str]) -> None:
         means, seeds = kind_points[kind_points["seed"].isna()], kind_points[kind_points["seed"].notna()]
         ax.hlines(means["y"], means["low"], means["high"], look.colour, linewidth=0.9)
         ax.plot(means["value"], means["y"], look.marker, color=look.colour, markersize=3)
-        ax.plot(seeds["value"], seeds["y"], "|", color=look.colour, markersize=4, markeredgewidth=0.6)
+        ax.plot(seeds["value"], seeds["y"], color=look.colour, linestyle="", **SEED_MARK)
 
 
 def _fit(ax: Axes, values: pd.Series) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import pandas as pd
+from matplotlib.axes import Axes
 
 from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES
 from heuristic_core.figures.roles import Role
@@ -31,3 +32,10 @@ def assign_markers(labels: Iterable[str]) -> dict[str, str]:
 def condition_names(rows: pd.DataFrame) -> list[str]:
     """Return the conditions of `rows` in their order, which is the configuration's."""
     return rows["condition"].drop_duplicates().tolist()
+
+
+def label_lowest(column: Iterable[Axes], label: str) -> None:
+    """Label the x axis of a column's lowest panel with axes, which may be above the panels that share it."""
+    (*_, lowest) = [ax for ax in column if ax.axison] or column
+    lowest.set_xlabel(label, visible=True)
+    lowest.tick_params("x", which="both", labelbottom=True)
