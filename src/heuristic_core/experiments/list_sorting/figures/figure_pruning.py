@@ -11,7 +11,7 @@ from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import annotate_empty, make_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.rows import require_rows
-from heuristic_core.figures.seeds import MEAN_LINE_STYLE, SEED_LINE_STYLE, append_means, draw_seed_lines
+from heuristic_core.figures.seeds import SEED_LINE_STYLE, append_means, draw_seed_lines
 
 SIZE, KEPT = "effective size (%)", "learned subsets with a half (%)"
 SIZES = {"accuracy": Role("by accuracy", "black"), "kl": Role("by KL", "0.5", line="--")}
@@ -50,15 +50,14 @@ def draw(tables, settings):
             _panel(ax, condition_points[condition_points["panel"] == panel], looks)
             ax.set(xlabel="", ylabel="")
         row[0].set_ylabel(name)
-    widths = [Line2D([], [], color="black", label=label, **width)
-              for label, width in (("one seed", SEED_LINE_STYLE), ("mean over seeds", MEAN_LINE_STYLE))]  # fmt: skip
+    seed = Line2D([], [], color="black", label="one seed", **SEED_LINE_STYLE)
     drawn = set(points["curve"])
     for column, (panel, looks) in zip(axes.T, panel_looks.items(), strict=True):
         present_looks = {curve: look for curve, look in looks.items() if curve in drawn}
         column[0].set_title(panel, loc="left")
         legend = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.13), "borderpad": 0, "handlelength": 2.2}
         handles = legend_handles(present_looks)
-        column[0].legend(handles=handles if column[0] is not axes[0, 0] else [*widths, *handles], **legend)
+        column[0].legend(handles=handles if column[0] is not axes[0, 0] else [seed, *handles], **legend)
         label_lowest(column, "training step")
     for ax in axes[:, [0, -1]].flat:
         set_percent_axis(ax.yaxis)
