@@ -1,5 +1,7 @@
 """When heads enter subnetworks over fine-tuning: how often they are kept, with the full model's OOD accuracy."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -39,7 +41,8 @@ LOOKS = {
 GROUP_COLOURS = {group: look.colour for group, look in LOOKS.items()} | {OTHER: "0.35"}  # of text
 MODEL_LOOK = {OOD: ROLES[OOD]._replace(label="full model's OOD accuracy", marker="")}
 ENTRY_MARK = {"linestyle": "", "marker": "o", "markersize": 2.6, "color": "white", "markeredgecolor": "black"}
-CURVES_HEIGHT, ROW_HEIGHT, MAX_ROWS_HEIGHT = 1.3, 0.108, 6.0  # inches of the curves, of a head and of all heads
+CURVES_HEIGHT, ROW_HEIGHT = 1.3, 0.108  # inches of the curves, and of a head or the name of a group
+MAX_OTHERS_HEIGHT = 4.5  # inches of all other heads, whose rows are thinner and without names if there are many
 COLUMNS = ["ft_seed", "step", "group", "name", "percent", "n", "enters"]
 
 
@@ -67,8 +70,10 @@ def draw(tables, settings, context):
     trace = average_subsets(trace, ["ft_seed", "step", "group"]).rename(columns={"accuracy": "percent", "subsets": "n"})
     points, seeds = pd.concat([heads, group_means, trace], ignore_index=True), ft_seeds(heads)
     points = points[points["ft_seed"].isin(seeds)]
-    columns, count = min(len(seeds), 2), heads.groupby("ft_seed")["component"].nunique().max() + len(LOOKS)
-    rows, map_height = -(-len(seeds) // columns), min(ROW_HEIGHT * count, MAX_ROWS_HEIGHT)
+    maps = {seed: heads[heads["ft_seed"] == seed] for seed in seeds}
+    map_height = max(sum(row.height for row in _list_rows(seed_heads)) for seed_heads in maps.values())
+    columns = min(len(seeds), 2)
+    rows = -(-len(seeds) // columns)
     figure, axes = make_panels(
         settings, 2 * rows, columns, rows * (CURVES_HEIGHT + map_height + 0.6) + 0.7, sharex=True,
         height_ratios=[CURVES_HEIGHT, map_height] * rows,
@@ -83,9 +88,11 @@ def draw(tables, settings, context):
         _draw_curves(curves, seed_points[seed_points["name"].isna()])
         curves.set_title(format_seed(ft_seed), loc="left")
         curves.set_ylabel("" if k % columns else "kept, OOD\naccuracy (%)")
-        cells = _draw_map(head_map, seed_points[seed_points["name"].notna()], map_height)
-        head_map.set(xlabel="fine-tuning step", ylabel="" if k % columns else "head")
-    bar = figure.colorbar(cells, ax=axes, location="bottom", shrink=0.5, aspect=45, pad=0.01)
+        cells = _draw_map(head_map, maps[ft_seed])
+        head_map.set(ylabel="" if k % columns else "head")
+        head_map.set_xlabel("fine-tuning step", visible=True)
+        head_map.tick_params("x", labelbottom=True)
+    bar = figure.colorbar(cells, ax=figure.axes, location="bottom", shrink=0.5, aspect=45, pad=0.01)
     bar.set_label(f"subnetworks at {format_percent(context.mid)} sparsity that keep the head (%)")
     bar.outline.set_visible(False)
     looks = {group: look for group, look in LOOKS.items() if (heads["group"] == group).any()}
@@ -117,31 +124,50 @@ def _draw_curves(ax: Axes, points: pd.DataFrame) -> None:
     ax.set(xlabel="", ylabel="")
 
 
-def _draw_map(ax: Axes, heads: pd.DataFrame, height: float) -> QuadMesh:
+class Row(NamedTuple):
+    """A row of a map: a head, or the name of a group if `name` is None; its height is in inches."""
+
+    group: str
+    name: str | None
+    height: float
+
+
+def _list_rows(heads: pd.DataFrame) -> list[Row]:
+    """Return the rows of the map of one fine-tuning seed."""
+    rows = []
+    for group, names in heads.groupby("group", sort=False)["name"].unique().items():
+        height = min(ROW_HEIGHT, MAX_OTHERS_HEIGHT / len(names)) if group == OTHER else ROW_HEIGHT
+        rows += [Row(group, None, ROW_HEIGHT), *(Row(group, name, height) for name in names)]
+    return rows
+
+
+def _draw_map(ax: Axes, heads: pd.DataFrame) -> QuadMesh:
     """Draw a row for each head under the name of its group, and where heads enter. Return the cells."""
-    names = heads.drop_duplicates("name")
-    group_breaks = names["group"].ne(names["group"].shift()).cumsum()
-    places = dict(zip(names["name"], np.arange(len(names)) + group_breaks, strict=True))
-    grid = heads.pivot(index="name", columns="step", values="percent").rename(index=places)
-    grid = grid.reindex(range(max(places.values()) + 1))
+    rows = _list_rows(heads)
+    thinnest, bottoms = min(row.height for row in rows), np.cumsum([row.height for row in rows])
+    centres = [bottom - row.height / 2 for row, bottom in zip(rows, bottoms, strict=True)]
+    grid = heads.pivot(index="name", columns="step", values="percent").reindex([row.name for row in rows])
     steps = grid.columns.to_numpy(dtype=float)
     middles = (steps[1:] + steps[:-1]) / 2
     ends = (middles[:1] - steps[:1], steps[-1:] - middles[-1:]) if len(middles) else ([0.5], [0.5])
     edges = np.concatenate([steps[:1] - ends[0], middles, steps[-1:] + ends[1]])
     cells = ax.pcolormesh(
-        edges, np.arange(len(grid) + 1) - 0.5, grid.to_numpy(dtype=float), vmin=0, vmax=100, cmap=COUNT_COLORMAP,
-        edgecolors="white", linewidth=0.4,
+        edges, [0, *bottoms], grid.to_numpy(dtype=float), vmin=0, vmax=100, cmap=COUNT_COLORMAP, edgecolors="white",
+        linewidth=0.4 * thinnest / ROW_HEIGHT,
     )  # fmt: skip
-    entered = heads[heads["enters"].eq(True)]
+    entered, places = heads[heads["enters"]], {row.name: y for row, y in zip(rows, centres, strict=True)}
     ax.plot(entered["step"], entered["name"].map(places), markeredgewidth=0.6, **ENTRY_MARK)
-    for group, first in names.drop_duplicates("group")[["group", "name"]].itertuples(index=False):
-        text = {"va": "center", "fontsize": SMALL_FONT_SIZE, "color": GROUP_COLOURS[group], "in_layout": False}
-        ax.text(edges[0], places[first] - 1, LOOKS[group].label.removesuffix(", mean"), **text)
-    labelled = names if height / len(grid) > 0.95 * ROW_HEIGHT else names[names["group"] != OTHER]
-    ax.set_yticks(labelled["name"].map(places), labelled["name"])
-    for label, group in zip(ax.get_yticklabels(), labelled["group"], strict=True):
-        label.set_color(GROUP_COLOURS[group])
-    ax.invert_yaxis()
+    labels = []
+    for row, y in zip(rows, centres, strict=True):
+        if row.name is None:
+            text = {"va": "center", "fontsize": SMALL_FONT_SIZE, "color": GROUP_COLOURS[row.group], "in_layout": False}
+            ax.text(edges[0], y, LOOKS[row.group].label.removesuffix(", mean"), **text)
+        elif row.height == ROW_HEIGHT:
+            labels.append((y, row))
+    ax.set_yticks([y for y, _ in labels], [row.name for _, row in labels])
+    for label, (_, row) in zip(ax.get_yticklabels(), labels, strict=True):
+        label.set_color(GROUP_COLOURS[row.group])
+    ax.set_ylim(bottoms[-1], 0)
     ax.tick_params("y", length=0, pad=1)
     ax.spines["left"].set_visible(False)
     return cells
