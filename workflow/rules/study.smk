@@ -24,9 +24,10 @@ PARTS = EXPERIMENT.list_parts(STUDY)  # table -> the files that it is joined fro
 # Files of the finished study and of its archive. A run makes all of them, so `export` only packs.
 MEMBERS = [f"{STUDY.root}/{path}" for path in EXPERIMENT.list_members(STUDY)]
 FILES = f"{workflow.basedir}/src/heuristic_core/experiments/{FOLDER}"  # folder of the experiment's code and data
-# Templates, style and script of HTML pages, which no import reveals.
+# Templates, style, script and findings of HTML pages, which no import reveals.
 LIBRARY = f"{workflow.basedir}/src/heuristic_core"
 PAGE_FILES = sorted(path for root in (f"{LIBRARY}/report", FILES) for path in glob.glob(f"{root}/templates/*"))
+PAGE_FILES += glob.glob(f"{FILES}/findings.yaml")
 
 
 include: "jobs.smk"

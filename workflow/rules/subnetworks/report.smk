@@ -31,6 +31,7 @@ for study in REPORTED_STUDIES:
             splits=[] if study in PUBLISHED_STUDIES else study.layout.table("splits"),  # unknown for published studies
             settings=f"{study.layout.root}/study.json",
             captions=link_inputs(*sorted({os.path.relpath(CAPTIONS[name]) for name in study.targets})),
+            replicates=link_inputs(*EXPERIMENT.list_replicates(os.path.basename(study.layout.root))),
             drawn=[path for name in study.targets for path in target_files(study.layout.root, name)],
             runs=[] if study in PUBLISHED_STUDIES else study.layout.table("runs"),
             chance=LAYOUT.table("chance") if study is CURRENT_STUDY else [],  # an archive may be older
