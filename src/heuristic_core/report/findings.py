@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import jinja2
@@ -56,6 +57,7 @@ class FindingView(NamedTuple):
         opposed: Checks whose verdict speaks against the finding.
         checks: Number of checks that could.
         undecided: Number of these that are neither supported nor contradicted.
+        fragile: Number of its supported claims that hold on at most half of the further training seeds.
         exhibits: Figures and tables that show it.
         warning: What went wrong with the runs that it rests on; None if nothing did.
     """
@@ -69,6 +71,7 @@ class FindingView(NamedTuple):
     opposed: Sequence[Claim]
     checks: int
     undecided: int
+    fragile: int
     exhibits: Sequence[Exhibit]
     warning: str | None
 
@@ -88,7 +91,8 @@ def build_findings(
     exhibits: Sequence[Exhibit],
     variables: Mapping,
     find_drawing: Callable[[str], str] = lambda name: name,
-    warnings: Mapping[str, str] | None = None,
+    warnings: Mapping[str, str] = MappingProxyType({}),
+    replications: Mapping[tuple[str, str], Replication] = MappingProxyType({}),
 ) -> list[FindingView]:
     """Return the findings of which the study has at least one claim.
 
@@ -99,6 +103,7 @@ def build_findings(
         variables: Variables of the texts.
         find_drawing: Function that returns the name by which findings know a target.
         warnings: Warning on the runs of each kind that a finding may rest on.
+        replications: On how many further training seeds each claim holds, by claim and threshold.
     """
     by_name = {claim.name: claim for claim in claims}
     views = []
@@ -120,11 +125,22 @@ def build_findings(
                 opposed=[c for name, c in checks.items() if c.overall["verdict"] == finding.against[name]],
                 checks=len(checks),
                 undecided=sum(c.overall["verdict"] not in DECIDED for c in checks.values()),
+                fragile=sum(_is_fragile(answer.claim, replications) for answer in answers),
                 exhibits=[e for name in finding.shown for e in exhibits if find_drawing(e.name) == name],
-                warning=(warnings or {}).get(finding.runs),
+                warning=warnings.get(finding.runs),
             )
         )
     return views
+
+
+def _is_fragile(claim: Claim, replications: Mapping[tuple[str, str], Replication]) -> bool:
+    """Return whether a claim is supported here, but on at most half of the further training seeds."""
+    replication = replications.get((claim.name, claim.overall["threshold"]))
+    return (
+        claim.overall["verdict"] == SUPPORTED
+        and replication is not None
+        and 2 * replication.supported <= replication.seeds
+    )
 
 
 def summarise_verdicts(counts: Mapping[str, int]) -> tuple[str, str]:

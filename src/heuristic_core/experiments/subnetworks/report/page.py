@@ -51,7 +51,13 @@ def render_study_page(data: ReportData, context: Context) -> str:
     variables = {"mid": format_percent(context.mid), "high": format_percent(context.high), "heuristic": heuristic}
     runs = load_table(data.root, "runs")
     findings = build_findings(
-        load_findings(FINDINGS).findings, claims, exhibits, variables, drawing_module, warn_of_runs(runs, context)
+        load_findings(FINDINGS).findings,
+        claims,
+        exhibits,
+        variables,
+        drawing_module,
+        warn_of_runs(runs, context),
+        data.replications,
     )
     return render(
         "page.html.j2",
