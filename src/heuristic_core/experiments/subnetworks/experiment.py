@@ -30,6 +30,7 @@ from heuristic_core.report.sides import Comparison
 from heuristic_core.study.experiment import Experiment
 
 REPORT_TABLES = ("splits", "runs", "chance", "components", "accuracy", "group_accuracy")
+REPORT_TABLES += ("summary", "core_null", "core", "ablations")  # of its key numbers
 SETTING_KEYS = {f"context.{field}": key for field, key in context.KEYS.items()}
 
 
