@@ -126,6 +126,7 @@ class Subnetworks(Experiment):
         keys = {"mid", "high", "last", "subsets", "names", "counterpart"}
         keys |= {"seeds", "curve_seeds", "curve_repeat"} if shows_subnetworks(name) else set()
         keys |= {"early", "early_seeds"} if "core_null" in tables else set()
+        keys |= {"entry"} if "entry_frequency" in tables else set()
         keys |= {"margin", "size_rule", "size_order", "mixed"} if "effective_size" in tables else set()
         return {
             "figures": format_block(study.figures, {name}),
