@@ -161,4 +161,7 @@ def summarise_verdicts(counts: Mapping[str, int]) -> tuple[str, str]:
         outcome, verdict = f"Not supported: none of {judged} claims", CONTRADICTED
     else:
         outcome, verdict = f"Undecided: none of {judged} claims supported", NOT_CLEAR
+    if judged == 1 and not counts[SUPPORTED]:
+        outcome = outcome.partition(":")[0]
+        return f"{outcome}: {', '.join(others).replace(' ', ' claim ', 1)}", verdict
     return "; ".join([outcome, ", ".join(others)] if others else [outcome]), verdict

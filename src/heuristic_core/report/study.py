@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from heuristic_core.report.claims import Claim, count_verdicts, count_verdicts_by_seed
 from heuristic_core.report.exhibits import Exhibit
-from heuristic_core.report.findings import FindingView, Replication
+from heuristic_core.report.findings import PHRASES, FindingView, Replication
 from heuristic_core.report.settings import group_settings
 from heuristic_core.report.views import VIEW_CONFIG, load_library
 from heuristic_core.stats.verdicts import SUPPORTED, VERDICT_MEANINGS
@@ -125,5 +125,7 @@ def summarise_scripts(records: Iterable[Mapping]) -> list[Script]:
 def _count_supported(claims: Sequence[Claim]) -> Tile:
     """Return the tile on the verdicts of claims."""
     counts = count_verdicts(claims)
-    others = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n and verdict != SUPPORTED)
+    others = ", ".join(
+        f"{n} {PHRASES.get(verdict, verdict)}" for verdict, n in counts.items() if n and verdict != SUPPORTED
+    )
     return Tile("claims supported", f"{counts[SUPPORTED]} of {len(claims)}", others)
