@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 import yaml
+from claim_tables import CONTEXT
 from mentions import raises
 from reduced import REDUCED, snakemake
 from safetensors.torch import load_file
@@ -250,7 +251,7 @@ def test_the_figure_names_and_colours_the_heads_with_the_largest_shares():
     )
     trace = pd.DataFrame({"pretraining_step": [0, 1], "copied": [0.0, 80.0], "other": [0.0, 20.0]})
     figure, marks = draw(
-        "figure_pretraining", {"pretraining_attention": attention, "pretraining_trace": trace}, Figure(), None
+        "figure_pretraining", {"pretraining_attention": attention, "pretraining_trace": trace}, Figure(), CONTEXT
     )
     left, _ = figure.axes
     assert [text.get_text() for text in left.texts] == [f"1.{k}" for k in reversed(range(8))] + ["0.7"]
