@@ -65,9 +65,10 @@ publish: configured ready
 fetch: configured ready
 	$(BIN)/snakemake --cores 1 --forceall --configfile $(CONFIG) -- fetch
 
-## Write the report of each study of CONFIG: results/<study>/report.html.
+## Write the report of each study of CONFIG: results/<study>/report.html and, if Chromium is installed, report.pdf.
 report: configured ready
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) -- report provenance
+	@$(BIN)/python workflow/scripts/print_report.py --configfile $(CONFIG)
 
 ## Estimate jobs, time, memory and disk of CONFIG before a run. DEVICE: cpu, a5000, a100 or h100.
 plan: configured ready

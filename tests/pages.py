@@ -66,6 +66,31 @@ def check_source(path: Path) -> Page:
     return page
 
 
+class VisibleText(HTMLParser):
+    """words: how many a reader sees outside of tables, with every fold closed."""
+
+    OUTSIDE = frozenset({"style", "script", "title", "table", "dialog", "select"})
+    VOID = frozenset({"meta", "link", "img", "br", "input"})
+
+    def __init__(self, source: str):
+        super().__init__()
+        self.words, self._open = 0, []
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self.VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        while self._open and self._open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        folded = self._open.count("details") > self._open.count("summary")
+        if not folded and self.OUTSIDE.isdisjoint(self._open):
+            self.words += len(data.split())
+
+
 def chromium(*arguments: str, folder: Path) -> str:
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile"]
     done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=120, check=True)
@@ -77,9 +102,13 @@ WATCH += "addEventListener('unhandledrejection', (e) => faults.push(String(e.rea
 WATCH += "addEventListener('securitypolicyviolation', (e) => faults.push(e.blockedURI));</script>"
 PROBE = """<script>addEventListener("load", () => {
   const column = (table, k) => [...table.tBodies[0].rows].map((row) => row.cells[k].textContent.trim());
+  const folds = () => [...document.querySelectorAll("details")].filter((fold) => !fold.open).length;
   const root = document.documentElement;
   const found = {width: innerWidth, needed: root.scrollWidth, orders: []};
   const table = document.querySelector(TABLE);
+  found.folded = [folds()];
+  for (const name of ["beforeprint", "afterprint"]) { dispatchEvent(new Event(name)); found.folded.push(folds()); }
+  for (const fold of document.querySelectorAll("details")) if (fold.contains(table)) fold.open = true;
   const button = table.tHead.rows[0].cells[COLUMN].querySelector("button");
   button.focus();
   found.focused = document.activeElement === button;
@@ -87,9 +116,6 @@ PROBE = """<script>addEventListener("load", () => {
     button.click();
     found.orders.push([button.parentElement.getAttribute("aria-sort"), column(table, COLUMN)]);
   }
-  const folds = () => [...document.querySelectorAll("details")].filter((fold) => !fold.open).length;
-  found.folded = [folds()];
-  for (const name of ["beforeprint", "afterprint"]) { dispatchEvent(new Event(name)); found.folded.push(folds()); }
   document.querySelectorAll("details").forEach((fold) => { fold.open = true; });
   found.unfolded = root.scrollWidth;
   found.loads = performance.getEntriesByType("resource").map((entry) => entry.name);

@@ -19,7 +19,7 @@ from heuristic_core.experiments.subnetworks.analysis.entry import (
 )
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, select_run
 from heuristic_core.experiments.subnetworks.analysis.spread import summary, variance
-from heuristic_core.experiments.subnetworks.figures import draw
+from heuristic_core.experiments.subnetworks.figures import draw, figure_entry
 from heuristic_core.stats.estimates import NotComputable
 from heuristic_core.stats.verdicts import decide_verdict
 
@@ -156,10 +156,30 @@ def test_the_figure_shows_heads_their_groups_and_the_full_model():
     whole = marks[marks["name"].isna() & (marks["step"] == 30)].set_index("group")["percent"]
     assert whole.to_dict() == {"core": 100.0, "counter": 100.0, "other": 37.5, "ood": 50.0}
     (legend,) = figure.legends
-    for text, name in zip(legend.get_texts(), ("other", "counter-heuristic", "core", "OOD"), strict=True):
+    for text, name in zip(legend.get_texts(), ("core", "counter-heuristic", "other", "OOD", "enters"), strict=True):
         assert mentions(text.get_text(), name)
+    entered = marks[marks["enters"].eq(True)]
+    assert entered[["name", "step"]].values.tolist() == [["0.0", 10], ["0.1", 30]]
+    head_map = figure.axes[1]
+    assert [text.get_text() for text in head_map.get_yticklabels()] == ["0.0", "0.1", "0.2", "0.3"]
+    (cells,), (dots,) = head_map.collections, head_map.lines
+    drawn = cells.get_array().compressed().reshape(4, 4).tolist()
+    assert drawn == [marks[marks["name"] == name]["percent"].tolist() for name in ("0.0", "0.1", "0.2", "0.3")]
+    assert dots.get_xdata().tolist() == [10, 30]
+    three = {name: pd.concat([rows.assign(ft_seed=seed) for seed in (1, 2, 3)]) for name, rows in tables.items()}
+    figure, marks = draw("figure_entry", three, Figure(), ENTRY)
+    assert len(figure.axes) == 2 * 3 + 1 and set(marks["ft_seed"]) == {1, 2, 3}  # and the colour bar
     with raises(ValueError, "figure_entry", "entry_frequency"):
         draw("figure_entry", tables | {"entry_frequency": tables["entry_frequency"].iloc[:0]}, Figure(), ENTRY)
+
+
+def test_rows_of_many_other_heads_are_thin_and_those_of_the_core_are_not():
+    names = [str(k) for k in range(200)]
+    heads = pd.DataFrame({"name": names, "group": ["core", "counter"] + ["other"] * 198})
+    rows = figure_entry._list_rows(heads)
+    assert [row.name for row in rows if row.name] == names and sum(row.name is None for row in rows) == 3
+    assert sum(row.height for row in rows) < figure_entry.MAX_OTHERS_HEIGHT + 6 * figure_entry.ROW_HEIGHT
+    assert {row.height for row in rows if row.group != "other"} == {figure_entry.ROW_HEIGHT}
 
 
 def make_evidence(rows):

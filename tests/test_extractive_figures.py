@@ -7,7 +7,13 @@ from amounts import first_fast
 from extractive_tables import CITIES, CORPORA, HOPS, PAPER, SEEDS, SETTINGS, TOKENS, tables
 from mentions import mentions, raises
 
-from heuristic_core.experiments.extractive_structures.figures import build_sheets, draw
+from heuristic_core.experiments.extractive_structures.figures import (
+    build_sheets,
+    draw,
+    figure_grafting,
+    figure_ordering,
+)
+from heuristic_core.experiments.extractive_structures.figures.looks import KINDS, PARTS
 from heuristic_core.experiments.extractive_structures.figures.points import make_rank_marks
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.figures import style
@@ -109,3 +115,39 @@ def test_a_study_of_one_seed_has_no_intervals():
 def test_a_table_that_is_absent_is_named():
     with raises(ValueError, "figure_curves", "extractive_curves"):
         draw("figure_curves", {}, SETTINGS)
+
+
+@pytest.mark.parametrize("name", ["figure_freezing", "figure_grafting", "figure_localisation", "figure_removal"])
+def test_two_seeds_have_no_interval_in_a_figure(drawn, name):
+    two = {table: rows[rows["seed"] <= 2] if "seed" in rows else rows for table, rows in TABLES.items()}
+    _, marks = draw(name, two, SETTINGS)
+    assert marks[["low", "high"]].isna().all(axis=None) and set(marks["seeds"].dropna()) == {2}
+    assert drawn[name][1][["low", "high"]].notna().any(axis=None)
+
+
+def test_every_component_is_drawn_near_the_share_of_its_subnetworks(drawn):
+    figure, marks = drawn["figure_core"]
+    ax, rows = figure.axes[0], marks.query("hop == 'first' and score == 'informative'")
+    (_, *lines), step = ax.lines, 1 / TABLES["extractive_core"]["n"].max()
+    for line, kind in zip(lines, KINDS, strict=True):
+        of_kind = rows[rows["kind"] == kind]
+        np.testing.assert_array_equal(line.get_ydata(), of_kind["value"])
+        assert (np.abs(line.get_xdata() - of_kind["share"]) < step / 2).all()
+
+
+@pytest.mark.slow
+def test_scores_of_a_column_share_their_colours_and_pairs_of_relations_are_drawn_once(drawn):
+    figure, _ = drawn["figure_scores"]
+    limits = [{ax.collections[0].get_clim() for ax in figure.axes[k:16:4]} for k in range(4)]
+    assert all(len(of_score) == 1 for of_score in limits)
+    figure, marks = drawn["figure_transfer"]
+    pairs = marks[marks["seed"].isna() & (marks["score"] == "informative")]
+    assert sorted(figure.axes[0].collections[0].get_array().compressed()) == sorted(pairs["value"])
+
+
+def test_a_colour_has_one_meaning():
+    looks = [PARTS["facts"], PARTS["implications"], *KINDS.values()]
+    assert len({look.colour for look in looks}) == len(looks)
+    for parts in (figure_ordering.PARTS, figure_grafting.PARTS):
+        assert not {look.colour for look in parts.values()} & {look.colour for look in KINDS.values()}
+    assert figure_ordering.PARTS["facts"].colour == figure_grafting.PARTS["facts"].colour == PARTS["facts"].colour

@@ -2,13 +2,15 @@
 
 import pandas as pd
 import pytest
-from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 from mentions import mentions, raises
 
 from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.subnetworks.config.analysis import Counterpart
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures import draw
+from heuristic_core.experiments.subnetworks.figures.roles import COLOURS
 from heuristic_core.stats.frames import make_frame
 
 CONTEXT = Context(mid=0.35, high=0.5, last=30, seeds=(42, 43), curve_seeds=(42, 43), checkpoints=(10, 30), margin=3.0)
@@ -83,19 +85,28 @@ def test_the_study_says_which_order_and_which_mixture():
     assert points["value"].dropna().to_dict() == {
         where: size + 2 for where, (size, _) in SIZES.items() if size and where[1] != "mixed-1:1"
     }
-    assert points["sd"].isna().all()
-    (title,) = {text for text in texts(figure) if mentions(text, "effective size", "2 pruning seeds")}
-    assert mentions(title, "grid") and not mentions(title, "sd")
+    (words,) = {text for text in texts(figure) if mentions(text, "2 pruning seeds")}
+    assert mentions(words, "grid")
 
 
-def test_undefined_sizes_are_crosses_and_missing_ones_gaps(drawn):
+def test_accuracies_are_above_sizes(drawn):
+    figure, marks = drawn
+    above, _, below, _ = figure.axes
+    assert {line.get_color() for line in above.lines} == {COLOURS["id"], COLOURS["ood"]}
+    sizes = marks[(marks["quantity"] == "effective_size") & (marks["ft_seed"] == 1)]["value"].dropna()
+    assert {*sizes} <= {y for line in below.lines for y in line.get_ydata()}
+
+
+def test_undefined_sizes_are_hatched_and_missing_ones_gaps(drawn):
     figure, marks = drawn
     points = only(marks, quantity="effective_size")
     points = points[points["seed"].isna()]
     assert only(points, state="undefined")[["step", "group"]].drop_duplicates().values.tolist() == [[10, "ood"]]
     assert only(points, state="missing")[["step", "group"]].drop_duplicates().values.tolist() == [[30, "id"]]
-    crosses = [c.get_offsets().tolist() for ax in figure.axes for c in ax.collections if isinstance(c, PathCollection)]
-    assert crosses == [[[10.0, 0.0]], [[10.0, 0.0]]]
+    hatched = [[bar for bar in ax.patches if bar.get_hatch()] for ax in figure.axes]
+    assert [len(bars) for bars in hatched] == [0, 0, 1, 1]
+    assert {tuple(bar.get_edgecolor()[:3]) for bars in hatched for bar in bars} == {to_rgb(COLOURS["ood"])}
+    assert {bar.get_x() + bar.get_width() / 2 for bars in hatched for bar in bars} == {10}
     assert any(mentions(text, "undefined", "3 %") for text in texts(figure))
 
 
@@ -107,8 +118,8 @@ def test_the_floor_of_each_grid_is_a_line(drawn):
     assert any(mentions(text, "floor") for text in texts(figure))
 
 
-def test_a_bound_is_an_open_mark_with_a_line_to_where_the_size_may_be():
-    """A size above 80 %, and a mean over seeds of which one is at most 20 %."""
+def test_a_seed_of_which_only_a_bound_is_known_is_an_open_mark():
+    """Sizes above 80 % and at most 20 %, and one between two bounds."""
     table = tables()["effective_size"]
     bounds = {"id": (80.0, 100.0), "mixed-1:1": (40.0, 60.0), "ood": (0.0, 20.0)}
     for group, (least, most) in bounds.items():
@@ -117,24 +128,25 @@ def test_a_bound_is_an_open_mark_with_a_line_to_where_the_size_may_be():
     figure, marks = draw("figure06", tables() | {"effective_size": table}, Figure(), CONTEXT)
     points = only(marks, quantity="effective_size", step=10, state="bounded")
     assert set(points["group"]) == {*bounds} and points["value"].isna().all()
-    ax = figure.axes[0]
-    marked = [line for line in ax.lines if line.get_markerfacecolor() == "white" and len(line.get_ydata())]
-    assert sorted(float(y) for line in marked for y in line.get_ydata()) == [20, 40, 60, 80]
-    (bars,) = [c for c in ax.collections if isinstance(c, LineCollection) and len(c.get_segments()) == 3]
-    assert {tuple(segment[:, 1]) for segment in bars.get_segments()} == {*bounds.values()}
-    assert any(mentions(text, "bounds") for text in texts(figure))
+    marked = [line for line in figure.axes[2].lines if line.get_markerfacecolor() == "white" and len(line.get_ydata())]
+    heights = {marker: sorted(y for line in marked if line.get_marker() == marker for y in line.get_ydata())
+               for marker in "^v"}  # fmt: skip
+    assert heights == {"^": [40, 80], "v": [20, 60]}
+    assert {"at most", "above"} <= texts(figure)
 
 
 def test_pruning_seeds_are_shown(drawn):
-    ax = drawn[0].axes[0]
-    small = [line for line in ax.lines if line.get_marker() == "o" and line.get_markersize() == 2.5]
-    plotted = sorted(float(y) for line in small for y in line.get_ydata() if y == y)
+    points = [line for line in drawn[0].axes[2].lines if line.get_marker() == "o"]
+    plotted = sorted(float(y) for line in points for y in line.get_ydata() if y == y)
     assert plotted == sorted(size for (_, group), (size, _) in SIZES.items() if size and group != "mixed")
 
 
 def test_groups_that_a_study_lacks_have_no_place_in_the_legend(drawn):
     assert "OOD-entailment" not in texts(drawn[0])
-    figure, marks = draw("figure16", tables({(10, "ood-entailment"): (70.0, None)}), Figure(), CONTEXT)
+    more = tables({(10, "ood-entailment"): (70.0, None)})
+    assert "OOD-entailment" not in texts(draw("figure06", more, Figure(), CONTEXT)[0])
+    context = CONTEXT.model_copy(update={"counterpart": Counterpart(model="gpt2")})
+    figure, marks = draw("figure16", more, Figure(), context)
     assert "OOD-entailment" in texts(figure)
     assert only(marks, group="ood-entailment")["value"].tolist() == [70.0] * 4
 

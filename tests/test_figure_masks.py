@@ -14,7 +14,7 @@ BELOW = ["", "ID", "entailment", " ", "J"]
 
 
 def outlined(ax):
-    return [p.get_xy() for p in ax.patches if isinstance(p, Rectangle) and p.get_edgecolor()[:3] != (0, 0, 0)]
+    return [p.get_xy() for p in ax.patches if isinstance(p, Rectangle) and not p.get_fill()]
 
 
 def test_only_what_is_significant_has_a_number_and_what_is_counter_heuristic_an_outline(drawn):
@@ -38,6 +38,13 @@ def test_all_effects_on_id_have_numbers_and_those_on_entailment_a_row():
     assert {"ID", "entailment", "J"} <= set(marks["row"])
     entailment_marks = marks[(marks["row"] == "entailment") & (marks["name"] == "1.2")]
     assert entailment_marks["counter"].isna().all() and len(entailment_marks) == len(FT_SEEDS)
+
+
+def test_a_figure_without_counter_heuristic_heads_has_no_outline_in_its_legend(drawn):
+    assert len(drawn["figure_counter_heads"][0].legends) == 1
+    counter_heads = TABLES["counter_heads"].assign(counter=False)
+    figure, _ = draw("figure_counter_heads", TABLES | {"counter_heads": counter_heads}, Figure(), CONTEXT)
+    assert not figure.legends and not any(map(outlined, figure.axes))
 
 
 def test_chosen_subsets_are_in_their_order():
@@ -76,4 +83,7 @@ def test_learned_subnetworks_are_beside_the_ceiling(drawn):
     assert first.rows[1] == ["OOD, mean", "15.0", "7.5", "0.75", "0.90", "0.80", ""]
     assert first.rows[0] == ["ID, mean", "0.0", "1.2", "", "", "0.80", "all masks have the same value"]
     assert [row[0] for row in first.rows] == ["ID, mean", "OOD, mean", "J", "ln_prep"]
-    assert second.rows == [[""] * 6 + ["no sound mid-sparsity subnetwork keeps a head"]]
+    assert second.rows == [["", "no sound mid-sparsity subnetwork keeps a head"]]
+    _, marks = draw("table_mask_fit", {"mask_fit": TABLES["mask_fit"].assign(r2=-3.0, reason=None)}, Figure(), CONTEXT)
+    first = build_sheets("table_mask_fit", marks)[0]
+    assert first.rows[1] == ["OOD, mean", "15.0", "7.5", "below 0", "0.90", "below 0"]

@@ -1,5 +1,7 @@
 """Figures of the list-sorting experiment, drawn from the made tables of list_sorting_tables.py."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from matplotlib.text import Text
 from mentions import mentions
 
 from heuristic_core.experiments.list_sorting.figures import build_sheets, draw
+from heuristic_core.experiments.list_sorting.figures.looks import HEADS
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.study import SortingFigures
 from heuristic_core.figures import style
@@ -116,12 +119,15 @@ def test_models_with_one_head_and_with_three(name, heads, known):
         assert set(marks["role"]) == known
 
 
+def points_of(line):
+    """The points of a line or of markers, as (x, y)."""
+    values = np.asarray(line.get_xydata(), float)
+    return {(round(x, 9), round(y, 9)) for x, y in values if np.isfinite([x, y]).all()}
+
+
 def points(ax):
-    """All points of the lines and markers in a panel, as (x, y)."""
-    result = [line.get_xydata() for line in ax.lines]
-    return {
-        (round(x, 9), round(y, 9)) for part in result for x, y in np.asarray(part, float) if np.isfinite([x, y]).all()
-    }
+    """All points of the lines and markers in a panel."""
+    return set().union(*map(points_of, ax.lines))
 
 
 def panel(figure, row, column, columns):
@@ -148,13 +154,19 @@ def test_development_draws_seeds_and_means_and_a_null_leaves_a_gap():
     assert (mean["value"].item(), mean["seeds"].item()) == (pytest.approx(known.mean()), 2)
 
 
-def test_development_shades_the_stages_that_are_there():
+def test_development_has_a_bar_for_each_stage_above_the_curves():
     figure, marks = DRAWN["figure_development"]
 
-    def shades(row):
+    def bars(row):
         return [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in panel(figure, row, 0, 4).patches]
 
-    assert sorted(shades(0)) == [(10, 32), (32, 100), (100, 200)] and sorted(shades(1)) == [(10, 32), (32, 100)]
+    assert sorted(bars(0)) == [(10, 32), (32, 100), (100, 200)] and sorted(bars(1)) == [(10, 32), (32, 100)]
+    for ax in figure.axes:
+        lowest = min((patch.get_y() for patch in ax.patches), default=1)
+        data = np.array([max(points(ax), key=lambda point: point[1])]) if points(ax) else np.empty((0, 2))
+        assert (ax.transAxes.inverted().transform(ax.transData.transform(data))[:, 1] < lowest).all()
+        tops = sorted((patch.get_y(), patch.get_y() + patch.get_height()) for patch in ax.patches)
+        assert all(one[1] < two[0] for one, two in pairwise(tops))  # none covers another
     gone = filter_rows(marks, condition="no-decay", curve="specialisation start")
     assert gone["reason"].tolist() == ["the overlap does not fall"] and gone["step"].isna().all()
 
@@ -189,6 +201,7 @@ def test_circuits_are_centred_rows_in_the_units_of_their_scale():
     ov = [row.split(" ") for row in filter_rows(marks, circuit="ov", condition="l2", step=LAST)["values"]]
     unit = filter_rows(marks, circuit="ov", condition="l2", step=LAST)["unit"].iloc[0]
     assert unit == pytest.approx(np.percentile(np.abs(np.array(ov, float)), 99), rel=1e-3)
+    assert {ax.get_aspect() for ax in figure.axes if ax.images} == {1.0}  # maps are square
     titles = [text for text in texts(figure) if any(mentions(text, name) for name in CONDITIONS)]
     assert all(mentions(title, name, 1) for title, name in zip(titles, CONDITIONS, strict=True))
 
@@ -208,6 +221,15 @@ def test_modes_have_the_intervals_of_their_means_and_tell_conditions_apart():
         assert any(mentions(text, *described) for text in texts(figure)), described
     means = [line.get_xydata()[0, 0] for line in figure.axes[0].lines if line.get_marker() in ("o", "^")]
     assert len({round(x, 6) for x in means}) == len(CONDITIONS)  # two of them have one gap
+
+
+@pytest.mark.parametrize("name", ["figure_modes", "figure_ablation"])
+def test_two_seeds_have_no_interval_in_a_figure(name):
+    two = {table: rows[rows["seed"] <= 2] if "seed" in rows else rows for table, rows in TABLES.items()}
+    figure, marks = draw(name, two, SETTINGS)
+    assert marks[["low", "high"]].isna().all(axis=None) and set(marks["seeds"].dropna()) == {2}
+    whiskers = [line for c in figure.axes[0].collections for line in c.get_segments() if len(line)]
+    assert not whiskers and DRAWN[name][1][["low", "high"]].notna().any(axis=None)
 
 
 def test_heads_are_compared_by_what_they_do():
@@ -239,6 +261,12 @@ def test_suppression_of_a_head_beside_what_its_ablation_changes():
     assert head_mark["role"] == "suppresses"
     assert (round(head_mark["suppression"], 9), round(change, 9)) in points(panel(figure, 0, 2, 3))
     assert len(marks) == len(CONDITIONS) * len(SEEDS) * 2 * 3  # heads, kinds; not both heads together
+    drawn = {(line.get_color(), line.get_marker()): points_of(line) for line in panel(figure, 0, 0, 3).lines[1:]}
+    markers = dict(zip(CONDITIONS, "o^s", strict=True))
+    for (condition, role), rows in marks[marks["kind"] == "zero"].groupby(["condition", "role"]):
+        wanted = set(zip(rows["suppression"].round(9), rows["loss"].round(9), strict=True))
+        assert drawn.pop((HEADS[role].colour, markers[condition])) == wanted
+    assert not drawn
 
 
 @pytest.mark.slow

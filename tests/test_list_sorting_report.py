@@ -61,7 +61,7 @@ def test_claims_figures_and_tables_are_shown(report):
     (sorts,) = (claim for claim in load_claims(CLAIMS) if claim.claim == "sorts")
     assert " ".join(sorts.sentence.split()) in page.text and mentions(page.text, "> 95 %", *CONDITIONS)
     assert {*SHOWN} <= {*re.findall(r'id="(\w+)"', report.read_text())}
-    assert "fine-tuning" not in page.text
+    assert "fine-tuning" not in page.text and mentions(page.text, "2501.18666")
 
 
 def test_a_slider_has_a_frame_for_each_checkpoint_and_begins_at_the_last(report):

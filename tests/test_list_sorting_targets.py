@@ -50,4 +50,3 @@ def test_only_the_drawn_figure_is_loaded():
 def test_every_target_has_a_caption_of_one_paragraph(name, request):
     caption = (request.config.rootpath / "workflow" / "report" / "list_sorting" / f"{name}.rst").read_text().strip()
     assert "\n\n" not in caption and "[" not in caption  # it becomes the text of a Markdown image
-    assert "arXiv 2501.18666" in caption

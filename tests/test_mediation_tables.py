@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from claim_tables import CONTEXT
-from known_predictions import COLUMNS, GRID, PAIRS, RNG, RUN, core_heads, known_levels, values, words
-from mentions import mentions
+from known_predictions import COLUMNS, GRID, PAIRS, RNG, RUN, core_heads, known_levels, values
+from matplotlib.collections import PathCollection
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis import mediation as m
@@ -204,10 +204,17 @@ def test_figure_mediation_shows_every_set_and_says_where_there_is_no_core(mediat
     figure, marks = draw("figure_mediation", {"mediation": mediation, "core": core_heads()}, Figure(), CONTEXT)
     assert set(marks["role"]) == {"layer", "all later", "counter-heuristic", "random"}
     assert set(marks["group"]) == {"id", "ood", "ood-entailment", "j"} and len(marks) == 23 * 2 * 4
-    titles = words(figure)
-    assert any(mentions(title, 1, "restored") for title in titles)
-    assert any(mentions(title, 2) and not mentions(title, "restored") for title in titles)
+    panels = np.reshape(figure.axes, (2, 4))
+    assert all(ax.get_ylabel() for ax in panels[:, 0]) and [bool(ax.texts) for ax in panels[:, 0]] == [False, True]
+    rows = [text.get_text() for text in panels[0, 0].get_yticklabels()]
+    for ax, group in zip(panels[0], ("id", "ood", "ood-entailment", "j"), strict=True):
+        drawn = pd.concat(
+            pd.DataFrame(marks.get_offsets().tolist()) for marks in ax.collections if isinstance(marks, PathCollection)
+        )
+        assert sorted(drawn[0]) == pytest.approx(sorted(marks.loc[marks["group"] == group, "points"]))
+        assert set(drawn[1].round()) == set(range(len(rows)))
     without = mediation[~mediation["role"].isin(["counter-heuristic", "random"])]
     figure, marks = draw("figure_mediation", {"mediation": without, "core": core_heads()}, Figure(), CONTEXT)
     assert set(marks["role"]) == {"layer", "all later"}
-    assert not any(mentions(text.get_text(), "counter-heuristic") for text in figure.legends[0].get_texts())
+    left = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert set(left) < set(rows) and len(rows) - len(left) == 2

@@ -78,13 +78,14 @@ def test_an_effect_is_beyond_random_senders_where_it_is_larger_than_each_in_its_
     assert p._beyond(effect, []) == [None] * 7
 
 
-def test_an_effect_that_a_random_sender_has_too_is_pale_however_small_its_p(paths):
+def test_an_effect_that_a_random_sender_has_too_has_no_number_however_small_its_p(paths):
     assert edge(paths, "1.0", "value")["beyond"] and paths[paths["role"] == "random"]["beyond"].isna().all()
     is_edge = (paths["sender"] == "0.1") & (paths["receiver"] == "1.0") & (paths["part"] == "value")
-    _, marks = draw("figure_paths", {"paths": paths.assign(beyond=paths["beyond"].where(~is_edge, False)),
+    figure, marks = draw("figure_paths", {"paths": paths.assign(beyond=paths["beyond"].where(~is_edge, False)),
                                      "core": core_heads()}, Figure(), CONTEXT)  # fmt: skip
     strong = marks[(marks["receiver"] == "1.0") & (marks["part"] == "value") & (marks["group"] == "ood")].iloc[0]
     assert strong["q"] < 1e-4 and strong["drawn"] and not strong["differs"]
+    assert not figure.axes[0].texts
 
 
 def test_random_senders_are_reference_values_without_intervals(paths):
@@ -116,6 +117,12 @@ def test_figure_paths_draws_the_edge_that_is_there(paths):
     first = drawn.sort_values("share", kind="stable").iloc[-1]
     assert (first["receiver"], first["part"]) == ("1.0", "value") and first["share"] == pytest.approx(0.5, abs=0.05)
     assert not marks[(marks["group"] == "id")]["drawn"].any()  # the total is not clear of 0 there
+    head_map, logits = figure.axes[0].collections
+    receivers = [text.get_text() for text in figure.axes[0].get_xticklabels()][:-1]
+    cells = head_map.get_array().reshape(3, len(receivers))
+    assert cells[2, receivers.index("1.0")] == first["share"] and logits.get_array().size == 1
+    assert marks["drawn"].sum() == cells.count() + 1 and not figure.axes[1].collections
+    assert {text.get_text() for text in figure.axes[0].texts} == {f"{100 * first['share']:.0f}"}
     titles = words(figure)
     assert any(mentions(title, 2) for title in titles)  # of fine-tuning seed 2, which has no core head
     assert first["total"] == pytest.approx(-2, abs=0.05)

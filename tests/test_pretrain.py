@@ -2,21 +2,26 @@
 
 import math
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import torch
 import yaml
+from claim_tables import CONTEXT
 from mentions import raises
 from reduced import REDUCED, snakemake
 from safetensors.torch import load_file
 from transformers import BertTokenizer
 
 from heuristic_core.common.errors import DivergenceError
+from heuristic_core.config.figure import Figure
 from heuristic_core.config.models import Architecture, Initialisation, NewModel, Pretraining
 from heuristic_core.data import vocabulary
 from heuristic_core.data.language import VOCABULARY
 from heuristic_core.data.masking import find_shared_words, mask_tokens
 from heuristic_core.data.unlabelled import generate_unlabelled_pairs
+from heuristic_core.experiments.subnetworks.figures import draw
+from heuristic_core.experiments.subnetworks.figures.figure_pretraining import OTHER_COLOUR
 from heuristic_core.models.pretrained import build_classifier, build_masked_language_model
 from heuristic_core.training.pretrain import Corpus, MaskedStepper, accuracies, predict_masked, pretrain
 
@@ -232,3 +237,24 @@ def test_a_study_pre_trains_its_model_once_and_fine_tunes_from_it(tmp_path):
     config.write_text(yaml.safe_dump(study))
     planned = snakemake(tmp_path, "--dry-run", "--", *wanted, config=config)
     assert (planned.stdout + planned.stderr).count("rule finetune:") == 2
+
+
+def test_the_figure_names_and_colours_the_heads_with_the_largest_shares():
+    heads = [(layer, head, 0.01 * (8 * layer + head)) for layer in range(2) for head in range(8)]
+    attention = pd.DataFrame(
+        [
+            {"pretraining_step": step, "component": 8 * layer + head, "name": f"{layer}.{head}", "layer": layer}
+            | {"category": "repeated", "share": share * step}
+            for step in (0, 1)
+            for layer, head, share in heads
+        ]
+    )
+    trace = pd.DataFrame({"pretraining_step": [0, 1], "copied": [0.0, 80.0], "other": [0.0, 20.0]})
+    figure, marks = draw(
+        "figure_pretraining", {"pretraining_attention": attention, "pretraining_trace": trace}, Figure(), CONTEXT
+    )
+    left, _ = figure.axes
+    assert [text.get_text() for text in left.texts] == [f"1.{k}" for k in reversed(range(8))] + ["0.7"]
+    grey = [line for line in left.lines if line.get_color() == OTHER_COLOUR]
+    assert (len(grey), len(left.lines)) == (7, 16) and max(line.get_ydata()[-1] for line in grey) == pytest.approx(6)
+    assert (marks["what"] == "attention to the repeated word").sum() == 32

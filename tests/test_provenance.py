@@ -204,8 +204,8 @@ def copy(tmp_path, monkeypatch):
     forget()
 
 
-# Scripts that print and write no file; no rule runs them.
-PRINTING = {"changes", "plan", "targets"}
+# Scripts that print, or print a page on paper; no rule runs them.
+PRINTING = {"changes", "plan", "print_report", "targets"}
 
 
 def digests():

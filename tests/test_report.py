@@ -82,14 +82,13 @@ def test_values_behind_the_marks_are_in_the_page(report, study):
     assert next(csv.reader(io.StringIO(content.decode())))[0] == "study"
 
 
-def test_claims_come_first_with_verdict_interval_threshold_and_unit(report):
+def test_claims_are_one_table_with_verdicts_by_seed_intervals_and_thresholds(report):
     text = check_source(report).text
-    assert "1 supported 1 not clear" in text
-    assert re.search(r"seed 1\W+1 supported\W+seed 2\W+1 supported", text)
+    assert "1 of 2 claims supported 1 not clear" in text
     assert text.index("Subnetworks disagree by <more> than 20 points") < text.index("Figure 2. ")
-    assert "✓ supported seed 1: ✓ supported seed 2: ✓ supported" in text
-    assert re.search(r"61\.5 .*50\.0 to 73\.0 .*0\.002 .*0\.004 .*> 20 .*2 fine-tuning seeds", text)
-    assert "seed 2 supported 73.0 68.0 to 78.0 > 20 12 pruning seeds" in text
+    assert "✓ supported seed 1: supported seed 2: supported" in text
+    assert re.search(r"61\.5 \(50\.0 to 73\.0\) .*> 20 0\.004", text)
+    assert "seed 2 supported 73.0 68.0 to 78.0 – > 20 12 pruning seeds" in text
     assert re.search(r"\? not clear .*> 0", text) and "a core of one head" in text
 
 
@@ -104,10 +103,10 @@ def with_runs(root, *kinds):
     return root
 
 
-def test_what_went_wrong_with_pruning_runs_comes_first(tmp_path):
+def test_what_went_wrong_with_pruning_runs_is_a_key_number(tmp_path):
     root = with_runs(tmp_path / "tiny", "collapsed", "collapsed", "missed", "")
     text = check_source(write_report(root)).text
-    assert text.index("2 collapsed") < text.index("1 supported 1 not clear")
+    assert "4 pruning runs 2 collapsed, 1 missed their target" in text
     assert "1 2200 35 % 2 0 2 0 yes" in text and "1 2200 50 % 2 0 0 1 yes" in text
     (warning,) = collect_warnings([root, tmp_path / "absent"])
     assert mentions(warning, "tiny", 4, "2 collapsed", 1, root / "report.html")
@@ -116,11 +115,12 @@ def test_what_went_wrong_with_pruning_runs_comes_first(tmp_path):
 @pytest.mark.slow
 def test_where_all_went_well_nothing_is_said(tmp_path):
     root = with_runs(tmp_path / "tiny", "", "", "", "")
-    assert not [note for note in check_source(write_report(root)).all("div") if note.get("class") == "warning"]
+    page = check_source(write_report(root))
+    assert not [a for _, a in page.tags if a.get("class") in ("warning", "faulty")]
     assert collect_warnings([root]) == []
 
 
-def test_verdicts_are_explained_and_checks_and_what_was_not_run_come_last(tmp_path):
+def test_verdicts_are_explained_and_what_was_not_run_is_listed(tmp_path):
     root = make_study(tmp_path / "tiny", verdict="does not apply")
     rows = read_rows(root / "tables" / "claims.parquet")
     test = {"threshold": "p < 0.05", "estimate": 0.98, "low": None, "high": None, "opposite": 0.01, "p": 0.02}
@@ -130,12 +130,11 @@ def test_verdicts_are_explained_and_checks_and_what_was_not_run_come_last(tmp_pa
     ]
     write_table("claims", [*more, *rows], root / "tables" / "claims.parquet")
     text = check_source(write_report(root)).text
-    assert "1 supported 1 does not apply" in text
+    assert re.search(r"1 of 3 claims supported 1 not run, 1 not applicable", text)
     assert f"– does not apply {VERDICT_MEANINGS['does not apply']}" in text
-    assert re.search(r"p 0\.020 .*p < 0\.05", text)
-    last = text.index("A check ✗ contradicted")
-    assert text.index("The core matters") < text.index("Figure 2. ") < last
-    assert last < text.index("Something else: no table")
+    assert re.search(r"0\.020 p < 0\.05", text)
+    assert text.index("The core matters") < text.index("A check ✗ contradicted") < text.index("Figure 2. ")
+    assert mentions(text, "Something else", "no table")
 
 
 def test_missing_values_settings_and_versions_are_listed(report):
@@ -156,9 +155,7 @@ def test_data_are_counted_set_by_set(report):
 
 def test_tables_are_those_of_their_marks(study, report):
     (of_seed,) = build_sheets("table3", pd.read_parquet(study / "tables" / "table3.parquet"))
-    *ablated, (label, *interactions) = of_seed.rows
-    assert ablated == [["none", "12.5", "−3.0"], ["all core heads", "100.0", ""]]
-    assert mentions(label, "all core heads") and interactions == ["+7.2", "+1.5"]
+    assert of_seed.rows == [["none", "12.5", "−3.0"], ["all core heads", "100.0", ""]]
     text = check_source(report).text
     assert "ln_swap cn_if none 12.5 −3.0 all core heads 100.0" in text
 
@@ -206,7 +203,7 @@ def test_in_a_narrow_window_nothing_hangs_over_and_tables_sort(report, tmp_path)
     ]
     assert result["focused"]
     before, on_paper, after = result["folded"]
-    assert before == after > on_paper == 0
+    assert before == on_paper == after > 0
 
 
 @pytest.mark.slow
@@ -218,7 +215,7 @@ def test_minus_signs_sort_below_and_empty_cells_last(report, tmp_path):
 
 @pytest.mark.slow
 @needs_chromium
-def test_on_paper_folds_are_open(report, tmp_path):
+def test_on_paper_only_open_folds_are_printed(report, tmp_path):
     unfolded = report.with_name("unfolded.html")
     unfolded.write_text(report.read_text().replace("<details>", "<details open>"))
-    assert pdf_pages(report, tmp_path) == pdf_pages(unfolded, tmp_path) > 2
+    assert 1 <= pdf_pages(report, tmp_path) < pdf_pages(unfolded, tmp_path)

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from conftest import ROOT
 from figure_tables import CONTEXT, SUBSETS
 from mentions import mentions
 from page_studies import SPLITS, make_study
@@ -9,6 +10,8 @@ from page_studies import SPLITS, make_study
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.compare import compare
 from heuristic_core.experiments.subnetworks.analysis.names import subset_label
+from heuristic_core.experiments.subnetworks.config import load_study
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures import build_sheets, draw
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES, group_label
 from heuristic_core.experiments.subnetworks.report.page import load_splits
@@ -114,3 +117,20 @@ def test_a_page_tells_a_subset_called_train_from_the_training_pairs(tmp_path, su
     write_table("splits", [training, other | {"set": "train", "subset": subset}], tmp_path / "tables/splits.parquet")
     of_training, of_subset = (row["name"] for row in load_splits(tmp_path))
     assert of_training == "train" != of_subset and mentions(of_subset, name)
+
+
+def test_readable_names_replace_subsets_in_marks_unless_two_would_be_the_same(tables):
+    names = {"ln_prep": "Prep", "cn_if": "ln_rel", "cn_adv": "Same", "cn_verb": "Same", "in_domain": "ID"}
+    context = CONTEXT.model_copy(update={"names": names, "subsets": tuple(SUBSETS)})
+    figure, marks = draw("figure02", tables, chosen(["in_domain", "ln_prep", "cn_if", "cn_adv", "cn_verb"]), context)
+    shown = set(marks["subset"]) - {"J", "AUC"}
+    assert shown == {"ID (subset)", "Prep", "cn_if", "cn_adv", "cn_verb"}
+    assert shown < {label.get_text() for label in figure.axes[-1].get_xticklabels()}
+
+
+def test_a_study_names_known_subsets_and_its_configuration_has_the_last_word():
+    study = load_study(ROOT / "config.yaml")
+    assert Context.from_study(study).names["ln_so_swap"] == "SO-Swap"
+    analysis = study.analysis.model_copy(update={"names": {"ln_so_swap": "Swap"}})
+    names = Context.from_study(study.model_copy(update={"analysis": analysis})).names
+    assert (names["ln_so_swap"], names["ln_prep"]) == ("Swap", "Prep")

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from conftest import ROOT
 from matplotlib.colors import to_rgb
@@ -85,8 +86,11 @@ def test_the_figure_draws_every_known_cost():
         figure.draw_without_rendering()
     axes = figure.axes
     assert len(axes) == 2 * 4
-    drawn = [point for line in axes[3].lines if line.get_marker() == "o" for point in line.get_xydata().tolist()]
+    lines = [line.get_xydata() for line in axes[3].lines if line.get_marker() == "o"]
+    drawn = [point for line in lines for point in line[~np.isnan(line).any(axis=1)].tolist()]
     assert sorted(drawn) == [[0.1, -60.0]] * 2  # the study without a core has no point
+    lines = [line.get_xydata().tolist() for line in axes[7].lines if line.get_marker() == "o"]
+    assert lines == [[[1.0, -60.0], [2.0, -10.0]]] * 2  # a line for each fine-tuning seed
     assert len(marks) == 8
 
 

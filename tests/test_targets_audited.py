@@ -31,7 +31,7 @@ TARGETS += [
     ("redraw", "--config", f"crate={STUDY}/reduced.crate.zip"),
 ]
 TARGETS += [("compare", "--config", "compare=results/reduced results/reduced"), ("table3", "figure05")]
-SCRIPTS = ["targets", "plan", "changes", "reproduce", "audit"]
+SCRIPTS = ["targets", "plan", "changes", "reproduce", "audit", "print_report"]
 
 
 def run(order):

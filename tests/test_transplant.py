@@ -126,3 +126,7 @@ def test_the_figure_leaves_out_masks_whose_run_went_wrong():
     assert set(of_masks["accuracy"]) == {50.0} and set(of_masks["left_out"]) == {1}
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert mentions(labels[0], 10, 1, 2) and len(labels) == 2
+    assert [panel.get_aspect() for panel in figure.axes] == [1.0, 1.0] and len(figure.axes[0].patches) == 1
+    three = pd.concat([tables["transplant"].assign(ft_seed=seed) for seed in (1, 2, 3)])
+    figure, marks = draw({"transplant": three}, Figure(), CONTEXT)
+    assert len(figure.axes) == 6 and set(marks["ft_seed"]) == {1, 2, 3}

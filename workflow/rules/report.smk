@@ -26,6 +26,7 @@ rule report:
         claims=LAYOUT.table("claims"),
         settings=LAYOUT.description,
         captions=link_inputs(*sorted({os.path.relpath(path) for path in CAPTIONS.values()})),
+        replicates=link_inputs(*EXPERIMENT.list_replicates(STUDY.study)),
         drawn=[path for name in AVAILABLE_TARGETS for path in target_files(LAYOUT.root, name)],
         tables=[LAYOUT.table(name) for name in EXPERIMENT.list_report_tables(STUDY)],
     output:

@@ -29,9 +29,10 @@ WARNING_SOURCES = [(EXPERIMENT, LAYOUT.root)]  # studies whose warnings are prin
 UNAVAILABLE_RULES = {}  # rules that this study lacks: name -> (log, exit status, message)
 GPUS = 0  # GPUs of a job that runs models
 FILES = f"{workflow.basedir}/src/heuristic_core/experiments/{EXPERIMENT.folder.name}"  # the experiment's code and data
-# Templates, style and script of HTML pages, which no import reveals.
+# Templates, style, script and findings of HTML pages, which no import reveals.
 LIBRARY = f"{workflow.basedir}/src/heuristic_core"
 PAGE_FILES = sorted(path for root in (f"{LIBRARY}/report", FILES) for path in glob.glob(f"{root}/templates/*"))
+PAGE_FILES += glob.glob(f"{FILES}/findings.yaml")
 
 
 include: "jobs.smk"

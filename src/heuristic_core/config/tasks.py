@@ -23,21 +23,13 @@ from heuristic_core.config.blocks import (
     Unit,
     check_unique,
 )
+from heuristic_core.config.subset_names import GENERATED_NAMES
 
 # Formats and their file name endings: :mod:`heuristic_core.data.readers`.
 Format = Literal["parquet", "csv", "tsv", "jsonl", "saved"]
 Quoting = Literal["double", "none"]
 
-# The evaluation subsets of a generated task, as :mod:`heuristic_core.data.language` makes them.
-GENERATED_SUBSETS = (
-    "in_domain",
-    "ln_so_swap", "ln_prep", "ln_rel", "ln_passive", "ln_conj",
-    "sn_pp", "sn_rel",
-    "cn_if", "cn_verb", "cn_adv", "cn_or",
-    "le_prep", "le_rel", "le_passive", "le_conj",
-    "se_modified", "se_adjunct",
-    "ce_because", "ce_verb", "ce_adv", "ce_and", "ce_scope",
-)  # fmt: skip
+GENERATED_SUBSETS = tuple(GENERATED_NAMES)
 
 
 def _check_relative(path: str) -> str:

@@ -11,6 +11,7 @@ from heuristic_core.figures.roles import Role
 
 # matplotlib's line styles for seaborn: lengths of dashes and gaps, in line widths.
 DASHES = {"-": "", "--": (3.7, 1.6), "-.": (6.4, 1.6, 1, 1.6), ":": (1, 1.65)}
+DASHES |= {(0, dashes): dashes for dashes in ((6.4, 1.6, 1, 1.6, 1, 1.6),)}  # a dash and two dots
 
 
 def draw_lines(

@@ -16,4 +16,4 @@ class Role(NamedTuple):
     label: str
     colour: str
     marker: str = ""
-    line: str = "-"
+    line: str | tuple = "-"

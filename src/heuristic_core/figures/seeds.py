@@ -9,6 +9,7 @@ from heuristic_core.figures.lines import draw_lines
 from heuristic_core.figures.roles import Role
 from heuristic_core.stats.seeds import mean_interval
 
+MIN_INTERVAL_SEEDS = 3  # for intervals in figures
 SEED_LINE_STYLE, MEAN_LINE_STYLE = (
     {"linewidth": 0.5, "alpha": 0.5, "markersize": 1.5},
     {"linewidth": 1.4, "markersize": 3.5},
@@ -36,6 +37,15 @@ def append_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         means.append(dict(zip(by, key, strict=True)) | {"value": mean, "low": low, "high": high, "seeds": len(values)})
     table = pd.concat([rows, pd.DataFrame(means, columns=[*by, "value", "low", "high", "seeds"])], ignore_index=True)
     return table.astype({"seeds": "Int64"})
+
+
+def drop_few_seeds(points: pd.DataFrame) -> pd.DataFrame:
+    """Remove the intervals of fewer than `MIN_INTERVAL_SEEDS` seeds from rows of :func:`append_means`.
+
+    The t interval of two seeds reaches 12.7 times as far as the seeds themselves.
+    """
+    few = points["seeds"].lt(MIN_INTERVAL_SEEDS).fillna(True).astype(bool)
+    return points.assign(**{end: points[end].mask(few) for end in ("low", "high")})
 
 
 def draw_seed_lines(ax: Axes, rows: pd.DataFrame, x: str, by: str, roles: Mapping[str, Role]) -> None:

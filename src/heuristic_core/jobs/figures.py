@@ -15,6 +15,7 @@ from heuristic_core.figures.save import save
 from heuristic_core.jobs.tables import read_by_name
 from heuristic_core.provenance.digests import package_versions, read_commit
 from heuristic_core.provenance.record import read_records
+from heuristic_core.report.findings import load_replications
 from heuristic_core.report.settings import read_study
 from heuristic_core.report.study import ReportData
 from heuristic_core.tables.parquet import read_rows
@@ -61,6 +62,7 @@ class ReportInputs(NamedTuple):
         targets: Figures and tables, in order.
         drawn: Files of the figures and tables, for the record.
         absent: Why other figures and tables are unavailable.
+        replicates: Table "table_replicates" of further training seeds of the study, if there is one.
     """
 
     root: Folder
@@ -70,6 +72,7 @@ class ReportInputs(NamedTuple):
     targets: list[str]
     drawn: list[Input] = ()
     absent: list[str] = ()
+    replicates: list[Input] = ()
 
     def load(self) -> ReportData:
         """Read the inputs, the records of the study's jobs, and versions of the software."""
@@ -82,6 +85,7 @@ class ReportInputs(NamedTuple):
             records=read_records(self.root),
             versions={"platform": platform.platform(), **package_versions(), "commit": str(read_commit())},
             absent=list(self.absent),
+            replications={key: value for path in self.replicates for key, value in load_replications(path).items()},
         )
 
 

@@ -1,15 +1,31 @@
-"""Values of a study's report: claims, figures, tables, settings and run times."""
+"""Values of a study's report: findings, claims, figures, tables, settings and run times."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.report.claims import Claim, count_verdicts, count_verdicts_by_seed, group_claims
+from heuristic_core.report.claims import Claim, count_verdicts, count_verdicts_by_seed
 from heuristic_core.report.exhibits import Exhibit
+from heuristic_core.report.findings import PHRASES, FindingView, Replication
 from heuristic_core.report.settings import group_settings
 from heuristic_core.report.views import VIEW_CONFIG, load_library
-from heuristic_core.stats.estimates import NOT_RUN, TOO_FEW
-from heuristic_core.stats.verdicts import VERDICT_MEANINGS
+from heuristic_core.stats.verdicts import SUPPORTED, VERDICT_MEANINGS
+
+
+class Tile(NamedTuple):
+    """A key number of a study on the first screen.
+
+    Attributes:
+        label: What the number is.
+        value: The number as text.
+        note: What it means, and its interval.
+        is_warning: Whether the number says that something went wrong.
+    """
+
+    label: str
+    value: str
+    note: str
+    is_warning: bool = False
 
 
 class ReportData(NamedTuple):
@@ -24,6 +40,7 @@ class ReportData(NamedTuple):
         records: One record for each job.
         versions: Name -> version of the software that made the results.
         absent: Sentences on unavailable figures and tables: the reason, and the setting that would enable them.
+        replications: On how many further training seeds each claim holds, by claim and threshold.
     """
 
     root: Path
@@ -34,6 +51,7 @@ class ReportData(NamedTuple):
     records: Sequence[Mapping]
     versions: Mapping[str, str]
     absent: Sequence[str] = ()
+    replications: Mapping[tuple[str, str], Replication] = {}
 
 
 class Script(NamedTuple):
@@ -52,29 +70,38 @@ class Script(NamedTuple):
     longest: float
 
 
-def study_values(data: ReportData, exhibits: Sequence[Exhibit]) -> dict:
+def study_values(
+    data: ReportData,
+    claims: Sequence[Claim],
+    exhibits: Sequence[Exhibit],
+    findings: Sequence[FindingView] = (),
+    tiles: Sequence[Tile] = (),
+) -> dict:
     """Return the variables of template study.html.j2.
 
     Args:
         data: Data of the report.
+        claims: All claims of the study.
         exhibits: Figures and tables, in order.
+        findings: Findings, in order.
+        tiles: Key numbers of the study; the number of supported claims is added.
     """
-    all_claims = group_claims(data.claims)
-    judged = [claim for claim in all_claims if not _undecidable(claim)]
-    primary = [claim for claim in judged if claim.family is not None]
+    primary = [claim for claim in claims if claim.family is not None]
+    shown = {exhibit.name for finding in findings for exhibit in finding.exhibits}
+    keys = {claim.name: (claim.name, claim.overall["threshold"]) for claim in claims}
     return {
         "study": data.root.name,
+        "tiles": [*tiles, *([_count_supported(primary)] if primary else [])],
+        "findings": findings,
         "claims": primary,
-        "checks": [claim for claim in judged if claim.family is None],
-        "undecidable": [claim for claim in all_claims if _undecidable(claim)],
+        "checks": [claim for claim in claims if claim.family is None],
+        "replications": {name: data.replications[key] for name, key in keys.items() if key in data.replications},
         "meanings": VERDICT_MEANINGS,
-        "tally": count_verdicts(primary),
         "tally_by_seed": count_verdicts_by_seed(primary),
-        "figures": [e for e in exhibits if e.image],
+        "exhibits": [e for e in exhibits if e.name not in shown],
         "views": {e.name: e.view for e in exhibits if e.view},
         "view_look": VIEW_CONFIG,
         "view_library": load_library() if any(e.view for e in exhibits) else None,
-        "sheets": [e for e in exhibits if not e.image],
         "absent": data.absent,
         "settings": group_settings(data.settings or {}),
         "scripts": summarise_scripts(data.records),
@@ -95,6 +122,10 @@ def summarise_scripts(records: Iterable[Mapping]) -> list[Script]:
     return sorted(summaries, key=lambda script: (-script.total, script.name))
 
 
-def _undecidable(claim: Claim) -> bool:
-    """Return whether the study cannot decide a claim: all rows lack what it needs, or have too little of it."""
-    return all(row["verdict"] in (NOT_RUN, TOO_FEW) for row in claim.rows)
+def _count_supported(claims: Sequence[Claim]) -> Tile:
+    """Return the tile on the verdicts of claims."""
+    counts = count_verdicts(claims)
+    others = ", ".join(
+        f"{n} {PHRASES.get(verdict, verdict)}" for verdict, n in counts.items() if n and verdict != SUPPORTED
+    )
+    return Tile("claims supported", f"{counts[SUPPORTED]} of {len(claims)}", others)

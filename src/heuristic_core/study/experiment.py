@@ -1,5 +1,6 @@
 """The base of an experiment, as the workflow uses it."""
 
+import os
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -8,6 +9,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any, Protocol
 
+from heuristic_core.config.findings import load_findings
 from heuristic_core.config.reference import ReferencePage
 from heuristic_core.figures.targets import target_files
 from heuristic_core.jobs.command import format_block
@@ -110,6 +112,17 @@ class Experiment(ABC):
     def make_layout(self, study: Study) -> Layout:
         """Return the paths of a study's results."""
         return self.layout.from_study(study)
+
+    @property
+    def findings(self) -> Path:
+        """File of findings, which an experiment may lack."""
+        return self.folder / "findings.yaml"
+
+    def list_replicates(self, name: str) -> list[str]:
+        """Return the published table on further training seeds of the study `name`; empty if there is none."""
+        replicates = load_findings(self.findings).replicates if self.findings.is_file() else None
+        path = Path(__file__).parents[3] / replicates.table if replicates and replicates.study == name else None
+        return [os.path.relpath(path)] if path and path.is_file() else []
 
     def list_tables(self, study: Study) -> list[str]:
         """Return the names of the study's tables that figures, claims or the report read."""

@@ -4,7 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from heuristic_core.config.findings import load_findings
+from heuristic_core.report.claims import group_claims
 from heuristic_core.report.exhibits import load_exhibit, render_caption
+from heuristic_core.report.findings import build_findings
 from heuristic_core.report.render import render
 from heuristic_core.report.study import ReportData, study_values
 from heuristic_core.study.target import Target
@@ -16,6 +19,7 @@ def make_page(
     all_targets: Mapping[str, Target],
     build_sheets: Callable,
     make_variables: Callable[[Path, dict, Sequence[str]], dict],
+    findings: Path | None = None,
 ) -> Callable[[ReportData], str]:
     """Return the function that renders the report of an experiment's studies, for ``jobs.figures.make_report_job``.
 
@@ -25,6 +29,7 @@ def make_page(
         all_targets: The experiment's figures and printed tables.
         build_sheets: As in :mod:`heuristic_core.figures.drawing`.
         make_variables: Function that returns further variables of the template, from folder, settings and targets.
+        findings: File of findings; None for a report that begins with the claims.
     """
 
     def render_page(data: ReportData) -> str:
@@ -39,11 +44,14 @@ def make_page(
             )
             for name in data.targets
         ]
+        claims = group_claims(data.claims)
+        variables = make_variables(data.root, data.settings, data.targets)
+        entries = load_findings(findings).findings if findings else []
         return render(
             template,
             package=package,
-            **study_values(data, exhibits),
-            **make_variables(data.root, data.settings, data.targets),
+            **study_values(data, claims, exhibits, build_findings(entries, claims, exhibits, variables)),
+            **variables,
         )
 
     return render_page

@@ -1,5 +1,7 @@
 """The report of a study of extractive structures."""
 
+from pathlib import Path
+
 from heuristic_core.experiments.extractive_structures.figures import build_sheets
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.study.page import make_page
@@ -10,4 +12,5 @@ extractive_page = make_page(
     TARGETS,
     build_sheets,
     lambda root, settings, targets: {"seeds": len(settings["seeds"]), "cities": settings["data"]["cities"]},
+    Path(__file__).parent / "findings.yaml",
 )

@@ -8,6 +8,7 @@ from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.slider import sliders
 from heuristic_core.study.page import make_page
 
+FINDINGS = Path(__file__).parent / "findings.yaml"
 MAPS = "figure_circuits"  # also shown with sliders over training
 
 
@@ -17,5 +18,5 @@ def _make_variables(root: Path, settings: dict, targets: Sequence[str]) -> dict:
 
 
 sorting_page = make_page(
-    "heuristic_core.experiments.list_sorting", "sorting.html.j2", TARGETS, build_sheets, _make_variables
+    "heuristic_core.experiments.list_sorting", "sorting.html.j2", TARGETS, build_sheets, _make_variables, FINDINGS
 )

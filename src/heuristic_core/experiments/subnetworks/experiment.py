@@ -30,6 +30,7 @@ from heuristic_core.report.sides import Comparison
 from heuristic_core.study.experiment import Experiment
 
 REPORT_TABLES = ("splits", "runs", "chance", "components", "accuracy", "group_accuracy")
+REPORT_TABLES += ("summary", "core_null", "core", "ablations")  # of its key numbers
 SETTING_KEYS = {f"context.{field}": key for field, key in context.KEYS.items()}
 
 
@@ -128,9 +129,10 @@ class Subnetworks(Experiment):
     def figure_settings(self, name: str, study: Study) -> dict[str, str]:
         """Return the settings of the job that draws a target. What it does not show stays out, as changes redraw it."""
         tables = self.targets[name].tables
-        keys = {"mid", "high", "last", "subsets", "counterpart"}
+        keys = {"mid", "high", "last", "subsets", "names", "counterpart"}
         keys |= {"seeds", "curve_seeds", "curve_repeat"} if shows_subnetworks(name) else set()
         keys |= {"early", "early_seeds"} if "core_null" in tables else set()
+        keys |= {"entry"} if "entry_frequency" in tables else set()
         keys |= {"margin", "size_rule", "size_order", "mixed"} if "effective_size" in tables else set()
         return {
             "figures": format_block(study.figures, {name}),

@@ -23,8 +23,8 @@ from heuristic_core.provenance.record import (
 from heuristic_core.tables.schemas import get_schema
 
 _KIND_ORDER = list(KINDS)
-# Files without a record: the table of all records, and the audit's own output.
-_UNRECORDED = {"tables/provenance.parquet", "audit.html", "audit.json"}
+# Files without a record: the table of all records, the audit's own output, and the report as printed.
+_UNRECORDED = {"tables/provenance.parquet", "audit.html", "audit.json", "report.pdf"}
 _IGNORED_FOLDERS = {"logs", "hub"}  # not results: logs of jobs, and checkpoints that `publish` writes for the hub
 
 

@@ -41,12 +41,4 @@
       });
     });
   }
-
-  // For printing, open all folds; restore them afterwards.
-  let closed = [];
-  addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not([open])")];
-    closed.forEach((fold) => { fold.open = true; });
-  });
-  addEventListener("afterprint", () => closed.forEach((fold) => { fold.open = false; }));
 }

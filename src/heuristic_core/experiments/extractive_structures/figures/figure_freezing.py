@@ -10,8 +10,9 @@ from heuristic_core.experiments.extractive_structures.figures.points import (
     make_rank_marks,
 )
 from heuristic_core.figures.panels import make_panels
+from heuristic_core.figures.seeds import drop_few_seeds
 
-HOW = {"frozen": "layers not taught", "restored": "layers with their former weights"}
+HOW = {"frozen": "frozen: these layers are not taught", "restored": "restored: they get their former weights back"}
 LAYERS = ("none", "early", "late", "all")
 
 
@@ -19,7 +20,7 @@ def draw(tables, settings):
     """Draw the figure. Rows: hops; columns: frozen or restored. Marks: one row per mark."""
     freezing = tables["extractive_freezing"]
     options = int(freezing["questions"].max())
-    marks = make_rank_marks(freezing, ["hop", "how", "layers", "part"], options)
+    marks = drop_few_seeds(make_rank_marks(freezing, ["hop", "how", "layers", "part"], options))
     figure, axes = make_panels(settings, len(HOPS), len(HOW), 3.6, sharex=True, sharey=True)
     expected = expected_rank(options)
     for row, (hop, hop_label) in zip(axes, HOPS.items(), strict=True):
@@ -27,6 +28,8 @@ def draw(tables, settings):
             draw_points(ax, marks[(marks["hop"] == hop) & (marks["how"] == how)], "layers", LAYERS, "part", PARTS)
             draw_chance_level(ax, expected)
         row[0].set_ylabel(f"{hop_label}\n{RANK_LABEL}")
+    for ax in axes[-1]:
+        ax.set_xlabel("layers")
     fit_limits(axes.flat, marks["value"], 0, expected)
     for ax, title in zip(axes[0], HOW.values(), strict=True):
         ax.set_title(title, loc="left")

@@ -1,6 +1,12 @@
 """Ranks of a model that knows other facts, with grafted weights that another model learned from implications."""
 
-from heuristic_core.experiments.extractive_structures.figures.looks import RANK_LABEL, expected_rank
+from heuristic_core.experiments.extractive_structures.figures.looks import (
+    FACTS,
+    IMPLICATIONS,
+    RANK_LABEL,
+    TAUGHT_IMPLICATIONS,
+    expected_rank,
+)
 from heuristic_core.experiments.extractive_structures.figures.points import (
     draw_chance_level,
     draw_points,
@@ -11,19 +17,20 @@ from heuristic_core.experiments.extractive_structures.figures.points import (
 )
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.roles import Role
+from heuristic_core.figures.seeds import drop_few_seeds
 
 WEIGHTS = ("none", "graft", "control")
 PARTS = {
-    "facts": Role("its own facts", "#999999", "s"),
-    "implications": Role("implications of its own facts", "#0072B2", "o"),
-    "first implications": Role("implications that the graft was learned from", "#E69F00", "^"),
+    "facts": Role("its own facts", FACTS, "s"),
+    "implications": Role("implications of its own facts", IMPLICATIONS, "o"),
+    "first implications": Role("implications that the graft was learned from", TAUGHT_IMPLICATIONS, "^"),
 }
 
 
 def draw(tables, settings):
     """Draw the figure. Marks: one row per mark."""
     options = int(tables["extractive_ordering"].query("part == 'test implications'")["questions"].max())
-    marks = make_rank_marks(tables["extractive_grafting"], ["weights", "part"], options)
+    marks = drop_few_seeds(make_rank_marks(tables["extractive_grafting"], ["weights", "part"], options))
     figure, axes = make_panels(settings, 1, 1, 2.6)
     draw_points(axes[0, 0], marks, "weights", WEIGHTS, "part", PARTS)
     expected = expected_rank(options)

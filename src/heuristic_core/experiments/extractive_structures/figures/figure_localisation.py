@@ -3,13 +3,12 @@
 import numpy as np
 
 from heuristic_core.experiments.extractive_structures.correlations import to_z
+from heuristic_core.experiments.extractive_structures.figures.looks import KINDS
 from heuristic_core.experiments.extractive_structures.figures.points import draw_points, fit_limits, make_legend_handles
 from heuristic_core.figures.panels import make_panels
-from heuristic_core.figures.roles import Role
-from heuristic_core.figures.seeds import append_means
+from heuristic_core.figures.seeds import append_means, drop_few_seeds
 
-KIND_LABELS = {"mlp": "MLPs", "head": "heads"}
-CORRELATIONS = {"r": Role("within tokens", "#0072B2", "o"), "r_pooled": Role("tokens pooled", "#999999", "s")}
+CORRELATIONS = {"r": "within tokens", "r_pooled": "tokens pooled"}
 
 
 def draw(tables, settings):
@@ -18,14 +17,14 @@ def draw(tables, settings):
     Marks: one row per mark; `value` is the r that `correlation` names. Means are computed on Fisher's z scale.
     """
     rows = tables["extractive_localisation"].melt(["kind", "seed"], [*CORRELATIONS], "correlation", "value")
-    z_marks = append_means(rows.assign(value=to_z(rows["value"])), ["kind", "correlation"])
+    z_marks = drop_few_seeds(append_means(rows.assign(value=to_z(rows["value"])), ["kind", "correlation"]))
     marks = z_marks.assign(**{name: np.tanh(z_marks[name]) for name in ("value", "low", "high")})
     marks = marks.assign(low=marks["low"].mask(marks["low"] == marks["high"]))
     figure, axes = make_panels(settings, 1, 1, 2.2)
-    named = marks.assign(name=marks["kind"].map(KIND_LABELS))
-    draw_points(axes[0, 0], named, "name", [*KIND_LABELS.values()], "correlation", CORRELATIONS)
+    named = marks.assign(name=marks["correlation"].map(CORRELATIONS))
+    draw_points(axes[0, 0], named, "name", [*CORRELATIONS.values()], "kind", KINDS)
     axes[0, 0].axhline(0, color="0.7", linewidth=0.6, zorder=0)
     axes[0, 0].set_ylabel("r of informative and\ndownstream scores")
     fit_limits(axes.flat, marks["value"], 0, 1)
-    figure.legend(handles=make_legend_handles(CORRELATIONS), loc="outside upper center", ncols=3)
+    figure.legend(handles=make_legend_handles(KINDS), loc="outside upper center", ncols=3)
     return figure, marks

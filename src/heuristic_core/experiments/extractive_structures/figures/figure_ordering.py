@@ -4,7 +4,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from heuristic_core.experiments.extractive_structures.figures.looks import RANK_LABEL, expected_rank
+from heuristic_core.experiments.extractive_structures.figures.looks import (
+    FACTS,
+    IMPLICATIONS,
+    RANK_LABEL,
+    TAUGHT_IMPLICATIONS,
+    expected_rank,
+)
 from heuristic_core.experiments.extractive_structures.figures.points import (
     draw_chance_level,
     fit_limits,
@@ -18,10 +24,10 @@ from heuristic_core.figures.seeds import MEAN_LINE_STYLE, SEED_LINE_STYLE, appen
 
 TEST_IMPLICATIONS = "test implications"
 PARTS = {
-    "facts": Role("facts", "#999999", "", "--"),
-    "implications": Role("implications", "#E69F00", "", ":"),
-    "test facts": Role("test facts", "#56B4E9", "", "-."),
-    TEST_IMPLICATIONS: Role("test implications", "#0072B2", "", "-"),
+    "facts": Role("facts", FACTS, "", "--"),
+    "implications": Role("implications", TAUGHT_IMPLICATIONS, "", ":"),
+    "test facts": Role("test facts", "0.25", "", "-."),
+    TEST_IMPLICATIONS: Role("test implications, never taught", IMPLICATIONS, "", "-"),
 }
 
 

@@ -12,14 +12,14 @@ from heuristic_core.figures.style import SMALL_FONT_SIZE
 
 KINDS = {"mlp": "MLPs", "head": "sum of heads"}
 GROUP_COLUMNS = ["hop", "kind", "score", "position", "token", "layer"]
-COLORBAR = {"shrink": 0.9, "pad": 0.02, "aspect": 12}
+COLORBAR = {"location": "bottom", "pad": 0.01, "aspect": 14, "fraction": 0.03}
 
 
 def draw(tables, settings):
     """Draw the figure. Rows: hop and kind of component; columns: scores.
 
     Marks: one row per cell, for every seed and for their mean. The scores of a layer's heads are summed. Colours show
-    means over seeds; each panel has its own scale.
+    means over seeds; the panels of a score share a scale.
     """
     scores = tables["extractive_scores"]
     summed = scores.groupby([*GROUP_COLUMNS, "seed"], sort=False, dropna=False)["value"].sum(min_count=1).reset_index()
@@ -27,20 +27,24 @@ def draw(tables, settings):
     means = marks[marks["seed"].isna()]
     rows = [(hop, kind) for hop in HOPS for kind in KINDS]
     most_tokens = max(len(_list_tokens(means, hop)) for hop in HOPS)
-    figure, axes = make_panels(settings, len(rows), len(SCORES), len(rows) * (0.13 * most_tokens + 0.45) + 0.3)
+    height = len(rows) * (0.13 * most_tokens + 0.3) + 0.8
+    figure, axes = make_panels(settings, len(rows), len(SCORES), height, sharex=True)
+    largest = {score: np.nanmax(np.abs(means.loc[means["score"] == score, "value"]), initial=1e-12) for score in SCORES}
     for row_axes, (hop, kind) in zip(axes, rows, strict=True):
         tokens = _list_tokens(means, hop)
         for ax, score in zip(row_axes, SCORES, strict=True):
             panel_means = means[(means["hop"] == hop) & (means["kind"] == kind) & (means["score"] == score)]
-            _draw_heatmap(ax, panel_means, tokens)
+            _draw_heatmap(ax, panel_means, tokens, largest[score])
             ax.set_yticks([])
         row_axes[0].set_yticks(np.arange(len(tokens)) + 0.5, tokens.to_list())
         row_axes[0].set_ylabel(f"{HOPS[hop]}: {KINDS[kind]}")
     for ax, title in zip(axes[0], SCORES.values(), strict=True):
         ax.set_title(title, loc="left")
-    for ax in axes[-1]:
-        ax.set_xlabel("layer")
-    figure.supxlabel("colour: fall of the loss to first order, a scale for each panel", fontsize=SMALL_FONT_SIZE)
+    for column in axes.T:
+        column[-1].set_xlabel("layer")
+        bar = figure.colorbar(column[0].collections[0], ax=column, **COLORBAR)
+        bar.outline.set_visible(False)
+    figure.supxlabel("colour: fall of the loss to first order, a scale for each score", fontsize=SMALL_FONT_SIZE)
     return figure, marks
 
 
@@ -50,13 +54,10 @@ def _list_tokens(means: pd.DataFrame, hop: str) -> pd.Series:
     return hop_means.drop_duplicates("position").set_index("position")["token"].sort_index()
 
 
-def _draw_heatmap(ax: Axes, cells: pd.DataFrame, tokens: pd.Series) -> None:
+def _draw_heatmap(ax: Axes, cells: pd.DataFrame, tokens: pd.Series, largest: float) -> None:
     """Draw layers from left to right, tokens from top to bottom; blue lowers the loss, red raises it, grey is NaN."""
     values = cells.pivot(index="position", columns="layer", values="value").reindex(tokens.index).astype(float)
-    largest = np.nanmax(np.abs(values.to_numpy()), initial=1e-12)
-    sns.heatmap(
-        values, vmin=-largest, vmax=largest, cmap="RdBu", cbar_kws=COLORBAR, linewidths=0.3, yticklabels=False, ax=ax,
-    )  # fmt: skip
+    sns.heatmap(values, vmin=-largest, vmax=largest, cmap="RdBu", cbar=False, linewidths=0.3, yticklabels=False, ax=ax)
     ax.set_facecolor("0.85")
     ax.set(xlabel="", ylabel="")
     ax.tick_params(length=0, rotation=0)

@@ -20,16 +20,16 @@ TARGETS = {
         ("extractive_grafting", "extractive_ordering"), "Answers of a model with grafted weights"
     ),
     "figure_localisation": Target(
-        ("extractive_localisation",), "Where implications are stored against which components process other facts"
+        ("extractive_localisation",), "Correlation of scores of implications with scores of other facts"
     ),
     "figure_removal": Target(
         ("extractive_removal", "extractive_agreement"),
-        "Scores against what taking components away costs, and against full replacement",
+        "Correlation of scores with the cost of removal, and with full replacement",
     ),
     "figure_core": Target(
-        ("extractive_core", "extractive_sharing"), "How many subnetworks keep a component, by what it scores"
+        ("extractive_core", "extractive_sharing"), "Share of subnetworks that keep a component, by its score"
     ),
-    "figure_transfer": Target(("extractive_transfer",), "Agreement of the scores of heads between relations"),
+    "figure_transfer": Target(("extractive_transfer",), "Rank correlations of the scores of heads between relations"),
     "table_answers": Target(
         ("extractive_curves", "extractive_freezing", "extractive_ordering", "extractive_grafting"),
         "Ranks of all experiments, with intervals over seeds",

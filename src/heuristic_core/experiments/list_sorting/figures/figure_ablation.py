@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.list_sorting.figures.costs import (
     ALL_HEADS,
@@ -15,7 +16,7 @@ from heuristic_core.experiments.list_sorting.figures.looks import KINDS, conditi
 from heuristic_core.experiments.list_sorting.modes import COPIES, COPYING, OTHER, SUPPRESSES, SUPPRESSION
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_panels
-from heuristic_core.figures.seeds import append_means
+from heuristic_core.figures.seeds import append_means, drop_few_seeds
 
 ABLATED = {
     COPIES: "without the head that copies most",
@@ -26,12 +27,13 @@ ABLATED = {
     MODE_ROLES[SUPPRESSION]: "without the numbers that heads suppress",
 }
 WIDTH = 0.9  # width of the marks of one condition, as a share of the distance of conditions
+SEED_MARK = {"marker": "|", "markersize": 4, "markeredgewidth": 0.6}
 KEYS = ["condition", "role", "kind", "measure"]
 MARGIN = 0.06  # beside the points, as a share of their range
 
 
 def draw(tables, settings):
-    """Draw a row for each set of ablated heads or mode, and a column for each measure.
+    """Draw a row of panels for each set of ablated heads or mode, with its conditions, and a column for each measure.
 
     Changes are paired: of the same model, ablated minus whole.
 
@@ -41,21 +43,26 @@ def draw(tables, settings):
     changes = pd.concat([ablation_costs(tables), mode_ablation_costs(tables)], ignore_index=True)
     changes = changes.melt([*KEYS[:-1], "seed"], list(MEASURES), "measure", "value")
     changes = changes.groupby([*KEYS, "seed"], sort=False, as_index=False)["value"].mean()  # over several other heads
-    points, names = append_means(changes, KEYS), condition_names(changes)
-    drawn_roles = [role for role in ABLATED if role in set(points["role"])]
-    height = len(drawn_roles) * (0.34 * len(names) + 0.35) + 0.7
-    figure, axes = make_panels(settings, len(drawn_roles), len(MEASURES), height, sharex="col", sharey=True)
-    for row, role in zip(axes, drawn_roles, strict=True):
-        role_points = points[points["role"] == role]
+    points = drop_few_seeds(append_means(changes, KEYS))
+    drawn = {role: points[points["role"] == role] for role in ABLATED if role in set(points["role"])}
+    names = {role: condition_names(rows[rows["value"].notna()]) for role, rows in drawn.items()}
+    counts = [max(len(role_names), 1) for role_names in names.values()]
+    height = 0.25 * sum(counts) + 0.35 * len(counts) + 0.7
+    figure, axes = make_panels(
+        settings, len(drawn), len(MEASURES), height, sharex="col", sharey="row", height_ratios=counts
+    )
+    for row, (role, rows) in zip(axes, drawn.items(), strict=True):
         for ax, measure in zip(row, MEASURES, strict=True):
-            _panel(ax, role_points[role_points["measure"] == measure], names)
+            _panel(ax, rows[rows["measure"] == measure], names[role])
         row[0].set_title(ABLATED[role], loc="left")
-        row[0].set_yticks(range(len(names)), names)
-    axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
+        row[0].set_yticks(range(len(names[role])), names[role])
+        row[0].set_ylim(max(len(names[role]), 1) - 0.5, -0.5)
     for ax, (measure, label) in zip(axes[-1], MEASURES.items(), strict=True):
         ax.set_xlabel(f"change in {label}")
         _fit(ax, points.loc[points["measure"] == measure, "value"])
-    figure.legend(handles=legend_handles(KINDS), loc="outside upper center", ncols=len(KINDS), title="in its place")
+    seed = Line2D([], [], color="0.4", label="one seed", linestyle="", **SEED_MARK)
+    handles = [*legend_handles(KINDS), seed]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), title="in its place")
     return figure, points
 
 
@@ -71,7 +78,7 @@ def _panel(ax: Axes, points: pd.DataFrame, names: list[str]) -> None:
         means, seeds = kind_points[kind_points["seed"].isna()], kind_points[kind_points["seed"].notna()]
         ax.hlines(means["y"], means["low"], means["high"], look.colour, linewidth=0.9)
         ax.plot(means["value"], means["y"], look.marker, color=look.colour, markersize=3)
-        ax.plot(seeds["value"], seeds["y"], "|", color=look.colour, markersize=4, markeredgewidth=0.6)
+        ax.plot(seeds["value"], seeds["y"], color=look.colour, linestyle="", **SEED_MARK)
 
 
 def _fit(ax: Axes, values: pd.Series) -> None:

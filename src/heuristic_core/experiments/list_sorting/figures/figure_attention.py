@@ -26,15 +26,15 @@ def draw(tables, settings):
     figure, axes = make_panels(settings, len(names), len(KEYS), height, sharey=True, width_ratios=(3, 2))
     for row, name in zip(axes, names, strict=True):
         condition_points = points[points["condition"] == name]
-        for ax, (keys, title) in zip(row, KEYS.items(), strict=True):
+        for ax, keys in zip(row, KEYS, strict=True):
             panel_points = condition_points[condition_points["keys"] == keys]
             draw_seed_lines(ax, panel_points, "distance", "role", HEADS)
             ax.axvline(0, color="0.7", linewidth=0.6, zorder=0)
-            ax.set_title(title, loc="left")
             ax.set(xlabel="", ylabel="")
             ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-        row[0].set_title(f"{name}: {KEYS['list']}", loc="left")
-        row[0].set_ylabel("share of attention")
+        row[0].set_ylabel(f"{name}\nshare of attention")
+    for ax, title in zip(axes[0], KEYS.values(), strict=True):
+        ax.set_title(title, loc="left")
     for ax in axes[-1]:
         ax.set_xlabel("the key's number less the query's")
     axes[0, 0].set_ylim(bottom=0)

@@ -9,11 +9,12 @@ from matplotlib.colors import Normalize
 from heuristic_core.experiments.list_sorting.figures.looks import condition_names
 from heuristic_core.figures.panels import make_wrapped_panels
 
-CIRCUITS = {"qk": "QK: score", "ov": "OV: logit, relative to its checkpoint"}
+CIRCUITS = {"qk": "QK: score of a key", "ov": "OV: logit of a number, relative to its checkpoint"}
 COLOURS = "RdBu_r"
 DARKEST_PERCENTILE = 99  # of absolute values; larger ones have the darkest colours
-COLORBAR = {"fraction": 0.02, "pad": 0.02, "shrink": 0.6, "aspect": 40}
-COLORBAR_WIDTH = 1.5  # inches beside the strips
+COLORBAR = {"location": "bottom", "panchor": False, "fraction": 0.02, "pad": 0.01, "shrink": 0.7, "aspect": 40}
+COLORBAR_HEIGHT = 0.55  # inches of a colour bar with its label
+MARGINS = 0.4, 0.55  # inches beside a strip, for names of heads, and above and below it, for texts
 GAP = 0.06  # between maps, as a share of their width
 DIGITS = 4  # significant digits in the CSV; all digits would be tens of megabytes
 COLUMNS = ["condition", "seed", "step", "circuit", "head", "row", "unit", "values"]
@@ -31,17 +32,20 @@ def draw(tables, settings):
     names = condition_names(rows)
     strips = {name: Strip(rows[rows["condition"] == name]) for name in names}
     columns = min(len(names), 2)
-    tallest = max(strip.image.shape[0] / strip.image.shape[1] for strip in strips.values())
-    height = 0.55 + tallest * ((settings.width - COLORBAR_WIDTH) / columns - 0.4)  # so that maps are square, or nearly
-    figure, axes = make_wrapped_panels(settings, len(names), height)
+    ratios = [strip.image.shape[0] / strip.image.shape[1] for strip in strips.values()]
+    tallest = [max(ratios[start : start + columns]) for start in range(0, len(ratios), columns)]  # of each row
+    width = settings.width / columns - MARGINS[0]
+    height = width * sum(tallest) / len(tallest) + MARGINS[1] + COLORBAR_HEIGHT * (1 + len(names) % 2) / len(tallest)
+    figure, axes = make_wrapped_panels(settings, len(names), height, height_ratios=tallest)
     for ax, (name, strip) in zip(axes, strips.items(), strict=True):
         strip.draw(ax)
         ax.set_title(f"{name}, seed {strip.seed}", loc="left")
         ax.set_xlabel("training step", labelpad=1)
     limits = {"qk": rows.loc[rows["circuit"] == "qk", "unit"].max(), "ov": 1.0}
-    for circuit, label in reversed(CIRCUITS.items()):  # the last is beside the maps
+    for k, (circuit, label) in enumerate(CIRCUITS.items()):
         colours = ScalarMappable(Normalize(-limits[circuit], limits[circuit]), COLOURS)
-        bar = figure.colorbar(colours, ax=axes, label=label, extend="both", **COLORBAR)
+        under = axes if len(axes) % 2 else axes[k::2]  # side by side, if both columns are as long
+        bar = figure.colorbar(colours, ax=under, label=label, extend="both", **COLORBAR)
         bar.outline.set_visible(False)
     texts = [" ".join(f"{value:.{DIGITS}g}" for value in values) for values in rows["values"]]
     return figure, rows.assign(values=texts)[COLUMNS]
@@ -94,9 +98,10 @@ class Strip:
 
     def draw(self, ax: Axes) -> None:
         """Draw the image, with steps and heads as ticks."""
-        ax.imshow(self.image, cmap=COLOURS, vmin=-1, vmax=1, interpolation="none", aspect="auto")
+        ax.imshow(self.image, cmap=COLOURS, vmin=-1, vmax=1, interpolation="none")  # square maps
         middles = [start + self._middle for start in self._starts]
         ax.set_xticks(middles[: len(self._steps)], [str(step) for step in self._steps])
         ax.set_yticks(middles[: len(self._lines)], [f"{circuit.upper()} {head}" for circuit, head in self._lines])
         ax.tick_params(length=0)
+        ax.set_anchor("N")
         ax.spines[:].set_visible(False)

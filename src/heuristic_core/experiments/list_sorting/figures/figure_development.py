@@ -1,11 +1,12 @@
 """Loss, modes of heads and local learning coefficients over training, with the stages that their curves define."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from heuristic_core.experiments.list_sorting.figures.looks import condition_names
+from heuristic_core.experiments.list_sorting.figures.looks import condition_names, label_lowest
 from heuristic_core.experiments.list_sorting.modes import add_suppression
 from heuristic_core.experiments.list_sorting.stages import LEARNING, OVERLAP, SPECIALISATION
 from heuristic_core.figures.lines import legend_handles
@@ -24,14 +25,15 @@ CURVES = {
     },
     LLC: {
         "raw": Role("LLC raw", "black", "o"),
-        "scaled": Role("LLC scaled", "#E69F00", "s", "--"),
-        "tilted": Role("LLC tilted", "#009E73", "^", "-."),
+        "scaled": Role("LLC scaled", "0.35", "s", "--"),
+        "tilted": Role("LLC tilted", "0.6", "^", "-."),
     },
 }
 SHARES = ("soft overlap", "share of numbers")
 MEASURES = {name: panel for panel, curves in CURVES.items() for name in curves if panel != LLC}
-SHADES = {LEARNING: "#56B4E9", OVERLAP: "#F0E442", SPECIALISATION: "#CC79A7"}
-ALPHA = 0.25
+STAGES = {LEARNING: "#56B4E9", OVERLAP: "#F0E442", SPECIALISATION: "#332288"}
+LANE, LANES_TOP = 0.05, 0.98  # height of a stage's bar with its gap, and top of the bars, as shares of a panel
+ROOM = 1 - (len(STAGES) + 0.5) * LANE  # share of a panel below the bars
 COLUMNS = ["condition", "panel", "curve", "seed", "step", "value", "low", "high", "seeds", "reason"]
 
 
@@ -50,17 +52,19 @@ def draw(tables, settings):
         condition_points = points[points["condition"] == name]
         for ax, (panel, looks) in zip(row, CURVES.items(), strict=True):
             _panel(ax, condition_points[condition_points["panel"] == panel], looks)
-            _shade(ax, stages[stages["condition"] == name])
+            if ax.lines:
+                _draw_stages(ax, stages[stages["condition"] == name])
         row[0].set_ylabel(name)
     for ax, panel in zip(axes[0], CURVES, strict=True):
         ax.set_title(panel, loc="left")
         if panel in SHARES:
-            ax.set_ylim(-0.04, 1.04)
+            ax.set(ylim=(-0.04, 1.04), yticks=np.linspace(0, 1, 5))
     axes[0, 0].set(xscale="log", yscale="log")
+    for column in axes.T:
+        _make_room(column[0])
+        label_lowest(column, "training step")
     for ax in axes.flat:
         ax.tick_params(which="minor", length=1.5)
-    for ax in axes[-1]:
-        ax.set_xlabel("training step")
     figure.legend(handles=_handles(points, stages), loc="outside upper center", ncols=5)
     return figure, pd.concat([points, _ends(stages)], ignore_index=True).reindex(columns=COLUMNS)
 
@@ -89,18 +93,27 @@ def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
     """Draw the curves of a panel, or say why there are none."""
     if points["value"].notna().any():
         draw_seed_lines(ax, points, "step", "curve", looks)
-    elif points.empty:
-        annotate_empty(ax, "not sampled in this condition")
     else:
-        annotate_empty(ax, "no checkpoint has a value")
+        annotate_empty(ax, "no checkpoint has a value" if len(points) else "not sampled in this condition")
+        ax.set_axis_off()
     ax.set(xlabel="", ylabel="")
 
 
-def _shade(ax: Axes, stages: pd.DataFrame) -> None:
-    """Shade the stages."""
+def _draw_stages(ax: Axes, stages: pd.DataFrame) -> None:
+    """Draw stages as bars, each in its own lane at the top, since they may overlap."""
     ends = stages.pivot(index="stage", columns="point", values="step").dropna()
-    for stage, row in ends.iterrows():
-        ax.axvspan(row["start"], row["end"], color=SHADES[stage], alpha=ALPHA, linewidth=0, zorder=0)
+    for lane, (stage, colour) in enumerate(STAGES.items()):
+        if stage in ends.index:
+            start, end = ends.loc[stage, ["start", "end"]]
+            top = LANES_TOP - lane * LANE
+            ax.axvspan(start, end, top - 0.7 * LANE, top, color=colour, linewidth=0)
+
+
+def _make_room(ax: Axes) -> None:
+    """Raise the upper limit of a column's panels, so that the bars of stages are above the curves."""
+    transform = ax.yaxis.get_transform()
+    low, high = transform.transform(np.array(ax.get_ylim()))
+    ax.set_ylim(top=transform.inverted().transform(np.array([low + (high - low) / ROOM]))[0])
 
 
 def _ends(stages: pd.DataFrame) -> pd.DataFrame:
@@ -119,7 +132,5 @@ def _handles(points: pd.DataFrame, stages: pd.DataFrame) -> list:
         for label, width in (("one seed", SEED_LINE_STYLE), ("mean over seeds", MEAN_LINE_STYLE))
     ]
     present_stages = set(stages.loc[stages["step"].notna(), "stage"])
-    shades = [
-        Patch(color=SHADES[stage], alpha=ALPHA, linewidth=0, label=stage) for stage in SHADES if stage in present_stages
-    ]
-    return [*widths, *legend_handles(looks, **MEAN_LINE_STYLE), *shades]
+    bars = [Patch(color=STAGES[stage], linewidth=0, label=stage) for stage in STAGES if stage in present_stages]
+    return [*widths, *legend_handles(looks, **MEAN_LINE_STYLE), *bars]

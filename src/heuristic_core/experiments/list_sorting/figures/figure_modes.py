@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.list_sorting.figures.ends import models_at_end
-from heuristic_core.experiments.list_sorting.figures.looks import COLOURS, MARKERS
+from heuristic_core.experiments.list_sorting.figures.looks import MARKERS, TRAININGS
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels, spread_labels
 from heuristic_core.figures.roles import Role
-from heuristic_core.figures.seeds import append_means
+from heuristic_core.figures.seeds import append_means, drop_few_seeds
 from heuristic_core.figures.text import format_number
 
 MEASURES = {
@@ -23,6 +24,7 @@ CONDITION = ["condition", *DATA, "mean_gap", *TRAINING]
 NAMES = {"adam-l2": "L2", "adamw": "AdamW", "adam": "no decay"}
 CONDITION_SPACING = 0.03  # between conditions of one gap, as a share of the axis
 MIN_TICK_SPACING = 0.06  # as a share of the axis
+SEED_MARK = {"marker": "_", "markersize": 5, "markeredgewidth": 0.6}
 MARGIN = 1.15  # factor beside the smallest and the largest gap
 
 
@@ -36,7 +38,7 @@ def draw(tables, settings):
     models = models.assign(data=_data(models), training=_training(models))
     condition_rows = models[[*CONDITION, "data", "training"]].drop_duplicates()
     values = models.melt(["condition", "seed"], list(MEASURES), "measure", "value")
-    points = append_means(values, ["condition", "measure"])
+    points = drop_few_seeds(append_means(values, ["condition", "measure"]))
     points = points.merge(
         condition_rows.assign(x=_spread_conditions(condition_rows["mean_gap"])), on="condition", validate="many_to_one"
     )
@@ -44,7 +46,7 @@ def draw(tables, settings):
         text: Role(text, "0.4", MARKERS[k % len(MARKERS)], "") for k, text in enumerate(condition_rows["data"].unique())
     }
     colours = {
-        text: Role(text, COLOURS[k % len(COLOURS)], "_", "")
+        text: Role(text, TRAININGS[k % len(TRAININGS)], "_", "")
         for k, text in enumerate(condition_rows["training"].unique())
     }
     figure, axes = make_wrapped_panels(settings, len(MEASURES), 2.1, sharex=True, sharey=True)
@@ -56,7 +58,8 @@ def draw(tables, settings):
         ax.label_outer()
     axes[0].set(xscale="log", ylim=(-0.04, 1.04))
     _set_gap_axis(axes[0], condition_rows["mean_gap"])
-    entries = [*legend_handles(shapes), *legend_handles(colours, markeredgewidth=2)]
+    seed = Line2D([], [], color="0.4", label="one seed", linestyle="", **SEED_MARK)
+    entries = [*legend_handles(shapes), *legend_handles(colours, markeredgewidth=2.5), seed]
     figure.legend(handles=entries, loc="outside upper center", ncols=3)
     return figure, points[[*CONDITION, "measure", "seed", "value", "low", "high", "seeds"]]
 
@@ -89,7 +92,7 @@ def _marks(ax: Axes, points: pd.DataFrame, marker: str, colour: str) -> None:
     means, seeds = points[mean], points[~mean]
     ax.vlines(means["x"], means["low"], means["high"], colour, linewidth=0.9)
     ax.plot(means["x"], means["value"], marker, color=colour, markersize=4.5)
-    ax.plot(seeds["x"], seeds["value"], "_", color=colour, markersize=5, markeredgewidth=0.6)
+    ax.plot(seeds["x"], seeds["value"], color=colour, linestyle="", **SEED_MARK)
 
 
 def _set_gap_axis(ax: Axes, gaps: pd.Series) -> None:

@@ -5,26 +5,27 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.list_sorting.figures.figure_development import CURVES, LLC
-from heuristic_core.experiments.list_sorting.figures.looks import condition_names
+from heuristic_core.experiments.list_sorting.figures.looks import HEADS, condition_names, label_lowest
 from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES, assign_roles
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import annotate_empty, make_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.rows import require_rows
-from heuristic_core.figures.seeds import MEAN_LINE_STYLE, SEED_LINE_STYLE, append_means, draw_seed_lines
+from heuristic_core.figures.seeds import SEED_LINE_STYLE, append_means, draw_seed_lines
 
 SIZE, KEPT = "effective size (%)", "learned subsets with a half (%)"
-SIZES = {"accuracy": Role("size by accuracy", "#CC79A7"), "kl": Role("size by KL", "#E69F00", line="--")}
+SIZES = {"accuracy": Role("by accuracy", "black"), "kl": Role("by KL", "0.5", line="--")}
 HALVES = {
     f"{role} {half}": Role(f"{half.upper()} of {words}", colour, marker, line)
     for role, words, colour in (
-        (COPIES, "the head that copies most", "#0072B2"),
-        (SUPPRESSES, "the head that suppresses most", "#D55E00"),
-        (OTHER, "other heads, their mean", "#999999"),
+        (COPIES, "copying head", HEADS[COPIES].colour),
+        (SUPPRESSES, "suppressing head", HEADS[SUPPRESSES].colour),
+        (OTHER, "other heads, mean", HEADS[OTHER].colour),
     )
     for half, marker, line in (("qk", "o", "-"), ("ov", "s", "--"))
 }
-LOOKS = {SIZE: SIZES, LLC: CURVES[LLC], KEPT: HALVES}  # columns of panels
+LLCS = {name: look._replace(label=look.label.removeprefix("LLC ")) for name, look in CURVES[LLC].items()}
+LOOKS = {SIZE: SIZES, LLC: LLCS, KEPT: HALVES}  # columns of panels
 COLUMNS = ["condition", "panel", "curve", "step", "seed", "value", "seeds"]
 
 
@@ -41,7 +42,7 @@ def draw(tables, settings):
     names, present = condition_names(points), set(points["panel"])
     panel_looks = {panel: looks for panel, looks in LOOKS.items() if panel in present}
     figure, axes = make_panels(
-        settings, len(names), len(panel_looks), 1.5 * len(names) + 1.1, sharex=True, sharey="col"
+        settings, len(names), len(panel_looks), 1.5 * len(names) + 1.0, sharex=True, sharey="col"
     )
     for row, name in zip(axes, names, strict=True):
         condition_points = points[points["condition"] == name]
@@ -49,18 +50,18 @@ def draw(tables, settings):
             _panel(ax, condition_points[condition_points["panel"] == panel], looks)
             ax.set(xlabel="", ylabel="")
         row[0].set_ylabel(name)
-    for ax, panel in zip(axes[0], panel_looks, strict=True):
-        ax.set_title(panel, loc="left")
+    seed = Line2D([], [], color="black", label="one seed", **SEED_LINE_STYLE)
+    drawn = set(points["curve"])
+    for column, (panel, looks) in zip(axes.T, panel_looks.items(), strict=True):
+        present_looks = {curve: look for curve, look in looks.items() if curve in drawn}
+        column[0].set_title(panel, loc="left")
+        legend = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.13), "borderpad": 0, "handlelength": 2.2}
+        handles = legend_handles(present_looks)
+        column[0].legend(handles=handles if column[0] is not axes[0, 0] else [seed, *handles], **legend)
+        label_lowest(column, "training step")
     for ax in axes[:, [0, -1]].flat:
         set_percent_axis(ax.yaxis)
     axes[0, 0].set_xscale("log")
-    for ax in axes[-1]:
-        ax.set_xlabel("training step")
-    drawn = set(points["curve"])
-    looks = {curve: look for panel in panel_looks.values() for curve, look in panel.items() if curve in drawn}
-    widths = [Line2D([], [], color="black", label=label, **width)
-              for label, width in (("one seed", SEED_LINE_STYLE), ("mean over seeds", MEAN_LINE_STYLE))]  # fmt: skip
-    figure.legend(handles=[*widths, *legend_handles(looks)], loc="outside upper center", ncols=3)
     return figure, points[COLUMNS]
 
 
@@ -70,6 +71,7 @@ def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
         draw_seed_lines(ax, points, "step", "curve", looks)
     else:
         annotate_empty(ax, "no checkpoint has a value" if len(points) else "not sampled in this condition")
+        ax.set_axis_off()
 
 
 def _sizes(tables) -> pd.DataFrame:

@@ -46,15 +46,15 @@ TARGETS = {
         (*MODELS, "sorting_conditions"), "Modes of heads against the mean gap between neighbours", conditions=2
     ),
     "figure_ablation": Target(
-        ("sorting_ablations", "sorting_mode_ablations", "sorting_heads"), "What ablating heads and their modes costs"
+        ("sorting_ablations", "sorting_mode_ablations", "sorting_heads"), "Cost of ablating heads and their modes"
     ),
     "figure_suppression": Target(
-        ("sorting_ablations", "sorting_heads"), "What removing a head does, by how much the head suppresses"
+        ("sorting_ablations", "sorting_heads"), "Effect of removing a head, by how much it suppresses copying"
     ),
     "figure_attention": Target(("sorting_distance", "sorting_heads"), "Attention by distance in value"),
     "figure_pruning": Target(
         ("sorting_sizes", "sorting_core"),
-        "Effective size in halves of heads, local learning coefficients, and what pruning keeps, over training",
+        "Effective size in halves of heads, local learning coefficients and halves kept, over training",
         optional_tables=("sorting_llc",),
     ),
     "table_conditions": Target((*MODELS, "sorting_conditions"), "Every condition at the end of training"),

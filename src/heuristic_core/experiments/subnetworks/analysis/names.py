@@ -1,5 +1,8 @@
 """Labels of subsets that cannot be confused with labels of groups and measures."""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ENTAILMENT, LABELS
 
 # Labels of groups and measures in tables, figures and pages, alone or before a comma as in "ID, mean".
@@ -19,3 +22,16 @@ def subset_label(subset: str) -> str:
     """
     reserved = subset.partition(",")[0].strip() in RESERVED_LABELS
     return subset + SUBSET_SUFFIX if reserved or subset.endswith(SUBSET_SUFFIX) else subset
+
+
+def label_subsets(subsets: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
+    """Map subsets to unique labels: their readable names where they have one of their own, else their labels.
+
+    Args:
+        subsets: Subsets.
+        names: Subset -> readable name.
+    """
+    labels = {subset: subset_label(names.get(subset, subset)) for subset in sorted(subsets)}
+    plain = {subset: subset_label(subset) for subset in labels}
+    counts = Counter([*labels.values(), *(plain[subset] for subset in labels if labels[subset] != plain[subset])])
+    return {subset: label if counts[label] == 1 else plain[subset] for subset, label in labels.items()}

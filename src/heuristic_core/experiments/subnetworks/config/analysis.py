@@ -46,6 +46,10 @@ class Analysis(Block):
     """Settings of analyses."""
 
     subsets: list[str] | None = Field(None, description="subsets that enter group means; default: all")
+    names: Annotated[dict[str, Sentence], Unit("")] = Field(
+        {},
+        description="names of subsets in figures and tables; those of MNLI, HANS and generated tasks have defaults",
+    )
     class_rule: Literal["argmax-first", "merge-first"] = Field(
         "argmax-first",
         description="where a subset merges classes: take the most probable class, then merge (the paper), or add up "

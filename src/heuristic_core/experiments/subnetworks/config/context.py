@@ -3,6 +3,8 @@
 from pydantic import Field
 
 from heuristic_core.config.blocks import Block
+from heuristic_core.config.subset_names import GENERATED_NAMES, HANS_NAMES
+from heuristic_core.config.tasks import GeneratedTask
 from heuristic_core.experiments.subnetworks.config.analysis import Counterpart, Mixed, Order, Rule
 from heuristic_core.experiments.subnetworks.config.study import Study
 
@@ -22,6 +24,7 @@ KEYS = {
     "early": "grid.early.checkpoint",
     "early_seeds": "grid.early.seeds",
     "subsets": "analysis.subsets",
+    "names": "analysis.names",
     "lesions": "lesion",
     "pretraining": "model.pretraining",
     "parts": "mechanism",
@@ -29,6 +32,13 @@ KEYS = {
     "entry_seeds": "mechanism.entry.seeds",
     "counterpart": "counterpart",
 }
+
+
+def default_names(study: Study) -> dict[str, str]:
+    """Return readable names of the study's subsets, as far as they are known."""
+    if isinstance(study.task, GeneratedTask):
+        return GENERATED_NAMES
+    return HANS_NAMES if study.has_families else {}
 
 
 class Context(Block):
@@ -50,6 +60,7 @@ class Context(Block):
         early: Step of the early checkpoint, if any.
         early_seeds: Its pruning seeds.
         subsets: Subsets that enter group means; None for all.
+        names: Subset -> its name in figures and tables; other subsets keep theirs.
         lesions: Names of the lesioned fine-tuning runs.
         pretraining: Steps of pre-training with measurements.
         parts: Parts of the block `mechanism` that the study has.
@@ -74,6 +85,7 @@ class Context(Block):
     early: int | None = None
     early_seeds: tuple[int, ...] = ()
     subsets: tuple[str, ...] | None = None
+    names: dict[str, str] = Field({}, exclude_if=lambda names: not names)
     lesions: tuple[str, ...] = ()
     pretraining: tuple[int, ...] = ()
     parts: tuple[str, ...] = ()
@@ -100,6 +112,7 @@ class Context(Block):
             early=grid.early.checkpoint if grid.early else None,
             early_seeds=tuple(grid.early.seeds) if grid.early else (),
             subsets=tuple(analysis.subsets) if analysis.subsets else None,
+            names=default_names(study) | analysis.names,
             lesions=study.lesion.names if study.lesion else (),
             pretraining=study.pretraining.measure_steps if study.pretraining else (),
             parts=study.mechanism.parts,

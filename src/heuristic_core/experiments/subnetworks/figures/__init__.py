@@ -32,9 +32,25 @@ def draw(name: str, tables: Mapping, settings, context):
         if missing := [table for table in TARGETS[name].tables if table not in tables]:
             raise ValueError(f"no table {', '.join(missing)}")
         with style.use_style(parse_math=False):
-            return drawing.draw(tables, settings, context)
+            return drawing.draw(*_name_subsets(tables, settings, context))
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
+
+
+def _name_subsets(tables: Mapping, settings, context) -> tuple:
+    """Replace subsets by their labels in the arguments of a drawing function."""
+    from heuristic_core.experiments.subnetworks.analysis.names import label_subsets
+
+    named = {key: table for key, table in tables.items() if "subset" in table}
+    subsets = {*(settings.subsets or ()), *(context.subsets or ())}
+    subsets |= {subset for table in named.values() for subset in table["subset"].dropna().unique()}
+    labels = label_subsets(subsets, context.names)
+    chosen = [
+        block.model_copy(update={"subsets": block.subsets and type(block.subsets)(map(labels.get, block.subsets))})
+        for block in (settings, context)
+    ]
+    renamed = {key: table.assign(subset=table["subset"].map(labels)) for key, table in named.items()}
+    return {**tables, **renamed}, *chosen
 
 
 def build_sheets(name: str, marks) -> list | None:

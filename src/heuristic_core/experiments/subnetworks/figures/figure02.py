@@ -3,7 +3,7 @@
 from heuristic_core.experiments.subnetworks.figures.rows import resolve_subsets
 from heuristic_core.experiments.subnetworks.figures.spread import draw_spread
 
-LETTERS = {"mnli": "ab", "qqp": "cd"}  # the paper's panels
+FIRST_LETTERS = {"mnli": "a", "qqp": "c"}  # the paper's panels
 
 
 def draw(tables, settings, context):
@@ -17,5 +17,5 @@ def draw(tables, settings, context):
     Returns:
         The figure and its marks, one row per point and per segment.
     """
-    letters, subsets = LETTERS[context.counterpart.task], resolve_subsets(settings, context)
-    return draw_spread(tables, settings, context, subsets, families=False, letters=letters)
+    letter, subsets = FIRST_LETTERS[context.counterpart.task], resolve_subsets(settings, context)
+    return draw_spread(tables, settings, context, subsets, families=False, first_letter=letter)

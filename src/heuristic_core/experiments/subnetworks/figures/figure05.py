@@ -3,12 +3,11 @@
 import pandas as pd
 from matplotlib.patches import Rectangle
 
+from heuristic_core.experiments.subnetworks.figures.roles import CORE_COLOUR
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.heat import draw_heat_map
 from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.text import format_percent, format_seed
-
-CORE_COLOUR = "#D55E00"  # the outline of the cell that holds the core
 
 
 def draw(tables, settings, context):
@@ -49,7 +48,7 @@ def _draw_panel(ax, grid: pd.DataFrame, largest: int) -> None:
     ax.spines[["left", "bottom"]].set_visible(True)  # most cells are blank
     high, mid = grid.index[-1], grid.columns[-1]
     ax.add_patch(
-        Rectangle((mid, high), 1, 1, fill=False, edgecolor=CORE_COLOUR, linewidth=1.8, clip_on=False, zorder=4)
+        Rectangle((mid, high), 1, 1, fill=False, edgecolor=CORE_COLOUR, linewidth=2.4, clip_on=False, zorder=4)
     )
     # The title is above the core's cell, the only place that no other cell can cover.
-    ax.set_title("core" if grid.loc[high, mid] > 0 else "no core head", loc="right", color=CORE_COLOUR)
+    ax.set_title("core" if grid.loc[high, mid] > 0 else "no core head", loc="right", weight="bold")

@@ -10,11 +10,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
 
+from heuristic_core.experiments.subnetworks.figures.roles import REPEATED_COLOUR
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.style import SMALL_FONT_SIZE
 from heuristic_core.figures.text import format_seed
 
 MAX_HEADS, MAX_PAIRS = 6, 2  # for each fine-tuning seed
+MAX_COLUMNS = 3  # with room for their titles
 MIN_PROBABILITY = 0.1  # smaller probabilities are not drawn
 SENTENCE_GAP = 0.7  # tokens, before the second sentence
 LINE_HEIGHT, TITLE_HEIGHT, SPACE_BELOW, HEADING_HEIGHT, LEGEND_HEIGHT, MARGIN = (
@@ -26,12 +28,12 @@ LINE_HEIGHT, TITLE_HEIGHT, SPACE_BELOW, HEADING_HEIGHT, LEGEND_HEIGHT, MARGIN = 
     0.08,
 )  # inches
 MIN_COLUMN_GAP = 0.6  # inches, between the two columns of a panel
-REPEATED_STYLE, OTHER_STYLE = ("#D55E00", "-"), ("#949494", (0, (2.5, 1.2)))  # colour, line
+REPEATED_STYLE, OTHER_STYLE = (REPEATED_COLOUR, "-"), ("#949494", (0, (2.5, 1.2)))  # colour, line
 MARKS = ["ft_seed", "role", "heads", "name", "pair", "query", "query_token", "key", "key_token", "category"]
 
 
 def draw(tables, settings, context):
-    """Draw a block for each fine-tuning seed and pair, with a panel for each head.
+    """Draw a block for each fine-tuning seed, with a panel for each pair and head.
 
     Args:
         tables: Data frames by schema name: "attention_maps" and "core".
@@ -50,7 +52,7 @@ def draw(tables, settings, context):
     maps = maps[maps["pair"] < MAX_PAIRS].merge(_select_heads(tables["core"]), on=["ft_seed", "component"])
     maps = require_rows(maps, "attention between tokens of the heads in table core")
     maps = maps.sort_values(["ft_seed", "pair", "component", "query", "key"], kind="stable")
-    blocks = [[head for _, head in rows.groupby("component")] for _, rows in maps.groupby(["ft_seed", "pair"])]
+    blocks = [[head for _, head in rows.groupby(["pair", "component"])] for _, rows in maps.groupby("ft_seed")]
     return _draw_figure(blocks, settings), maps.loc[maps["probability"] >= MIN_PROBABILITY, [*MARKS, "probability"]]
 
 
@@ -71,27 +73,39 @@ def _select_heads(core: pd.DataFrame) -> pd.DataFrame:
 
 def _draw_figure(blocks: list[list[pd.DataFrame]], settings) -> Figure:
     """Lay out the panels by hand: matplotlib's layout of nested figures is not reproducible to the last digit."""
-    label = _label_width({token for heads in blocks for token in heads[0]["key_token"]})
-    columns = _count_columns(max(map(len, blocks)), int((settings.width - 2 * MARGIN) // (2 * label + MIN_COLUMN_GAP)))
-    column_width = (settings.width - 2 * MARGIN) / columns
-    lines = [LINE_HEIGHT * (heads[0]["key"].nunique() + SENTENCE_GAP) for heads in blocks]  # inches
-    rows = [-(-len(heads) // columns) for heads in blocks]
+    label = _label_width({token for panels in blocks for panel in panels for token in panel["key_token"]})
+    fitting = min(int((settings.width - 2 * MARGIN) // (2 * label + MIN_COLUMN_GAP)), MAX_COLUMNS)
+    rows = [_arrange(panels, _count_columns(len(panels), fitting)) for panels in blocks]
+    heights = [[max(map(_count_lines, row)) * LINE_HEIGHT for row in block] for block in rows]  # inches
     total = LEGEND_HEIGHT + sum(
-        HEADING_HEIGHT + n * (TITLE_HEIGHT + height + SPACE_BELOW) for n, height in zip(rows, lines, strict=True)
+        HEADING_HEIGHT + sum(TITLE_HEIGHT + height + SPACE_BELOW for height in block) for block in heights
     )
     figure = Figure(figsize=(settings.width, settings.height or total))
     _add_legend(figure)
     top = LEGEND_HEIGHT  # inches from above, as if the figure were `total` high
-    for heads, height in zip(blocks, lines, strict=True):
-        figure.text(MARGIN / settings.width, 1 - top / total, _heading(heads), va="top")
+    for panels, block, row_heights in zip(blocks, rows, heights, strict=True):
+        figure.text(MARGIN / settings.width, 1 - top / total, _heading(panels), va="top")
         top += HEADING_HEIGHT
-        for k, head in enumerate(heads):
-            column, last = k % columns, (k + 1) % columns == 0 or k + 1 == len(heads)
-            left, bottom = MARGIN + column * column_width + label, top + TITLE_HEIGHT + height
-            size = ((column_width - 2 * label) / settings.width, height / total)
-            _draw_panel(figure.add_axes((left / settings.width, 1 - bottom / total, *size)), head)
-            top = bottom + SPACE_BELOW if last else top
+        column_width = (settings.width - 2 * MARGIN) / len(block[0])
+        width = (column_width - 2 * label) / settings.width
+        for row, row_height in zip(block, row_heights, strict=True):
+            for column, panel in enumerate(row):
+                height = _count_lines(panel) * LINE_HEIGHT
+                left, bottom = MARGIN + column * column_width + label, top + TITLE_HEIGHT + height
+                position = (left / settings.width, 1 - bottom / total, width, height / total)
+                _draw_panel(figure.add_axes(position), panel)
+            top += TITLE_HEIGHT + row_height + SPACE_BELOW
     return figure
+
+
+def _arrange(panels: list[pd.DataFrame], columns: int) -> list[list[pd.DataFrame]]:
+    """Return panels in rows of `columns`."""
+    return [panels[k : k + columns] for k in range(0, len(panels), columns)]
+
+
+def _count_lines(panel: pd.DataFrame) -> float:
+    """Return the height of a panel, in lines of text."""
+    return panel["key"].nunique() + SENTENCE_GAP
 
 
 def _label_width(tokens: Collection[str]) -> float:
@@ -100,9 +114,9 @@ def _label_width(tokens: Collection[str]) -> float:
     return (max(extents) + 8) / 72
 
 
-def _count_columns(heads: int, fitting: int) -> int:
+def _count_columns(panels: int, fitting: int) -> int:
     """Return the number of panels side by side, at most `fitting`, that fills the last row best."""
-    return -(-heads // -(-heads // max(fitting, 1)))
+    return -(-panels // -(-panels // max(fitting, 1)))
 
 
 def _line_width(probability):
@@ -110,13 +124,14 @@ def _line_width(probability):
     return 0.25 + 2.2 * probability
 
 
-def _heading(heads: list[pd.DataFrame]) -> str:
-    """Return the heading of a block: its seed, its pair and which heads it shows."""
-    count, first = len(heads), heads[0].iloc[0]
+def _heading(panels: list[pd.DataFrame]) -> str:
+    """Return the heading of a block: its seed and which heads it shows."""
+    first = panels[0].iloc[0]
+    count = len({panel["name"].iloc[0] for panel in panels})
     noun = "core head" if count == first["heads"] == 1 else "core heads"
     core_text = f"{count} {noun}" if count == first["heads"] else f"the first {count} of {first['heads']} {noun}"
     description = core_text if first["role"] == "core" else f"no core heads; the {count} heads kept most often"
-    return f"{format_seed(first['ft_seed'])}, pair {first['pair'] + 1}: {description}"
+    return f"{format_seed(first['ft_seed'])}: {description}"
 
 
 def _add_legend(figure: Figure) -> None:
@@ -156,9 +171,9 @@ def _draw_panel(ax: Axes, head: pd.DataFrame) -> None:
     for axis in (ax, right):
         axis.tick_params("y", length=0, pad=2)
         axis.spines[:].set_visible(False)
-    ax.set_title(
-        f"head {head['name'].iloc[0]}, repeated: {100 * _repeated_share(head):.0f} %", fontsize=SMALL_FONT_SIZE, pad=3
-    )
+    first = head.iloc[0]
+    title = f"pair {first['pair'] + 1}, head {first['name']}, repeated: {100 * _repeated_share(head):.0f} %"
+    ax.set_title(title, fontsize=SMALL_FONT_SIZE, pad=3)
 
 
 def _token_heights(sentences: pd.Series) -> np.ndarray:

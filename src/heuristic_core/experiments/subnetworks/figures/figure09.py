@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
+from heuristic_core.experiments.subnetworks.figures.roles import REPEATED_COLOUR
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
@@ -10,13 +11,13 @@ from heuristic_core.figures.text import format_seed
 
 # Category -> colour and hatch, in the order of the bars; the hatches tell neighbours apart without colour.
 CATEGORIES = {
-    "repeated": ("#D55E00", None),
-    "previous": ("#56B4E9", "////"),
-    "next": ("#0072B2", None),
-    "separator": ("#F0E442", "...."),
-    "first": ("#E69F00", None),
-    "self": ("#CC79A7", "\\\\\\\\"),
-    "other": ("#D9D9D9", None),
+    "repeated": (REPEATED_COLOUR, None),
+    "previous": ("#D9D2E9", "////"),
+    "next": ("#B4A7D6", None),
+    "separator": ("#F4E7C5", "...."),
+    "first": ("#DFC27D", None),
+    "self": ("#F2D5DF", "\\\\\\\\"),
+    "other": ("#E4E4E4", None),
 }
 CATEGORY_NAMES = {
     "repeated": "repeated word", "previous": "previous word", "next": "next word", "first": "first token",

@@ -1,15 +1,14 @@
-"""Figure 10: the full model's accuracy over fine-tuning, subset by subset, and its J and AUC."""
+"""Figure 10: the full model's accuracy over fine-tuning, family by family, and its means, J and AUC."""
 
 from itertools import cycle
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 
-from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
+from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC, OOD
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES, group_label
 from heuristic_core.experiments.subnetworks.figures.rows import (
+    FAMILIES,
     SUMMARY_GROUPS,
     average_j,
     average_subsets,
@@ -18,20 +17,23 @@ from heuristic_core.experiments.subnetworks.figures.rows import (
     require_rows,
     resolve_subsets,
 )
-from heuristic_core.figures.lines import draw_lines
-from heuristic_core.figures.panels import make_panels, set_percent_axis, spread_labels
+from heuristic_core.figures.lines import DASHES, draw_lines
+from heuristic_core.figures.panels import make_wrapped_panels, set_percent_axis, spread_labels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.style import SMALL_FONT_SIZE
-from heuristic_core.figures.text import format_interval, format_number, format_seed
+from heuristic_core.figures.text import format_number, format_seed
 
-LINESTYLES = ("-", "--", "-.", ":")
-GROUP_NAMES = {group: group_label(group) for group in SUMMARY_GROUPS}
-BOLD = {name: ROLES[group]._replace(marker="") for group, name in GROUP_NAMES.items()}
+MEANS = ""  # the panel of groups
+NO_FAMILY = "subsets"
+FAMILY_MEAN = Role("mean", ROLES[OOD].colour)
+GROUPS = {group_label(group): ROLES[group]._replace(marker="") for group in SUMMARY_GROUPS}
+PANEL_HEIGHT = 1.75  # inches
 LABEL_HEIGHT = 0.125  # inches from one label to the next
+MARKS = ["ft_seed", "step", "subset", "family", "group", "n", "accuracy", "low", "high", "unit"]
 
 
 def draw(tables, settings, context):
-    """Draw a panel for each fine-tuning seed.
+    """Draw for each fine-tuning seed a panel of means, and a panel for each family of OOD subsets.
 
     Args:
         tables: Data frames by schema name: "finetune_accuracy".
@@ -39,42 +41,67 @@ def draw(tables, settings, context):
         context: The study's ``config.context.Context``.
 
     Returns:
-        The figure and its marks, one row per point; `subset` is null for the mean of a group.
+        The figure and its marks, one row per point; `subset` is null for the mean of a group, or of the OOD subsets of
+        a family.
     """
     trace = require_rows(tables["finetune_accuracy"], "rows in table finetune_accuracy")
     auc = trace[trace["group"] == AUC]
     groups = map_subset_groups(trace, resolve_subsets(settings, context))
     trace = trace[trace["subset"].isin(list(groups))]
-    ood = [subset for subset, group in groups.items() if group == "ood"]
-    dark = sns.color_palette("YlOrBr", 2 * len(ood))[len(ood) :]
-    styles = zip(ood, dark, cycle(LINESTYLES), strict=False)
-    thin = {subset_label(subset): Role(subset, colour, line=line) for subset, colour, line in styles}
+    ood = trace[trace["group"] == OOD].assign(line=lambda rows: rows["subset"], panel=_name_panels)
+    family_means = average_subsets(ood, ["ft_seed", "step", "panel"]).assign(group=OOD, line="")
     summaries = [average_subsets(trace, ["ft_seed", "step", "group"]), average_j(trace, ["ft_seed", "step"]), auc]
-    points = pd.concat([trace[trace["subset"].isin(ood)], *summaries]).sort_values("step", kind="stable")
-    points["name"] = points["subset"].map(subset_label, na_action="ignore").fillna(points["group"].map(GROUP_NAMES))
-    seeds = ft_seeds(points)
-    height = max(1.9, LABEL_HEIGHT * points["name"].nunique())
-    figure, axes = make_panels(settings, len(seeds), 1, len(seeds) * (height + 0.3) + 0.3, sharex=True)
-    for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):
-        _draw_panel(ax, points[points["ft_seed"] == ft_seed], thin, spacing=106 * LABEL_HEIGHT / height)
-        ax.set_title(format_seed(ft_seed), loc="left")
-        ax.set_ylabel("accuracy and AUC (%), J (points)")
-    axes[-1, 0].set_xlabel("fine-tuning step")
-    return figure, points[["ft_seed", "step", "subset", "group", "n", "accuracy", "low", "high", "unit"]]
+    means = pd.concat(summaries).assign(family=None, panel=MEANS)
+    means = means.assign(line=means["group"].map(group_label))
+    several = ood.groupby("panel")["subset"].nunique() > 1
+    several &= several.index.isin(ood["family"].dropna())
+    family_means = family_means[family_means["panel"].map(several)].assign(family=lambda rows: rows["panel"])
+    points = pd.concat([means, ood, family_means]).sort_values("step", kind="stable")
+    panels = [
+        MEANS,
+        *sorted(set(ood["panel"]), key=lambda name: (FAMILIES.index(name) if name in FAMILIES else 9, name)),
+    ]
+    looks = {panel: _assign_looks(ood[ood["panel"] == panel], groups) for panel in panels[1:]} | {MEANS: GROUPS}
+    keys = [(ft_seed, panel) for ft_seed in ft_seeds(points) for panel in panels]
+    most = max(points.groupby("panel")["line"].nunique())
+    height = max(PANEL_HEIGHT, LABEL_HEIGHT * most + 0.5)
+    figure, axes = make_wrapped_panels(settings, len(keys), height, sharex=True, sharey=True)
+    for ax, (ft_seed, panel) in zip(axes, keys, strict=True):
+        rows = points[(points["ft_seed"] == ft_seed) & (points["panel"] == panel)]
+        _draw_panel(ax, rows, looks[panel], panel == MEANS, spacing=106 * LABEL_HEIGHT / (height - 0.45))
+        set_percent_axis(ax.yaxis, points["accuracy"])
+        ax.set_xlim(0, points["step"].max())
+        name = "means" if panel == MEANS else f"OOD, {panel.replace('_', ' ')}"
+        ax.set_title(f"{format_seed(ft_seed)}: {name}", loc="left")
+        ax.set(ylabel="accuracy, AUC (%),\nJ (points)", xlabel="fine-tuning step")
+        ax.label_outer()
+    return figure, points[MARKS]
 
 
-def _draw_panel(ax: Axes, points: pd.DataFrame, thin: dict[str, Role], spacing: float) -> None:
-    """Draw thin lines for OOD subsets and bold lines for groups, each named at its right end."""
-    draw_lines(ax, points, "step", "accuracy", "name", thin, linewidth=0.8)
-    draw_lines(ax, points, "step", "accuracy", "name", BOLD, linewidth=2)
-    set_percent_axis(ax.yaxis, points["accuracy"])
-    last_points = points.dropna(subset="accuracy").drop_duplicates("name", keep="last").set_index("name")
-    ends = last_points.loc[[name for name in thin | BOLD if name in last_points.index]]
-    heights = spread_labels(ends["accuracy"], spacing, high=103)
-    for (name, end), height in zip(ends.iterrows(), heights, strict=True):
-        label = f"{name}  {format_number(end['accuracy'], 0)}{format_interval(end['low'], end['high'], 0)}"
-        _write_name(ax, label, (end["step"], end["accuracy"]), height, (thin | BOLD)[name].colour, name in BOLD)
-    ax.set_xlim(max(ax.get_xlim()[0], 0), points["step"].max())
+def _name_panels(rows: pd.DataFrame) -> pd.Series:
+    """Return the panel of each row of a subset: its family."""
+    return rows["family"].astype(object).where(rows["family"].notna(), NO_FAMILY)
+
+
+def _assign_looks(ood: pd.DataFrame, groups: dict[str, str]) -> dict[str, Role]:
+    """Return the looks of a family's subsets, in the order of display, and of their mean."""
+    subsets = [subset for subset in groups if subset in set(ood["subset"])]
+    styles = zip(subsets, cycle(DASHES), strict=False)
+    return {subset: Role(subset, ROLES[OOD].colour, line=line) for subset, line in styles} | {"": FAMILY_MEAN}
+
+
+def _draw_panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role], bold: bool, spacing: float) -> None:
+    """Draw a line for each value of column `line`, named at its right end: thin for subsets, thick for means."""
+    thick = {line: look for line, look in looks.items() if bold or not line}
+    thin = {line: look for line, look in looks.items() if line not in thick}
+    draw_lines(ax, points, "step", "accuracy", "line", thin, linewidth=0.8)
+    draw_lines(ax, points, "step", "accuracy", "line", thick, linewidth=2.2)
+    last_points = points.dropna(subset="accuracy").drop_duplicates("line", keep="last").set_index("line")
+    ends = last_points.loc[[line for line in looks if line in last_points.index]]
+    heights = spread_labels(ends["accuracy"], spacing, high=100)
+    for (line, end), height in zip(ends.iterrows(), heights, strict=True):
+        label = f"{line.removesuffix(', mean') or 'mean'}  {format_number(end['accuracy'], 0)}"
+        _write_name(ax, label, (end["step"], end["accuracy"]), height, looks[line].colour, line in thick)
 
 
 def _write_name(ax: Axes, label: str, end: tuple[float, float], height: float, colour, bold: bool) -> None:

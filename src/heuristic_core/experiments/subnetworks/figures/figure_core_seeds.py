@@ -2,17 +2,17 @@
 
 import pandas as pd
 
+from heuristic_core.experiments.subnetworks.figures.roles import CORE_COLOUR, SPARSITY_COLOURS
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import format_seed
 
-# Okabe and Ito's palette, without the colours of groups of subsets.
 SETS = {
-    "high": Role("high sparsity", "#56B4E9", "v"),
-    "mid": Role("mid sparsity", "#E69F00", "o"),
-    "mid+high": Role("both (core)", "black", "D"),
+    "high": Role("high sparsity", SPARSITY_COLOURS["high"], "v"),
+    "mid": Role("mid sparsity", SPARSITY_COLOURS["mid"], "o"),
+    "mid+high": Role("both (core)", CORE_COLOUR, "D"),
 }
 BY_CHANCE = {name: Role("", role.colour, line="--") for name, role in SETS.items()}
 COLUMNS = ["ft_seed", "set", "seeds", "heads", "sd", "expected", "choices"]

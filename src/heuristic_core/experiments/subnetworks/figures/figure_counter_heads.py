@@ -8,7 +8,6 @@ from matplotlib.patches import Rectangle
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J, select_subsets
 from heuristic_core.experiments.subnetworks.analysis.mask_effects import ALPHA
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.figures.rows import FAMILIES, ft_seeds, require_rows
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
@@ -17,12 +16,9 @@ from heuristic_core.figures.text import annotate_missing, format_number, format_
 MAX_HEADS = 32  # for each fine-tuning seed; the cells of more heads would be too narrow for numbers
 # Means and J below the OOD subsets, with the label of a blank row before some.
 BLANK_ROWS = {LABELS[ID]: ("",), LABELS[ENTAILMENT]: (), LABELS[J]: (" ",)}
-ROW_HEIGHT, COUNTER_COLOUR = 0.165, "#009E73"  # inches of a row; the outline of counter-heuristic cells
-MIN_HEIGHT = 3.2  # inches of the figure, for the label of the colour bar
-LEGEND_TEXT = (
-    "counter-heuristic: raises accuracy and J, and ID stays within 1 point (90 % interval).\n"
-    "Numbers: false discovery rate below 5 %; on ID always"
-)
+ROW_HEIGHT = 0.165  # inches
+OUTLINE = {"fill": False, "edgecolor": "black", "linewidth": 1.3}  # of counter-heuristic cells
+OUTLINE_LABEL = "counter-heuristic: raises accuracy and J, and ID stays within 1 point (90 % interval)"
 MARKS = ["ft_seed", "name", "row", "included", "excluded", "beta", "low", "high", "p", "q", "counter", "reason"]
 
 
@@ -42,8 +38,8 @@ def draw(tables, settings, context):
     seeds = ft_seeds(require_rows(tables["mask_tests"], "rows in table mask_tests"))
     marks = _order_rows(tables["counter_heads"], settings.subsets or context.subsets)
     names = list(dict.fromkeys(marks["row"]))
-    height = len(seeds) * (ROW_HEIGHT * (len(names) + 1) + 0.75) + 0.3
-    figure, axes = make_panels(settings, len(seeds), 1, max(height, MIN_HEIGHT))
+    height = len(seeds) * (ROW_HEIGHT * (len(names) + 1) + 0.75) + 0.9
+    figure, axes = make_panels(settings, len(seeds), 1, height)
     largest = np.nanmax(np.abs([1.0, *marks["beta"].astype(float)]))
     mesh = None
     for ax, seed in zip(axes[:, 0], seeds, strict=True):
@@ -58,15 +54,18 @@ def draw(tables, settings, context):
         mesh = _draw_map(ax, seed_marks[seed_marks["component"].isin(largest_heads)], names, largest)
         head_count = f"the {MAX_HEADS} of {len(effects)}" if len(effects) > MAX_HEADS else f"{len(effects)}"
         mask_count = seed_marks[["included", "excluded"]].iloc[0].sum()
+        none = "" if seed_marks["counter"].eq(True).any() else ", none counter-heuristic"
         ax.set_title(
-            f"{format_seed(seed)}: {head_count} heads outside the core, {mask_count} random subnetworks", loc="left"
+            f"{format_seed(seed)}: {head_count} heads outside the core, {mask_count} random subnetworks{none}",
+            loc="left",
         )
     if mesh is not None:
-        bar = figure.colorbar(mesh, ax=axes, fraction=0.03, pad=0.01, aspect=40)
-        bar.set_label("with the head minus without it (points)")
+        bar = figure.colorbar(mesh, ax=axes, location="bottom", shrink=0.6, aspect=45, pad=0.01)
+        bar.set_label(f"with the head minus without it (points); numbers: q below {ALPHA:g}, on ID always")
         bar.outline.set_visible(False)
-    key = Rectangle((0, 0), 1, 1, fill=False, edgecolor=COUNTER_COLOUR, linewidth=1.4, label=LEGEND_TEXT)
-    figure.legend(handles=[key], loc="outside upper center", handlelength=1.2)
+    if marks["counter"].eq(True).any():
+        key = Rectangle((0, 0), 1, 1, label=OUTLINE_LABEL, **OUTLINE)
+        figure.legend(handles=[key], loc="outside upper center", handlelength=1, handleheight=1)
     return figure, marks[MARKS]
 
 
@@ -77,7 +76,7 @@ def _order_rows(table: pd.DataFrame, subsets) -> pd.DataFrame:
     ood = rows[rows["group"] == OOD]
     order = list(subsets).index if subsets else lambda name: 0
     family_order = ood["family"].map({family: k for k, family in enumerate(FAMILIES)}).fillna(len(FAMILIES))
-    ood = ood.assign(row=ood["subset"].map(subset_label), first=ood["subset"].map(order), second=family_order)
+    ood = ood.assign(row=ood["subset"], first=ood["subset"].map(order), second=family_order)
     ood = ood.sort_values(["first", "second"], kind="stable")
     means = table[table["subset"].isna() & table["family"].isna()]
     return pd.concat(
@@ -105,7 +104,7 @@ def _draw_map(ax: Axes, marks: pd.DataFrame, names: list[str], largest: float):
     for text, background in zip(ax.texts, cells.get_facecolors()[beta.notna().to_numpy().ravel()], strict=True):
         text.set_color(contrast_colour(background))
     for row, column in zip(*np.nonzero((grids["counter"] == True).to_numpy()), strict=True):  # noqa: E712 (nulls)
-        ax.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=COUNTER_COLOUR, linewidth=1.4, clip_on=False))
+        ax.add_patch(Rectangle((column, row), 1, 1, clip_on=False, **OUTLINE))
     ax.tick_params(length=0)
     ax.tick_params("x", rotation=90 if len(columns) > 20 else 0)
     ax.tick_params("y", rotation=0)

@@ -2,6 +2,7 @@
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J
 from heuristic_core.experiments.subnetworks.analysis.interpolation import HEURISTIC, PATH, WITH, WITHOUT
@@ -9,12 +10,11 @@ from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
 from heuristic_core.figures.panels import make_panels, set_percent_axis
-from heuristic_core.figures.roles import Role
 from heuristic_core.figures.text import annotate_missing, format_seed
 
-GROUP_LOOKS = {group: ROLES[group] for group in (ENTAILMENT, ID, OOD, J)}
-# Okabe and Ito's palette, without the colours of groups of subsets.
-SINGLE_LOOKS = {WITH: Role("H with it", "#E69F00", "^", ""), WITHOUT: Role("M without it", "#56B4E9", "v", "")}
+GROUP_LOOKS = {group: ROLES[group] for group in (ID, OOD, ENTAILMENT, J)}
+# Both are changes of one measure, in its colour: what is added is filled, what is removed open.
+SINGLES = {WITH: ("^", "H gains the component"), WITHOUT: ("v", "M loses the component")}
 MARK_OFFSET = 0.14  # of the distance between components, from the middle to either mark
 MARKS = [
     "ft_seed",
@@ -60,10 +60,13 @@ def draw(tables, settings, context):
             right.remove()
             continue
         _draw_path(left, seed_rows)
-        _draw_singles(right, seed_rows[seed_rows["role"].isin(SINGLE_LOOKS) & (seed_rows["group"] == first["measure"])])
-    figure.legend(
-        handles=[*legend_handles(GROUP_LOOKS), *legend_handles(SINGLE_LOOKS)], loc="outside upper center", ncols=3
-    )
+        _draw_singles(right, seed_rows[seed_rows["role"].isin(SINGLES) & (seed_rows["group"] == first["measure"])])
+    singles = [
+        Line2D([], [], color="black", markerfacecolor=face, linestyle="", marker=marker, label=label)
+        for face, (marker, label) in zip(("black", "white"), SINGLES.values(), strict=True)
+    ]
+    present = {group: look for group, look in GROUP_LOOKS.items() if (rows["group"] == group).any()}
+    figure.legend(handles=[*legend_handles(present), *singles], loc="outside upper center", ncols=len(present) + 2)
     return figure, rows.loc[rows["group"].isin(GROUP_LOOKS) | rows["group"].isna(), MARKS]
 
 
@@ -71,8 +74,8 @@ def _title(seed: int, row: pd.Series) -> str:
     """Return the title of a row of panels: the seeds of H and M, and the measure that chose them."""
     if pd.isna(row["heuristic"]):
         return format_seed(seed)
-    chosen_by = LABELS[row["measure"]]
-    return f"{format_seed(seed)}: from H (pruning seed {row['heuristic']}) to M ({row['generalising']}), by {chosen_by}"
+    label, seeds = LABELS[row["measure"]], (row["heuristic"], row["generalising"])
+    return f"{format_seed(seed)}: from the lowest {label} (H, seed {seeds[0]}) to the highest (M, seed {seeds[1]})"
 
 
 def _draw_path(ax: Axes, rows: pd.DataFrame) -> None:
@@ -97,10 +100,11 @@ def _draw_singles(ax: Axes, rows: pd.DataFrame) -> None:
     order = rows[rows["role"] == WITH].sort_values("change", ascending=False, kind="stable")["name"].tolist()
     label = "OOD accuracy" if rows["measure"].iloc[0] == OOD else LABELS[J]
     ax.axhline(0, color="0.6", linewidth=0.6)
-    for (role, look), side in zip(SINGLE_LOOKS.items(), (-MARK_OFFSET, MARK_OFFSET), strict=True):
+    colour = ROLES[rows["measure"].iloc[0]].colour
+    for (role, (marker, _)), side in zip(SINGLES.items(), (-MARK_OFFSET, MARK_OFFSET), strict=True):
         role_rows = rows[rows["role"] == role].set_index("name").loc[order]
         ends = (role_rows["change"] - role_rows["change_low"], role_rows["change_high"] - role_rows["change"])
-        places = [k + side for k in range(len(order))]
-        ax.errorbar(places, role_rows["change"], ends, fmt=look.marker, color=look.colour, linewidth=0.9)
+        places, face = [k + side for k in range(len(order))], colour if role == WITH else "white"
+        ax.errorbar(places, role_rows["change"], ends, fmt=marker, color=colour, markerfacecolor=face, linewidth=0.9)
     ax.set_xticks(range(len(order)), order, rotation=90)
-    ax.set(xlabel="component of M that H lacks", ylabel=f"change in {label} (points)")
+    ax.set(xlabel="component that M has and H lacks", ylabel=f"change in {label} (points)")

@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import select_subsets
 from heuristic_core.experiments.subnetworks.config.lesion import OVERLAP
+from heuristic_core.experiments.subnetworks.figures.heads import RANDOM_COLOUR
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import (
     GROUPS,
@@ -20,9 +21,9 @@ from heuristic_core.figures.text import format_seed
 
 NO_LESION, RANDOM = "none", "random"
 # Okabe and Ito's palette, without the colours of groups of subsets.
-RANDOM_LOOKS = {RANDOM: Role("without random heads (a line for each set)", "#999999")}
+RANDOM_LOOKS = {RANDOM: Role("without as many random heads, a line for each set", RANDOM_COLOUR)}
 MAIN_LOOKS = {NO_LESION: Role("all heads", "black"), OVERLAP: Role("without overlap heads", "#CC79A7", line="--")}
-LOOKS_AND_WIDTHS = (RANDOM_LOOKS, 0.9), (MAIN_LOOKS, 1.8)
+LOOKS_AND_WIDTHS = (RANDOM_LOOKS, 0.7), (MAIN_LOOKS, 1.6)  # lowest lines first
 
 
 def draw(tables, settings, context):
@@ -51,16 +52,16 @@ def draw(tables, settings, context):
             ax.set_title(ROLES[group].label, loc="left")
             ax.set(xlabel="fine-tuning step", ylabel="accuracy (%)")
             ax.label_outer()
-        row[0].set_title(f"{format_seed(ft_seed)}{_describe_size(seed_points)}: {ROLES[GROUPS[0]].label}", loc="left")
-    entries = [line for looks, width in LOOKS_AND_WIDTHS for line in legend_handles(looks, linewidth=width)]
+        row[0].set_ylabel(f"{format_seed(ft_seed)}\n{_describe_size(seed_points)}\naccuracy (%)")
+    entries = [line for looks, width in reversed(LOOKS_AND_WIDTHS) for line in legend_handles(looks, linewidth=width)]
     figure.legend(handles=entries, loc="outside upper center", ncols=len(entries))
     return figure, points
 
 
 def _describe_size(points: pd.DataFrame) -> str:
-    """Describe, for a title, how many heads were removed."""
+    """Describe, for a label, how many heads were removed."""
     sizes = points.loc[points["lesion"] == OVERLAP, "size"]
-    return f", {sizes.iloc[0]} heads out" if len(sizes) else ", no such set of heads"
+    return f"{sizes.iloc[0]} overlap heads" if len(sizes) else "no overlap heads"
 
 
 def _draw_panel(ax: Axes, points: pd.DataFrame) -> None:

@@ -1,11 +1,9 @@
 """How much of the ablated core's effect sets of later heads restore, and how much of the ablation they transmit."""
 
-import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.markers import MarkerStyle
 from matplotlib.patches import Patch
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import J
@@ -18,29 +16,28 @@ from heuristic_core.experiments.subnetworks.analysis.mediation import (
     LEARNED,
     RANDOM,
 )
+from heuristic_core.experiments.subnetworks.figures.heads import COUNTER_COLOUR, RANDOM_COLOUR
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import GROUPS, ft_seeds, reject_subsets, require_rows
-from heuristic_core.figures.panels import make_panels
-from heuristic_core.figures.roles import Role
+from heuristic_core.figures.panels import annotate_empty, make_panels
 from heuristic_core.figures.text import format_seed
 
 MEASURED = (*GROUPS, J)
-# Okabe and Ito's palette, without the colours of groups of subsets.
-LOOKS = {
-    RANDOM: Role("as many random heads of the same layers", "0.6", "o"),
-    COUNTER_HEURISTIC: Role("counter-heuristic heads", "#CC79A7", "D"),
-    ALL_LATER: Role("all later heads", "black", "s"),
-}
-LAYER_LOOK = Role("later heads of layer {}", "#56B4E9")
-COST_LOOK = Role("what ablating the core costs: full minus ablated", "0.9")
+COLOURS = {LAYER: "black", ALL_LATER: "black", COUNTER_HEURISTIC: COUNTER_COLOUR, RANDOM: RANDOM_COLOUR}
+NAMES = {COUNTER_HEURISTIC: "counter-heuristic", RANDOM: "random, same layers"}  # of sets, where not their own
+MARKERS = dict(zip(DIRECTIONS, ("o", "D"), strict=True))
+FILLED = DIRECTIONS[0]  # marks of the other direction are open
+LABELS = dict(zip(DIRECTIONS, ("restored by the set", "transmitted by the set"), strict=True))
+COST_COLOUR, COST_LABEL = "0.88", "cost of ablating the core"
+OFFSET = 0.17  # of a direction's marks from the middle of their row
 NO_HEADS = "no later heads of a core"
-WIDTH = 0.8  # of the marks of one group, groups being 1 apart
+ROW_HEIGHT = 0.27  # inches
 COLUMNS = ["ft_seed", "direction", "group", "set", "role", "size", "n", "full", "ablated", "patched"]
 COLUMNS += [f"{name}{end}" for name in ("points", "share") for end in ("", "_low", "_high")]
 
 
 def draw(tables, settings, context):
-    """Draw a row for each fine-tuning seed and a column for each direction.
+    """Draw a row of panels for each fine-tuning seed, a column for each group, and in panels a row for each set.
 
     Args:
         tables: Data frames by schema name: "mediation" and "core".
@@ -53,60 +50,57 @@ def draw(tables, settings, context):
     """
     reject_subsets(settings)
     rows = tables["mediation"]
-    rows = rows[(rows["core"] == LEARNED) & (rows["measure"] == ACCURACY) & rows["role"].isin([*LOOKS, LAYER])]
+    rows = rows[(rows["core"] == LEARNED) & (rows["measure"] == ACCURACY) & rows["role"].isin(list(COLOURS))]
     rows = rows[rows["subset"].isna() & rows["family"].isna() & rows["group"].isin(MEASURED)]
+    rows = rows.assign(row=rows["role"].map(NAMES).fillna(rows["set"]))
     seeds = ft_seeds(require_rows(tables["core"], "rows in table core"))
-    figure, axes = make_panels(settings, len(seeds), len(DIRECTIONS), 2.3 * len(seeds) + 0.9, sharex=True, sharey=True)
-    groups = [group for group in MEASURED if (rows["group"] == group).any()]
-    for row, ft_seed in zip(axes, seeds, strict=True):
-        for ax, direction in zip(row, DIRECTIONS, strict=True):
-            panel_rows = rows[(rows["ft_seed"] == ft_seed) & (rows["direction"] == direction)]
-            _draw_panel(ax, panel_rows, groups if len(panel_rows) else [])
-            ax.set_title(f"{format_seed(ft_seed)}: {direction if len(panel_rows) else NO_HEADS}", loc="left")
-            ax.set(ylabel="points")
-            ax.set_xticks(range(len(groups)), [ROLES[group].label for group in groups])
-            ax.label_outer()
-    figure.legend(handles=_legend_handles(rows), loc="outside upper center", ncols=2)
+    groups = [group for group in MEASURED if (rows["group"] == group).any()] or [J]
+    counts = [max(rows.loc[rows["ft_seed"] == seed, "row"].nunique(), 2) for seed in seeds]
+    height = sum(ROW_HEIGHT * count + 0.35 for count in counts) + 0.8
+    figure, axes = make_panels(
+        settings, len(seeds), len(groups), height, sharex=True, sharey="row", height_ratios=counts
+    )
+    for line, ft_seed in zip(axes, seeds, strict=True):
+        seed_rows = rows[rows["ft_seed"] == ft_seed]
+        names = seed_rows["row"].drop_duplicates().tolist()
+        for ax, group in zip(line, groups, strict=True):
+            _draw_panel(ax, seed_rows[seed_rows["group"] == group], names)
+            ax.set_title(ROLES[group].label, loc="left")
+        line[0].set_ylabel(f"{format_seed(ft_seed)}\nset of later heads")
+        line[0].set_yticks(range(len(names)), names)
+        line[0].set_ylim((len(names) or 1) - 0.5, -0.5)
+        if not names:
+            annotate_empty(line[0], NO_HEADS)
+    for ax in axes[-1]:
+        ax.set_xlabel("points")
+    figure.legend(handles=_legend_handles(), loc="outside upper center", ncols=3)
     return figure, rows[COLUMNS]
 
 
-def _draw_panel(ax: Axes, rows: pd.DataFrame, groups: list[str]) -> None:
-    """Draw the cost of ablating the core as bars, and sets of later heads as marks with intervals."""
-    ax.axhline(0, color="0.5", linewidth=0.6)
-    sets = rows[rows["role"] != RANDOM]["set"].drop_duplicates().tolist()
-    offsets = WIDTH * (np.arange(len(sets) + 1) - len(sets) / 2) / (len(sets) + 1)
-    places = dict(zip([*sets, RANDOM], offsets, strict=True))
-    for k, group in enumerate(groups):
-        group_rows = rows[rows["group"] == group]
-        cost = (group_rows["full"] - group_rows["ablated"]).iloc[0]
-        ax.bar(k, cost, WIDTH, color=COST_LOOK.colour, zorder=0)
-        random = group_rows[group_rows["role"] == RANDOM]["points"]
-        ax.scatter(np.full(len(random), k + places[RANDOM]), random, 8, LOOKS[RANDOM].colour, linewidths=0, alpha=0.7)
-        for name, set_rows in group_rows[group_rows["role"] != RANDOM].groupby("set", sort=False):
-            look, x = _set_look(set_rows["role"].iloc[0], name), k + places[name]
-            ax.vlines(x, set_rows["points_low"], set_rows["points_high"], look.colour, linewidth=1)
-            size = 4 if look.label else 5.5
-            ax.plot(x, set_rows["points"].iloc[0], marker=look.marker, color=look.colour, markersize=size)
+def _draw_panel(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
+    """Draw the cost of ablating the core as an area, and sets of later heads as marks with intervals."""
+    ax.axvline(0, color="0.5", linewidth=0.6)
+    ax.tick_params("y", length=0)
+    if rows.empty:
+        return
+    ax.axvspan(0, (rows["full"] - rows["ablated"]).iloc[0], color=COST_COLOUR, zorder=0, linewidth=1)
+    for direction, marker in MARKERS.items():
+        offset = -OFFSET if direction == FILLED else OFFSET
+        for (name, role), marks in rows[rows["direction"] == direction].groupby(["row", "role"], sort=False):
+            colour, y = COLOURS[role], np.full(len(marks), names.index(name) + offset)
+            ax.hlines(y, marks["points_low"], marks["points_high"], colour, linewidth=1)
+            ax.scatter(
+                marks["points"], y, 9 if role == RANDOM else 18, colour if direction == FILLED else "white",
+                marker=marker, edgecolors=colour, linewidths=0.9, zorder=3,
+            )  # fmt: skip
 
 
-def _set_look(role: str, name: str) -> Role:
-    """Return the look of a set; the mark of a layer is its number."""
-    return LAYER_LOOK._replace(marker=_number_marker(name.split()[-1]), label="") if role == LAYER else LOOKS[role]
-
-
-def _number_marker(number: str) -> MarkerStyle:
-    """Return a mark that shows a number. Texts of figures are not parsed as formulas, but this mark is one."""
-    with matplotlib.rc_context({"text.parse_math": True}):
-        return MarkerStyle(f"${number}$")
-
-
-def _legend_handles(rows: pd.DataFrame) -> list:
-    """Return the legend entries of what is drawn."""
-    handles = [Patch(color=COST_LOOK.colour, label=COST_LOOK.label)]
-    if (rows["role"] == LAYER).any():
-        mark = {"marker": _number_marker("1"), "label": "later heads of layer 1, 2, ...", "markersize": 5.5}
-        handles.append(Line2D([], [], linestyle="", color=LAYER_LOOK.colour, **mark))
-    for role, look in LOOKS.items():
-        if (rows["role"] == role).any():
-            handles.append(Line2D([], [], linestyle="", color=look.colour, marker=look.marker, label=look.label))
-    return handles
+def _legend_handles() -> list:
+    """Return the legend entries."""
+    looks = {"color": "black", "linestyle": "", "markersize": 4}
+    fills = {direction: "black" if direction == FILLED else "white" for direction in DIRECTIONS}
+    marks = [
+        Line2D([], [], marker=marker, label=LABELS[direction], markerfacecolor=fills[direction], **looks)
+        for direction, marker in MARKERS.items()
+    ]
+    return [*marks, Patch(color=COST_COLOUR, label=COST_LABEL)]

@@ -1,10 +1,12 @@
-"""The graph of direct effects of core heads on later heads by queries, keys and values, for OOD and ID."""
+"""Direct effects of core heads on later heads, by queries, keys and values, and on the logits, for OOD and ID."""
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-from matplotlib.patches import FancyArrowPatch
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, OOD
 from heuristic_core.experiments.subnetworks.analysis.contrasts import LOG_ODDS
@@ -12,32 +14,24 @@ from heuristic_core.experiments.subnetworks.analysis.path_effects import CORE, L
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, reject_subsets, require_rows
 from heuristic_core.figures.panels import make_panels
-from heuristic_core.figures.roles import Role
-from heuristic_core.figures.style import SMALL_FONT_SIZE
+from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
 from heuristic_core.figures.text import format_number, format_seed, format_signed
 
-# Okabe and Ito's palette, without the colours of groups of subsets.
-PARTS = {
-    "query": Role("queries", "#56B4E9"),
-    "key": Role("keys", "#E69F00"),
-    "value": Role("values", "#CC79A7"),
-    LOGITS: Role("logits", "black"),
-}
-CURVATURES = {"query": -0.12, "key": 0.12, "value": 0.0, LOGITS: 0.0}
-TEXT_BACKGROUND = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.3}  # under text that edges may cross
-MAX_EDGES, MAX_LABELS = 16, 6  # for each panel: edges drawn, and edges labelled with their share
-LEVEL, PALE_ALPHA = 0.05, 0.3
-MAX_LINEWIDTH, MIN_LINEWIDTH = 7.0, 0.5  # points, of a share of 100 % and of the smallest
+PARTS = {"query": "queries", "key": "keys", "value": "values"}
+MAX_SENDERS, MAX_RECEIVERS = 10, 24  # for each fine-tuning seed: those with the largest shares
+LEVEL, MIN_NUMBER = 0.05, 0.005  # of q or p, and the smallest share whose number is written
+COLOURS = "RdBu_r"
+ROW_HEIGHT, GAP = 0.165, 0.3  # inches of a row; between heads and logits, in columns
 COLUMNS = ["ft_seed", "group", "sender", "receiver", "part", "n", "effect", "effect_low", "effect_high", "random", "p"]
 EDGE_COLUMNS = ["total", "share", "drawn", "differs"]
 COLUMNS += ["q", "beyond", *EDGE_COLUMNS]
 
 
 def draw(tables, settings, context):
-    """Draw a row for each fine-tuning seed and a column each for OOD and ID.
+    """Draw two maps for each fine-tuning seed, OOD and ID: core heads and parts down, later heads and logits across.
 
-    The strongest edges are drawn, in full colour if their effect differs from the mean of random senders and is larger
-    than each of them (`differs`).
+    A cell shows its number if its effect differs from the mean of random senders and is larger than each of them
+    (`differs`).
 
     Args:
         tables: Data frames by schema name: "paths" and "core".
@@ -45,25 +39,31 @@ def draw(tables, settings, context):
         context: Not used; every target takes it.
 
     Returns:
-        The figure and its marks, one row per possible edge. `drawn` says whether it is drawn, `share` is its share of
+        The figure and its marks, one row per possible edge. `drawn` says whether it has a cell, `share` is its share of
         `total`, the change of mean log odds (nats) when the whole core is replaced.
     """
     reject_subsets(settings)
     heads, rows = require_rows(tables["core"], "rows in table core"), _select_means(tables["paths"])
     edge_tables = [_select_edges(group_rows) for _, group_rows in rows.groupby(["ft_seed", "group"], sort=False)]
-    edges = pd.concat(edge_tables) if edge_tables else rows.assign(**dict.fromkeys(EDGE_COLUMNS))
-    seeds = ft_seeds(heads)
-    figure, axes = make_panels(settings, len(seeds), 2, 3.0 * len(seeds) + 0.4)
-    for row, ft_seed in zip(axes, seeds, strict=True):
-        seed_heads = heads[(heads["ft_seed"] == ft_seed) & heads["head"].notna()]
-        for ax, group in zip(row, (OOD, ID), strict=True):
-            panel_edges = edges[(edges["ft_seed"] == ft_seed) & (edges["group"] == group)]
-            _draw_panel(ax, panel_edges, seed_heads)
-            ax.set_title(f"{format_seed(ft_seed)}: {_describe_total(group, panel_edges)}", loc="left")
-    handles = [Line2D([], [], color=look.colour, linewidth=2.5, label=look.label) for look in PARTS.values()]
-    handles += [Line2D([], [], color="0.4", linestyle=":", linewidth=2.5, label="against the total effect")]
-    handles += [Line2D([], [], color="0.4", alpha=PALE_ALPHA, linewidth=2.5, label="not told from random senders")]
-    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+    edges = _mark_drawn(pd.concat(edge_tables)) if edge_tables else rows.assign(**dict.fromkeys(EDGE_COLUMNS))
+    panels = [(seed, group) for seed in ft_seeds(heads) for group in (OOD, ID)]
+    cells = {key: edges[(edges["ft_seed"] == key[0]) & (edges["group"] == key[1])] for key in panels}
+    counts = [max(len(_list_rows(rows[rows["drawn"].eq(True)])), 1) for rows in cells.values()]
+    height = ROW_HEIGHT * sum(counts) + 0.55 * len(panels) + 0.6
+    figure, axes = make_panels(settings, len(panels), 1, height, height_ratios=counts)
+    scale = Normalize(*(np.nanmax([0.05, *edges["share"].abs().astype(float)]) * end for end in (-1, 1)))
+    order = heads.dropna(subset="head").drop_duplicates("name").sort_values(["layer", "head"], kind="stable")
+    for ax, (key, panel_edges) in zip(axes[:, 0], cells.items(), strict=True):
+        ax.set_title(f"{format_seed(key[0])}, {_describe_total(key[1], panel_edges)}", loc="left")
+        seed_edges = edges[(edges["ft_seed"] == key[0]) & edges["drawn"].eq(True)]
+        receivers = [name for name in order["name"] if name in set(seed_edges["receiver"])]
+        core = set(heads.loc[(heads["ft_seed"] == key[0]) & heads["in_core"].astype(bool), "name"])
+        _draw_panel(ax, panel_edges[panel_edges["drawn"].eq(True)], receivers, core, scale)
+    axes[-1, 0].set_xlabel("later head")
+    bar = figure.colorbar(ScalarMappable(scale, COLOURS), ax=axes, location="bottom", shrink=0.6, aspect=45, pad=0.01)
+    bar.set_label("share of the core's total effect; numbers (%): other than that of random senders")
+    bar.ax.xaxis.set_major_formatter(lambda value, _: f"{format_number(100 * value, 0)} %")
+    bar.outline.set_visible(False)
     return figure, edges[COLUMNS]
 
 
@@ -82,59 +82,73 @@ def _select_edges(rows: pd.DataFrame) -> pd.DataFrame:
     clear = total["effect_low"] > 0 or total["effect_high"] < 0
     share = edges["effect"] / total["effect"] if clear else np.nan
     edges = edges.assign(total=total["effect"], share=share, part=edges["part"].fillna(LOGITS))
-    strongest = edges["share"].abs().dropna().sort_values(ascending=False, kind="stable").index[:MAX_EDGES]
     differs = (edges["q"].fillna(edges["p"]) < LEVEL) & edges["beyond"].fillna(False).astype(bool)
-    return edges.assign(drawn=edges.index.isin(strongest), differs=differs)
+    return edges.assign(differs=differs)
+
+
+def _mark_drawn(edges: pd.DataFrame) -> pd.DataFrame:
+    """Add `drawn`: the edge has a share, and sender and receiver are among the strongest of the fine-tuning seed."""
+    size, drawn = edges["share"].abs(), edges["share"].notna()
+    drawn &= edges["receiver"].eq(LOGITS) | _among_largest(size, edges, "receiver", MAX_RECEIVERS)
+    return edges.assign(drawn=drawn & _among_largest(size, edges, "sender", MAX_SENDERS))
+
+
+def _among_largest(size: pd.Series, edges: pd.DataFrame, by: str, count: int) -> pd.Series:
+    """Return whether an edge belongs to one of the `count` heads of its seed whose largest edges are largest."""
+    heads = size.where(edges[by] != LOGITS).groupby([edges["ft_seed"], edges[by]]).max()
+    rank = heads.groupby("ft_seed").rank(ascending=False, method="first")
+    keys = pd.MultiIndex.from_frame(edges[["ft_seed", by]])
+    return pd.Series(rank.reindex(keys).le(count).to_numpy(dtype=bool), edges.index)
 
 
 def _describe_total(group: str, edges: pd.DataFrame) -> str:
     """Describe the core's total effect, for the title of a panel."""
     if edges.empty:
-        return "no core head"
-    total = f"{ROLES[group].label}, the core's total {format_signed(edges['total'].iloc[0], 2)} nats"
-    return total if edges["share"].notna().any() else f"{total},\nnot clear of 0"
+        return f"{ROLES[group].label}: no core head"
+    total = f"{ROLES[group].label}: without the core {format_signed(edges['total'].iloc[0], 2)} nats of log odds"
+    return total if edges["share"].notna().any() else f"{total}, not clear of 0, so no shares"
 
 
-def _draw_panel(ax: Axes, edges: pd.DataFrame, core_table: pd.DataFrame) -> None:
-    """Draw the edges of one panel; `core_table` has the heads of table "core" in one run."""
-    layers, heads = (int(core_table[axis].max()) + 1 for axis in ("layer", "head"))
-    places = {head.name: (int(head.layer), -int(head.head)) for head in core_table.itertuples(index=False)}
-    core = set(core_table.loc[core_table["in_core"].astype(bool), "name"])
-    places[LOGITS] = (layers, -(heads - 1) / 2)
-    drawn = edges[edges["drawn"].astype(bool)].sort_values("share", key=lambda share: -share.abs(), kind="stable")
-    for edge in drawn[::-1].itertuples():
-        look = PARTS[edge.part]
-        arrow = FancyArrowPatch(
-            places[edge.sender],
-            places[edge.receiver],
-            connectionstyle=f"arc3,rad={CURVATURES[edge.part]}",
-            arrowstyle="-",
-            linewidth=MIN_LINEWIDTH + (MAX_LINEWIDTH - MIN_LINEWIDTH) * min(abs(edge.share), 1),
-            color=look.colour,
-            linestyle="-" if edge.share > 0 else ":",
-            alpha=1 if edge.differs else PALE_ALPHA,
-            zorder=1,
-        )
-        ax.add_patch(arrow)
-    for receiver, receiver_edges in drawn[:MAX_LABELS].groupby("receiver", sort=False):
-        x, y = places[receiver]
-        label = ", ".join(format_number(100 * share, 0) for share in receiver_edges["share"]) + " %"
-        if heads <= 8 or receiver == LOGITS:
-            ax.text(x + 0.17, y, label, fontsize=SMALL_FONT_SIZE, va="center", zorder=4, bbox=TEXT_BACKGROUND)
-        else:  # beside small circles the text would cover the name
-            ax.text(x, y - 0.3, label, fontsize=SMALL_FONT_SIZE, ha="center", va="top", zorder=4, bbox=TEXT_BACKGROUND)
-    connected = {*drawn["receiver"], *drawn["sender"]}
-    size = 220 if heads <= 8 else 60
-    for name, (x, y) in places.items():
-        edge = "black" if name in core else "0.7"
-        ax.scatter(
-            x, y, size * (0.35 if heads > 8 and name not in connected else 1), "white", edgecolors=edge, zorder=2
-        )
-        if heads <= 8 or name in connected:
-            ax.text(x, y, "" if name == LOGITS else name, fontsize=SMALL_FONT_SIZE, ha="center", va="center", zorder=3)
-    ax.text(layers, places[LOGITS][1] - 0.75, LOGITS, fontsize=SMALL_FONT_SIZE, ha="center", va="center")
-    ax.set(xlim=(-0.4, layers + 0.6), ylim=(-heads + 0.3, 0.6))
-    ax.set_xticks(range(layers), [f"layer {layer}" for layer in range(layers)])
-    ax.set_yticks([])
-    ax.spines[["left", "bottom"]].set_visible(False)
-    ax.tick_params(length=0)
+def _list_rows(edges: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return the rows of a map, sender and part: one row for a sender that reaches the logits alone."""
+    rows = []
+    for sender, sender_edges in edges.groupby("sender", sort=False):
+        rows += [(sender, part) for part in PARTS if part in set(sender_edges["part"])] or [(sender, LOGITS)]
+    return rows
+
+
+def _draw_panel(ax: Axes, edges: pd.DataFrame, receivers: Sequence[str], core: set[str], scale: Normalize) -> None:
+    """Draw one map; names of core heads are black."""
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0, pad=1)
+    ax.set(xticks=[], yticks=[])
+    if edges.empty:
+        return
+    rows = _list_rows(edges)
+    places = {row: k for k, row in enumerate(rows)}
+    senders = pd.Series([sender for sender, _ in rows]).value_counts(sort=False)  # number of rows of each
+    starts = dict(zip(senders.index, np.cumsum(senders) - senders, strict=True))
+    grid, logits = np.full((len(rows), len(receivers)), np.nan), np.full((len(senders), 1), np.nan)
+    for edge in edges.itertuples():
+        if edge.receiver == LOGITS:
+            logits[senders.index.get_loc(edge.sender), 0] = edge.share
+            x, y = len(receivers) + GAP + 0.5, starts[edge.sender] + senders[edge.sender] / 2
+        else:
+            row, column = places[edge.sender, edge.part], receivers.index(edge.receiver)
+            grid[row, column], x, y = edge.share, column + 0.5, row + 0.5
+        if edge.differs and abs(edge.share) >= MIN_NUMBER:
+            colour = contrast_colour(ScalarMappable(scale, COLOURS).to_rgba(edge.share))
+            text = {"ha": "center", "va": "center_baseline", "fontsize": SMALL_FONT_SIZE, "in_layout": False}
+            ax.text(x, y, format_number(100 * edge.share, 0), color=colour, **text)
+    ends = np.array([0.0, 1.0]) + len(receivers) + GAP
+    for x, y, shares in (
+        (np.arange(len(receivers) + 1), np.arange(len(rows) + 1), grid),
+        (ends, [*starts.values(), len(rows)], logits),
+    ):
+        if shares.size:
+            ax.pcolormesh(x, y, shares, norm=scale, cmap=COLOURS, edgecolors="white", linewidth=0.5)
+    ax.set_ylim(len(rows), 0)
+    ax.set_yticks(np.arange(len(rows)) + 0.5, [f"{sender} → {PARTS.get(part, part)}" for sender, part in rows])
+    ax.set_xticks([*(np.arange(len(receivers)) + 0.5), ends.mean()], [*receivers, LOGITS])
+    for label in ax.get_xticklabels()[:-1]:
+        label.set_color("black" if label.get_text() in core else "0.35")

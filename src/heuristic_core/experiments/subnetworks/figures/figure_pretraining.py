@@ -11,7 +11,8 @@ from heuristic_core.figures.panels import make_panels, set_percent_axis, spread_
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.style import SMALL_FONT_SIZE
 
-NAMED_HEADS = 9  # heads with a label: the largest shares at the end of pre-training
+NAMED_HEADS = 9  # heads with a label and a layer's colour: the largest shares at the end of pre-training
+OTHER_COLOUR = "0.8"  # of the other heads
 RESTORED = {
     "copied": Role("in the other sentence, too", "black"),
     "other": Role("in one sentence alone", "black", line="--"),
@@ -47,15 +48,19 @@ def draw(tables, settings, context):
 
 
 def _draw_heads(ax: Axes, repeated: pd.DataFrame) -> None:
-    """Draw attention to the repeated word by head; heads of a layer share a colour."""
-    layers = sorted(repeated["layer"].unique())
+    """Draw attention to the repeated word by head; named heads of a layer share a colour."""
+    named = repeated.drop_duplicates("name", keep="last").nlargest(NAMED_HEADS, "percent")
+    is_named = repeated["name"].isin(named["name"])
+    layers = sorted(named["layer"].unique())
     colours = sns.color_palette("viridis", as_cmap=True)(np.linspace(0, 0.85, len(layers)))
     looks = {layer: Role(f"layer {layer}", tuple(colour)) for layer, colour in zip(layers, colours, strict=True)}
-    draw_lines(ax, repeated, "pretraining_step", "percent", "layer", looks, unit="name", linewidth=1)
-    named = repeated.drop_duplicates("name", keep="last").nlargest(NAMED_HEADS, "percent")
+    others = {"other": Role("other heads", OTHER_COLOUR)}
+    unnamed = repeated[~is_named].assign(layer="other")
+    draw_lines(ax, unnamed, "pretraining_step", "percent", "layer", others, unit="name", linewidth=0.6)
+    draw_lines(ax, repeated[is_named], "pretraining_step", "percent", "layer", looks, unit="name", linewidth=1.1)
     top = 1.4 * repeated["percent"].max()  # room for the legend
-    ax.set_ylim(0, top)
-    for head, height in zip(named.itertuples(), spread_labels(named["percent"], top / 28, top), strict=True):
+    ax.set(ylim=(0, top), xlim=(0, repeated["pretraining_step"].max()))
+    for head, height in zip(named.itertuples(), spread_labels(named["percent"], top / 25, top), strict=True):
         text_style = {
             "textcoords": ax.get_yaxis_transform(),
             "va": "center",
@@ -63,7 +68,9 @@ def _draw_heads(ax: Axes, repeated: pd.DataFrame) -> None:
             "annotation_clip": False,
         }
         ax.annotate(head.name, (0, 0), (1.01, height), color=looks[head.layer].colour, **text_style)
-    ax.legend(handles=legend_handles(looks, linewidth=1), loc="upper left", ncols=2)
+    ax.legend(
+        handles=legend_handles(looks | (others if len(unnamed) else {}), linewidth=1.1), loc="upper left", ncols=3
+    )
     ax.set_ylabel("attention to the repeated word (%)")
     ax.set_title("every head", loc="left")
 

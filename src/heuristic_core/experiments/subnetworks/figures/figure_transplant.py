@@ -1,6 +1,7 @@
 """Subnetworks of each checkpoint with the weights of each checkpoint: does the mask or the weights generalise?"""
 
 import pandas as pd
+from matplotlib.patches import Rectangle
 
 from heuristic_core.experiments.subnetworks.analysis.outcomes import mark_faults
 from heuristic_core.experiments.subnetworks.analysis.transplant import MASK_KEYS
@@ -11,6 +12,7 @@ from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.text import format_percent, format_seed
 
 GROUPS = {"id": "accuracy (%)", "j": "points"}
+OUTLINE = {"fill": False, "edgecolor": "black", "linewidth": 1.3}  # of subnetworks with their own weights
 FULL_MODEL = "full model"
 COLUMNS = ["ft_seed", "mask_step", "step", "group", "accuracy", "n", "left_out"]
 
@@ -33,15 +35,23 @@ def draw(tables, settings, context):
     group_rows = rows["subset"].isna() & rows["family"].isna() & rows["group"].isin(list(GROUPS))
     marks = _average_masks(_mark_sound(rows[group_rows], tables.get("runs")))
     seeds = ft_seeds(marks)
-    figure, axes = make_panels(settings, len(seeds), len(GROUPS), 3.1 * len(seeds) + 0.3)
-    for row, ft_seed in zip(axes, seeds, strict=True):
+    # Two fine-tuning seeds are beside each other.
+    columns, height = (2, 2.0) if len(seeds) > 1 else (1, 3.1)
+    rows = -(-len(seeds) // columns)
+    figure, axes = make_panels(settings, rows, columns * len(GROUPS), rows * height + 0.3)
+    axes = axes.reshape(-1, len(GROUPS))
+    for unused in axes[len(seeds) :].flat:
+        unused.remove()
+    for row, ft_seed in zip(axes, seeds, strict=False):
         for ax, (group, unit) in zip(row, GROUPS.items(), strict=True):
             panel_cells = marks[(marks["ft_seed"] == ft_seed) & (marks["group"] == group)]
             _draw_panel(ax, panel_cells)
-            ax.set_title(f"{format_seed(ft_seed)}: {ROLES[group].label}, {unit}", loc="left")
-            ax.set_xlabel("weights and means of step")
-        row[0].set_ylabel(f"mask found at step\n({format_percent(context.mid)} sparsity)")
-        row[1].set_ylabel("")
+            ax.set_title(f"{ROLES[group].label}, {unit}", loc="left")
+            ax.set(xlabel="weights of step", ylabel="")
+        row[1].set_yticklabels([])
+        row[0].set_ylabel(f"{format_seed(ft_seed)}\nmask of step ({format_percent(context.mid)} sparsity)")
+    handle = Rectangle((0, 0), 1, 1, label="mask and weights of one checkpoint", **OUTLINE)
+    figure.legend(handles=[handle], loc="outside upper center", handlelength=1, handleheight=1)
     return figure, marks[COLUMNS]
 
 
@@ -71,6 +81,9 @@ def _draw_panel(ax, cells: pd.DataFrame) -> None:
     grid = grid.reindex([*masks["mask_step"]]).round() + 0.0  # no minus zero
     grid.index, grid.columns.name = names, None
     draw_heat_map(ax, grid, 100)
+    for y, step in enumerate(masks["mask_step"]):
+        if pd.notna(step) and step in grid.columns:
+            ax.add_patch(Rectangle((grid.columns.get_loc(step), y), 1, 1, clip_on=False, **OUTLINE))
 
 
 def _row_label(mask) -> str:

@@ -1,4 +1,4 @@
-"""Colours, markers and lines of the groups of subsets, J and AUC."""
+"""The palette: one meaning for each colour, and the looks of the groups of subsets, J and AUC."""
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC, J
 from heuristic_core.figures.roles import Role
@@ -13,6 +13,9 @@ ROLES = {
     "mixed": Role("mixed, by subset", "#AA4499", "P", ":"),
     "mixed-1:1": Role("mixed, ID and OOD 1:1", "#AA4499", "P", ":"),
 }
+CORE_COLOUR = "#DDAA33"
+REPEATED_COLOUR = "#8C510A"  # attention to the same word in the other sentence
+SPARSITY_COLOURS = {"mid": "#90A4AE", "high": "#455A64"}
 COLOURS = {group: role.colour for group, role in ROLES.items()}
 
 

@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC, J
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
 from heuristic_core.experiments.subnetworks.figures.collapsed import draw_crosses, make_cross_handles
 from heuristic_core.experiments.subnetworks.figures.roles import COLOURS, ROLES
@@ -26,13 +25,13 @@ from heuristic_core.figures.text import format_percent, format_seed
 
 MARKERS = {group: role.marker for group, role in ROLES.items()}
 GOLDEN_RATIO = 0.618  # its multiples modulo 1 never cluster: jitter without random numbers
-MIN_VIOLIN_VALUES = 3  # distinct values; fewer have no shape
+MIN_VIOLIN_VALUES = 5  # distinct values; fewer have no shape
 TEXT_LINE = 9  # points from one line of text above a panel to the next
 FULL_MODEL_STYLE = {"color": "black", "linewidth": 1.4}
 WHISKER = {"color": "black", "linewidth": 0.6}
 
 
-def draw_spread(tables, settings, context, subsets, families: bool, letters=("", "")):
+def draw_spread(tables, settings, context, subsets, families: bool, first_letter: str = ""):
     """Draw a panel for each fine-tuning seed and sparsity.
 
     Args:
@@ -42,15 +41,13 @@ def draw_spread(tables, settings, context, subsets, families: bool, letters=("",
         subsets: The subsets to show; None for all.
         families: Draw J and AUC of each HANS family beside the subsets, name families above the panels, and make each
             panel as wide as the figure.
-        letters: The paper's letters for the mid and the high sparsity.
+        first_letter: The letter of the first panel; empty for none.
 
     Returns:
         The figure and its marks, one row per point and per segment.
     """
     accuracy, scores = tables["accuracy"], tables["family_scores" if families else "group_accuracy"]
     groups = map_subset_groups(select_full_model(accuracy, context.last), subsets)
-    groups = {subset_label(subset): group for subset, group in groups.items()}
-    accuracy = accuracy.assign(subset=accuracy["subset"].map(subset_label))
     scores = _label_scores(scores[scores["group"].isin([J, AUC])])
     groups |= dict(zip(scores["subset"], scores["group"], strict=True))
     accuracy = with_collapses(pd.concat([accuracy, scores], ignore_index=True), tables.get("runs"))
@@ -61,7 +58,7 @@ def draw_spread(tables, settings, context, subsets, families: bool, letters=("",
     family = full.drop_duplicates("subset").set_index("subset")["family"].reindex(list(groups))
     family = family.where(family.notna() & families, "")
     score_names = dict(zip(scores["subset"], scores["name" if families else "subset"], strict=True))
-    names = [score_names.get(subset) or _short_name(subset, family[subset]) for subset in groups]
+    names = [score_names.get(subset, subset) for subset in groups]
     seeds = ft_seeds(full)
     columns, panel = (1, 1.25) if families else (2, 1.8)
     rows = 2 * len(seeds) // columns
@@ -70,8 +67,9 @@ def draw_spread(tables, settings, context, subsets, families: bool, letters=("",
     figure, axes = make_panels(settings, rows, columns, height, sharex=True, sharey=True)
     marks = pd.concat([full, *subnetwork_rows.values()])
     marks = marks.loc[marks["subset"].isin(list(groups)), [*CELL_MARKS, "collapsed"]]
-    placed = zip(axes.flat, product(seeds, zip(subnetwork_rows.items(), letters, strict=True)), strict=True)
-    for ax, (ft_seed, ((sparsity, cell), letter)) in placed:
+    for k, (ax, (ft_seed, (sparsity, cell))) in enumerate(
+        zip(axes.flat, product(seeds, subnetwork_rows.items()), strict=True)
+    ):
         panel_rows = cell[cell["ft_seed"] == ft_seed]
         _draw_panel(ax, panel_rows, full[full["ft_seed"] == ft_seed], groups, context.seeds)
         set_percent_axis(ax.yaxis, marks["accuracy"])
@@ -81,7 +79,7 @@ def draw_spread(tables, settings, context, subsets, families: bool, letters=("",
         if families:
             _label_runs(ax, list(zip(groups.values(), family.str.replace("_", "\n"), strict=True)), 0, ":")
         count = panel_rows.loc[panel_rows["accuracy"].notna(), "seed"].nunique()
-        prefix = rf"$\mathbf{{{letter}}}$  " if letter else ""
+        prefix = rf"$\mathbf{{{chr(ord(first_letter) + k)}}}$  " if first_letter else ""
         title = f"{prefix}{format_seed(ft_seed)}, sparsity {format_percent(sparsity)}, n = {count} subnetworks"
         ax.set_title(title, fontsize=SMALL_FONT_SIZE, pad=14 + label_space, parse_math=True)
     for ax in axes[-1]:
@@ -102,12 +100,6 @@ def _label_scores(scores: pd.DataFrame) -> pd.DataFrame:
         subset=label.where(family.isna(), label + ", " + name), name=name, family=None, place=place
     )
     return labelled.sort_values(["group", "place"], ascending=[False, True], kind="stable")  # J, then AUC
-
-
-def _short_name(subset: str, family: str) -> str:
-    """Remove from the name of a HANS subset the prefix of family and label, as in ln_preposition."""
-    letter, _, name = subset.partition("_")
-    return name if family and name and letter in (f"{family[0]}n", f"{family[0]}e") else subset
 
 
 def _draw_panel(ax: Axes, cell: pd.DataFrame, full: pd.DataFrame, groups: dict[str, str], seeds) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.completeness_sets import SET_NAMES, control_role
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES, group_label
 from heuristic_core.experiments.subnetworks.figures.rows import (
     SUMMARY_GROUPS,
@@ -19,7 +18,7 @@ from heuristic_core.figures.text import format_number, format_signed
 
 JOINT_ROLES = ("strongest", "core-all", "chosen")  # roles of the sets of several heads in the table
 FIRST_KIND_ROLES = ("non-core", *SET_NAMES, *map(control_role, SET_NAMES))
-VALUES = ["accuracy", "change", "change_low", "change_high", "interaction", "interaction_low", "interaction_high"]
+VALUES = ["accuracy", "change", "change_low", "change_high"]
 COLUMNS = ["ft_seed", "kind", "row", "role", "size", "statistic", "sets", "column", "group", "subset", "n", *VALUES]
 
 
@@ -33,9 +32,8 @@ def draw(tables, settings, context):
 
     Returns:
         No figure, and the marks: one row per kind of ablation and cell. `row` says what is ablated. `statistic` is
-        "one" for one ablation, for several "mean" or "largest drop" in this column; `sets` is their number. `column` is
-        a subset, or the mean of a group (null `subset`). `n` counts pairs. `accuracy` is in percent, `change` and
-        `interaction` are in points.
+        "one" for one ablation, "mean" for several; `sets` is their number. `column` is a subset, or the mean of a group
+        (null `subset`). `n` counts pairs. `accuracy` is in percent, `change` in points.
     """
     ablations = tables["ablations"]
     ablations = require_rows(ablations[ablations["step"] == context.last], f"ablations at step {context.last}")
@@ -53,9 +51,12 @@ def draw(tables, settings, context):
 
 
 def _subset_cells(ablations: pd.DataFrame, subsets: list[str]) -> pd.DataFrame:
-    """Return the cells of subsets, in the order of `subsets`."""
-    cells = ablations[ablations["subset"].isin(subsets)]
-    cells = cells.assign(column=cells["subset"].map(subset_label))
+    """Return the cells of subsets, in the order of `subsets`, without the only subset of a group with a mean."""
+    members = ablations.dropna(subset="subset").groupby("group")["subset"].unique()
+    means = set(ablations.loc[ablations["subset"].isna(), "group"])
+    alone = {names[0] for group, names in members.items() if len(names) == 1 and group in means}
+    cells = ablations[ablations["subset"].isin(subsets) & ~ablations["subset"].isin(alone)]
+    cells = cells.assign(column=cells["subset"])
     return cells.sort_values("subset", key=lambda names: names.map(subsets.index), kind="stable")
 
 
@@ -84,7 +85,6 @@ def _build_rows(cells: pd.DataFrame, with_others: bool) -> Iterator[pd.DataFrame
         controls = cells[(cells["role"] == "control") & (cells["layers"] == layers)]
         if len(controls):
             yield _mean_row(controls, f"mean of {{}} controls in layers {layers}")
-            yield _largest_drop_row(controls, f"largest drop among {{}} controls in layers {layers}")
     for role, name in SET_NAMES.items():
         ablated, controls = (cells[cells["role"] == name] for name in (role, control_role(role)))
         if len(ablated):
@@ -120,14 +120,6 @@ def _mean_row(cells: pd.DataFrame, row: str) -> pd.DataFrame:
     return labelled.reset_index().reindex(columns=COLUMNS)
 
 
-def _largest_drop_row(cells: pd.DataFrame, row: str) -> pd.DataFrame:
-    """Return the row of lowest changes; the ablation with the lowest change may differ between columns."""
-    complete = cells.dropna(subset="change")
-    lowest = complete.loc[complete.groupby("column")["change"].idxmin()]
-    count = cells["ablation"].nunique()
-    return lowest.assign(row=row.format(count), statistic="largest drop", sets=count)
-
-
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
     """Return, for each fine-tuning seed, the paper's table of the first kind of ablation and a table of all kinds."""
     sheet_list = []
@@ -139,9 +131,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
                 seed_marks[seed_marks["kind"] == kinds[0]], f"Fine-tuning seed {ft_seed}, {kinds[0]} ablation"
             )
         )
-        compared = seed_marks[
-            seed_marks["subset"].isna() & (seed_marks["role"] != "none") & (seed_marks["statistic"] != "largest drop")
-        ]
+        compared = seed_marks[seed_marks["subset"].isna() & (seed_marks["role"] != "none")]
         compared = compared[~compared["role"].isin(FIRST_KIND_ROLES)]
         if len(kinds) > 1 and len(compared):
             sheet_list.append(_sheet_by_kind(compared, f"Fine-tuning seed {ft_seed}, by kind of ablation"))
@@ -149,14 +139,11 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
 
 
 def _sheet_by_set(marks: pd.DataFrame, title: str) -> Sheet:
-    """Return a table of accuracy (change; its interval), with the interaction (interval) below each set of heads."""
+    """Return a table of accuracy (change; its interval), a row for each ablation."""
     columns, rows = list(dict.fromkeys(marks["column"])), []
     for name, row_marks in marks.groupby("row", sort=False):
         cells = {cell.column: cell for cell in row_marks.itertuples()}
         rows.append([name, *(_format_accuracy(cells.get(column)) for column in columns)])
-        if row_marks["interaction"].notna().any():
-            texts = (_format_interval(cells.get(column), "interaction") for column in columns)
-            rows.append([f"interaction of {name}", *texts])
     return Sheet(title, ["ablated", *columns], rows)
 
 
@@ -171,18 +158,15 @@ def _sheet_by_kind(marks: pd.DataFrame, title: str) -> Sheet:
 
 
 def _format_accuracy(cell) -> str:
-    """Format accuracy with its change and interval in brackets; empty for a missing cell."""
+    """Format accuracy with its change and interval in brackets, both in whole points; empty for a missing cell."""
     if cell is None or cell.role == "none" or pd.isna(cell.change):
         return "" if cell is None else format_number(cell.accuracy)
-    change = format_signed(cell.change)
+    change = _format_points(cell.change)
     if pd.notna(cell.change_low):
-        change += f"; {format_signed(cell.change_low)} to {format_signed(cell.change_high)}"
+        change += f"; {_format_points(cell.change_low)} to {_format_points(cell.change_high)}"
     return f"{format_number(cell.accuracy)} ({change})"
 
 
-def _format_interval(cell, value: str) -> str:
-    """Format a signed value, with its interval in brackets if it has one."""
-    if cell is None:
-        return ""
-    middle, low, high = (format_signed(getattr(cell, f"{value}{end}")) for end in ("", "_low", "_high"))
-    return f"{middle} ({low} to {high})" if low else middle
+def _format_points(change: float) -> str:
+    """Return a change in whole points, with a sign unless it is 0."""
+    return "0" if round(change) == 0 else format_signed(change, 0)

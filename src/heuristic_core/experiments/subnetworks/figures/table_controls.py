@@ -3,7 +3,6 @@
 import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.controls import CONTROLS
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import GROUPS, ft_seeds, map_subset_groups, require_rows
 from heuristic_core.figures.sheets import Sheet
@@ -32,7 +31,7 @@ def draw(tables, settings, context):
     if settings.subsets:
         order = list(map_subset_groups(controls, settings.subsets))
         subsets = controls[controls["subset"].isin(order)]
-        subsets = subsets.assign(column=subsets["subset"].map(subset_label))
+        subsets = subsets.assign(column=subsets["subset"])
         parts.append(subsets.sort_values("subset", key=lambda names: names.map(order.index), kind="stable"))
     marks = pd.concat(parts).sort_values(["ft_seed", "sparsity"], kind="stable", ignore_index=True)
     return None, marks[["ft_seed", "sparsity", "control", "column", "group", "subset", *VALUES]]

@@ -4,14 +4,14 @@ import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import OOD
 from heuristic_core.experiments.subnetworks.analysis.counter_heads import LEARNED, RANDOM
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.figures.roles import group_label
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_seed
 
 COLUMNS = ["ft_seed", "masks", "subset", "group", "family", "n", "heads", "sd", "error", "r2", "rho", "reason"]
-HEADINGS = ["of", "standard deviation", "error", "R²", "rho", "R², random masks", "reason"]
+HEADINGS = ["of", "SD (points)", "error (points)", "R²", "rho", "R², random masks"]
+REASON = "reason"  # heading of a last column, if a value is missing
 
 
 def draw(tables, settings, context):
@@ -36,21 +36,29 @@ def _sheet(rows: pd.DataFrame, title: str) -> Sheet:
     by_kind = {kind: rows[rows["masks"] == kind] for kind in (LEARNED, RANDOM)}
     learned = by_kind[LEARNED]
     if learned.empty:
-        return Sheet(title, HEADINGS, [["", "", "", "", "", "", rows["reason"].iloc[0]]])
+        return Sheet(title, [HEADINGS[0], REASON], [["", rows["reason"].iloc[0]]])
     title += f": {learned['n'].max()} subnetworks, {learned['heads'].max()} heads outside the core"
     selected = learned[learned["subset"].isna() | (learned["group"] == OOD)]
     selected = selected.assign(last=selected["subset"].notna()).sort_values("last", kind="stable")
     ceiling = {_row_label(row): row.r2 for row in by_kind[RANDOM].itertuples()}
-    return Sheet(title, HEADINGS, [_cells(row, ceiling) for row in selected.itertuples()])
+    cells = [_cells(row, ceiling) for row in selected.itertuples()]
+    if any(row[-1] for row in cells):
+        return Sheet(title, [*HEADINGS, REASON], cells)
+    return Sheet(title, HEADINGS, [row[:-1] for row in cells])
 
 
 def _row_label(row) -> str:
     """Return the label of a subset or a group."""
-    return subset_label(row.subset) if isinstance(row.subset, str) else group_label(row.group)
+    return row.subset if isinstance(row.subset, str) else group_label(row.group)
 
 
 def _cells(row, ceiling: dict[str, float]) -> list[str]:
-    """Return the cells of a row; `ceiling` has R² of random masks by label."""
+    """Return the cells of a row, the reason last; `ceiling` has R² of random masks by label."""
     reason = row.reason if isinstance(row.reason, str) else ""
-    fit = [format_number(row.sd), format_number(row.error), format_number(row.r2, 2), format_number(row.rho, 2)]
-    return [_row_label(row), *fit, format_number(ceiling[_row_label(row)], 2), reason]
+    fit = [format_number(row.sd), format_number(row.error), _format_r2(row.r2), format_number(row.rho, 2)]
+    return [_row_label(row), *fit, _format_r2(ceiling[_row_label(row)]), reason]
+
+
+def _format_r2(value: float) -> str:
+    """Format R²; how far it is below 0 says only how little the predicted values differ."""
+    return "below 0" if pd.notna(value) and value < 0 else format_number(value, 2)

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.subnetworks.figures.roles import group_label
 from heuristic_core.experiments.subnetworks.figures.rows import (
@@ -52,7 +51,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
 
 def _cells(row) -> list[str]:
     """Return the cells of one row."""
-    name = group_label(row.group) if pd.isna(row.subset) else subset_label(row.subset)
+    name = group_label(row.group) if pd.isna(row.subset) else row.subset
     same_masks = "unknown" if row.repeated and pd.isna(row.same_masks) else format_number(row.same_masks, 0)
     between, within = (
         [format_number(row.between_sd, 2), format_count(row.seeds, row.collapsed)],

@@ -43,11 +43,11 @@ FREQUENCY_TABLES = ("head_frequency", "rank_correlation")
 TARGETS = {
     "figure02": Target(
         ("accuracy", "group_accuracy"),
-        "Subnetworks agree in-domain and disagree out-of-domain",
+        "Accuracy of every subnetwork on the main subsets",
         optional_tables=RUNS_TABLE,
         only_last_checkpoint=True,
     ),
-    "figure03": Target(("accuracy",), "Each subnetwork has its own out-of-domain profile", optional_tables=RUNS_TABLE),
+    "figure03": Target(("accuracy",), "Three subnetworks on the main subsets", optional_tables=RUNS_TABLE),
     "figure04": Target(("group_accuracy",), "Accuracy against sparsity", optional_tables=RUNS_TABLE),
     "figure05": Target(("core",), "Heads by the number of subnetworks that keep them", task="mnli"),
     "figure06": Target(
@@ -64,11 +64,14 @@ TARGETS = {
         drawn_by="figure07",
         task="qqp",
     ),
-    "figure09": Target(("attention", "core"), "Where the core heads attend"),
+    "figure09": Target(("attention", "core"), "Targets of the core heads' attention"),
     "figure10": Target(("finetune_accuracy",), "The full model's accuracy over fine-tuning"),
     "figure11": Target(("core",), "Heads by the number of subnetworks that keep them", drawn_by="figure05", task="qqp"),
     "figure12": Target(
-        ("accuracy", "family_scores"), "Subnetworks on every subset", optional_tables=RUNS_TABLE, twin="figure02"
+        ("accuracy", "family_scores"),
+        "Accuracy of each subnetwork on all subsets, and J by family",
+        optional_tables=RUNS_TABLE,
+        twin="figure02",
     ),
     "figure13": Target(FREQUENCY_TABLES, "How often each head is kept, at both sparsities", task="mnli"),
     "figure14": Target(
@@ -97,7 +100,7 @@ TARGETS = {
     ),
     "figure_pretraining": Target(
         ("pretraining_attention", "pretraining_trace"),
-        "When heads come to attend to the repeated word in pre-training",
+        "Attention to the repeated word over pre-training",
         requirements=(("pretraining", 1, "model.pretraining (as in config/miniature-pretrain.yaml)"),),
     ),
     "figure_core_seeds": Target(("core_seeds",), "Heads that all subnetworks share, by their number"),
@@ -114,12 +117,12 @@ TARGETS = {
     ),
     "figure_entry": Target(
         ("entry_frequency", "finetune_accuracy"),
-        "When heads enter subnetworks over fine-tuning",
+        "Share of subnetworks that keep a head, over fine-tuning",
         mechanism_part="entry",
     ),
     "figure_counter_heads": Target(
         ("counter_heads", "mask_tests"),
-        "What heads add to random subnetworks that contain the core",
+        "Effect of each head in random subnetworks that contain the core",
         mechanism_part="masks",
     ),
     "figure_interpolation": Target(
@@ -129,7 +132,7 @@ TARGETS = {
     ),
     "figure_mediation": Target(
         ("mediation", "core"),
-        "What later heads restore, and what they transmit, of what the core does",
+        "Share of the core's effect that later heads restore or transmit",
         mechanism_part="mediation",
     ),
     "figure_paths": Target(("paths", "core"), "Direct effects of core heads on later heads", mechanism_part="paths"),
@@ -161,7 +164,7 @@ TARGETS = {
         "Circuit performance (CPR) and circuit-model distance (CMD) by checkpoint",
         optional_tables=RUNS_TABLE,
     ),
-    "table_controls": Target(("controls",), "Learned subnetworks against random and gradient-importance ones"),
+    "table_controls": Target(("controls",), "Learned subnetworks, random ones and one by gradient importance"),
     "table_variance": Target(
         ("variance",),
         "Variance between and within pruning seeds",

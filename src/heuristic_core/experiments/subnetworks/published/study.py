@@ -10,6 +10,7 @@ import yaml
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.figure import Figure
+from heuristic_core.config.subset_names import HANS_NAMES
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis, Counterpart, Figures
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.published.files import (
@@ -154,5 +155,6 @@ def _build_context(results: Results, analysis: Analysis) -> Context:
         size_order=analysis.size_order,
         mixed=analysis.mixed,
         subsets=tuple(analysis.subsets),
+        names=HANS_NAMES if results.task == "mnli" else {},
         counterpart=Counterpart(model="bert", task=results.task),
     )

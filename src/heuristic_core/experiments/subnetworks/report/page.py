@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+import pandas as pd
+
+from heuristic_core.config.findings import load_findings
 from heuristic_core.data.pairs import name_sets
 from heuristic_core.experiments.subnetworks.analysis.chance import list_warnings
 from heuristic_core.experiments.subnetworks.analysis.outcomes import find_faulty_cells, format_warning, list_outcomes
@@ -12,11 +15,17 @@ from heuristic_core.experiments.subnetworks.figures import build_sheets
 from heuristic_core.experiments.subnetworks.figures.targets import TARGETS, drawing_module
 from heuristic_core.experiments.subnetworks.report.missing import Gap, collect_gaps
 from heuristic_core.experiments.subnetworks.report.subnetworks import Subnetworks, build_subnetworks
+from heuristic_core.experiments.subnetworks.report.tiles import build_tiles
 from heuristic_core.experiments.subnetworks.report.views import build_view
+from heuristic_core.figures.text import format_percent
+from heuristic_core.report.claims import group_claims
 from heuristic_core.report.exhibits import load_exhibit, render_caption
+from heuristic_core.report.findings import build_findings
 from heuristic_core.report.render import render
 from heuristic_core.report.study import ReportData, study_values
 from heuristic_core.tables.parquet import read_rows, read_table
+
+FINDINGS = Path(__file__).parents[1] / "findings.yaml"
 
 
 def render_study_page(data: ReportData, context: Context) -> str:
@@ -37,13 +46,27 @@ def render_study_page(data: ReportData, context: Context) -> str:
         )
         for name in data.targets
     ]
+    claims = group_claims(data.claims)
+    heuristic = (data.settings or {}).get("task", {}).get("heuristic")
+    variables = {"mid": format_percent(context.mid), "high": format_percent(context.high), "heuristic": heuristic}
+    runs = load_table(data.root, "runs")
+    findings = build_findings(
+        load_findings(FINDINGS).findings,
+        claims,
+        exhibits,
+        variables,
+        drawing_module,
+        warn_of_runs(runs, context),
+        data.replications,
+    )
     return render(
         "page.html.j2",
-        **study_values(data, exhibits),
+        **study_values(data, claims, exhibits, findings, build_tiles(data.root, context, heuristic)),
+        **variables,
         subject=", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in data.claims)),
         context=context,
-        heuristic=(data.settings or {}).get("task", {}).get("heuristic"),
-        **load_run_outcomes(data.root),
+        outcomes=None if runs is None else list_outcomes(runs),
+        faulty_cells=[] if runs is None else find_faulty_cells(runs),
         learning_warnings=list_learning_warnings(data.root),
         gaps=load_gaps(data.root),
         subnetworks=load_subnetworks(data.root),
@@ -51,13 +74,26 @@ def render_study_page(data: ReportData, context: Context) -> str:
     )
 
 
-def load_run_outcomes(root: Path) -> dict:
-    """Return the template's values on the study's pruning runs; `outcomes` is None for a study without pruning runs."""
-    path = root / "tables" / "runs.parquet"
-    if not path.is_file():
-        return {"outcomes": None, "warning": None, "faulty_cells": []}
-    runs = read_table(path)
-    return {"outcomes": list_outcomes(runs), "warning": format_warning(runs), "faulty_cells": find_faulty_cells(runs)}
+def load_table(root: Path, name: str) -> pd.DataFrame | None:
+    """Return a table of the study; None if the study lacks it, as published results do."""
+    path = root / "tables" / f"{name}.parquet"
+    return read_table(path) if path.is_file() else None
+
+
+def warn_of_runs(runs: pd.DataFrame | None, context: Context) -> dict[str, str]:
+    """Return a warning on the pruning runs of each kind that a finding may rest on; kinds that went well are left out.
+
+    Args:
+        runs: Table "runs"; None if unknown.
+        context: Context of the study.
+    """
+    if runs is None:
+        return {}
+    is_last = runs["step"] == context.last
+    kinds = {"spread": is_last & runs["sparsity"].isin([context.mid, context.high]), "curve": is_last}
+    rows = {kind: runs[selected.fillna(False)] for kind, selected in kinds.items()} | {"all": runs}
+    warnings = {kind: format_warning(of_kind) for kind, of_kind in rows.items()}
+    return {kind: warning for kind, warning in warnings.items() if warning}
 
 
 def list_learning_warnings(root: Path) -> list[str]:
@@ -71,21 +107,21 @@ def collect_warnings(roots: Sequence[str | Path]) -> list[str]:
     messages = []
     for root in map(Path, roots):
         messages += [f"{root.name}: {sentence}." for sentence in list_learning_warnings(root)]
-        if sentence := load_run_outcomes(root)["warning"]:
+        runs = load_table(root, "runs")
+        if sentence := None if runs is None else format_warning(runs):
             messages.append(f"{root.name}: {sentence} See {root / 'report.html'}")
     return messages
 
 
 def load_gaps(root: Path) -> list[Gap]:
     """Return the missing values of tables "accuracy" and "effective_size", as far as the study has them."""
-    paths = (root / "tables" / f"{name}.parquet" for name in ("accuracy", "effective_size"))
-    return collect_gaps(*(read_table(path) if path.is_file() else None for path in paths))
+    return collect_gaps(*(load_table(root, name) for name in ("accuracy", "effective_size")))
 
 
 def load_subnetworks(root: Path) -> Subnetworks | None:
     """Return the study's subnetworks; None if it lacks the tables that describe them, as published results do."""
-    paths = [root / "tables" / f"{name}.parquet" for name in ("components", "accuracy", "group_accuracy")]
-    return build_subnetworks(*map(read_table, paths)) if all(path.is_file() for path in paths) else None
+    tables = [load_table(root, name) for name in ("components", "accuracy", "group_accuracy")]
+    return None if any(table is None for table in tables) else build_subnetworks(*tables)
 
 
 def load_splits(root: Path) -> list[dict]:

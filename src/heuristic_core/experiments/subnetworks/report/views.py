@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.analysis.size_states import BOUNDED
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.targets import drawing_module
@@ -59,30 +58,29 @@ def _spread_view(marks: pd.DataFrame) -> dict:
 
 def _curve_view(marks: pd.DataFrame) -> dict:
     """Return the view of figure 4: mean accuracies against sparsity."""
-    rows = _label_groups(marks.assign(percent=100 * marks["sparsity"]))
+    means = marks[marks["seed"].isna()]
+    rows = _label_groups(means.assign(percent=100 * means["sparsity"]))
     x = {"field": "percent", "type": "quantitative", "title": "sparsity (% of components removed)"}
-    tooltips = tooltip_fields(group="measure", percent="sparsity, %", **VALUES, over="interval over", models="models",
+    tooltips = tooltip_fields(group="measure", percent="sparsity, %", value="value", models="models",
                    collapsed="collapsed")  # fmt: skip
-    columns = ["ft_seed", "group", "percent", "value", "low", "high", "over", "models", "collapsed"]
+    columns = ["ft_seed", "group", "percent", "value", "models", "collapsed"]
     return make_view(
         rows.reindex(columns=columns),
         [_seed_switch(rows), _group_switch(rows)],
-        _line_layers(rows, x, _value_axis(rows), tooltips),
+        _line_layers(rows, x, _value_axis(rows), tooltips)[1:],  # no intervals
     )
 
 
 def _size_view(marks: pd.DataFrame) -> dict:
     """Return the view of figure 6: effective size over fine-tuning, and the full model's accuracy."""
     rows = _label_groups(marks[marks["seed"].isna()])
-    # The whisker of a bounded size is its range of possible values, else its interval.
     bounded = rows["state"] == BOUNDED
-    rows = rows.assign(low=rows["least"].where(bounded, rows["low"]), high=rows["most"].where(bounded, rows["high"]))
+    rows = rows.assign(low=rows["least"].where(bounded), high=rows["most"].where(bounded))
     quantities = {"effective_size": "effective size", "full_accuracy": "the full model's accuracy"}
     quantity = Switch("quantity", "shown", list(quantities), list(quantities.values()))
     y = _value_axis(rows, "effective size (%); accuracy (%), J (points)")
     tooltips = tooltip_fields(group="measure", step="step", value="value", low="from", high="to",
-                   sd="sd over pruning seeds", n_seeds="pruning seeds", floor="floor of the grid",
-                   state="state", reason="reason")  # fmt: skip
+                   n_seeds="pruning seeds", floor="floor of the grid", state="state", reason="reason")  # fmt: skip
     columns = [
         "ft_seed",
         "quantity",
@@ -91,7 +89,6 @@ def _size_view(marks: pd.DataFrame) -> dict:
         "value",
         "low",
         "high",
-        "sd",
         "n_seeds",
         "floor",
         "state",
@@ -106,7 +103,9 @@ def _size_view(marks: pd.DataFrame) -> dict:
 
 def _development_view(marks: pd.DataFrame) -> dict:
     """Return the view of figure 10: the full model's accuracy over fine-tuning, subset by subset."""
-    rows = _label_groups(marks.assign(name=_subset_labels(marks).fillna(marks["group"].map(LABELS))))
+    labels = marks["group"].map(LABELS)
+    means = labels.where(marks["family"].isna(), labels + ", " + marks["family"].astype(object).fillna(""))
+    rows = _label_groups(marks.assign(name=marks["subset"].fillna(means)))
     tooltips = tooltip_fields(name="subset or measure", step="step", **VALUES, n="pairs")
     detail = {"detail": {"field": "name", "type": "nominal"}}
     columns = ["ft_seed", "group", "name", "step", "value", "low", "high", "n"]
@@ -123,11 +122,6 @@ VIEWS: dict[str, Callable[[pd.DataFrame], dict]] = {
     "figure06": _size_view,
     "figure10": _development_view,
 }
-
-
-def _subset_labels(marks: pd.DataFrame) -> pd.Series:
-    """Return the labels of subsets."""
-    return marks["subset"].map(subset_label, na_action="ignore")
 
 
 def _label_groups(marks: pd.DataFrame) -> pd.DataFrame:

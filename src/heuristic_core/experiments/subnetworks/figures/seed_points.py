@@ -1,0 +1,33 @@
+"""Values of pruning seeds at checkpoints: points side by side, their mean a dash, undefined values hatched."""
+
+from collections.abc import Collection
+from itertools import pairwise
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+SPACING, MAX_SPACING = 0.26, 0.028  # between groups: share of the closest checkpoints' distance, and of the range
+MEAN_STYLE = {"marker": "_", "markersize": 9, "markeredgewidth": 2, "linewidth": 1.2, "alpha": 0.9}
+SEED_STYLE = {"linestyle": "", "marker": "o", "markersize": 3.4, "markeredgewidth": 0.8}
+HATCH = "//////"
+
+
+def space_groups(range_of_steps: float, checkpoints: Collection[int]) -> float:
+    """Return the distance of two groups of one checkpoint, in steps."""
+    steps = sorted({*checkpoints})
+    closest = min((after - before for before, after in pairwise(steps)), default=float("inf"))
+    return min(SPACING * closest, MAX_SPACING * range_of_steps)
+
+
+def spread_seeds(seeds: pd.DataFrame, spacing: float) -> pd.Series:
+    """Return horizontal positions of pruning seeds: side by side in the place of their group."""
+    rank = seeds.groupby("step")["seed"].rank(method="first")
+    count = seeds.groupby("step")["seed"].transform("size")
+    return seeds["x"] + ((rank - (count + 1) / 2) * 0.6 * spacing / count).astype(float)
+
+
+def hatch_undefined(ax: Axes, x: pd.Series, spacing: float, colour: str) -> None:
+    """Hatch the places of undefined values over the whole height of a panel, whose limits stay."""
+    top = ax.get_xaxis_transform()
+    style = {"fill": False, "hatch": HATCH, "edgecolor": colour, "linewidth": 0, "alpha": 0.6}
+    ax.bar(x, 1, 0.85 * spacing, transform=top, **style)
