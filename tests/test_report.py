@@ -143,7 +143,7 @@ def test_missing_values_settings_and_versions_are_listed(report):
     assert mentions(section(report, "missing"), 10)
     assert "accuracy 1 1000 full model cn_if 1 the run failed" in text
     assert "full model at 0.7 %, below the margin of 3 points" in text
-    assert "folder checkpoints/mini-bert" in text and "early.checkpoint 200" in text
+    assert "folder checkpoints/mini-bert" in text and "early.checkpoint 100" in text
     assert "python" in text and "commit" in text
 
 
