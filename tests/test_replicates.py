@@ -101,5 +101,5 @@ def test_studies_that_differ_in_more_than_their_model_and_seeds_are_no_replicate
 
     seeds = {"finetune": {"seeds": [3, 4]}}
     refused("other", "miniature", "`task`", **seeds, task={"counter_examples": 0.5})
-    refused("replicates", 2, finetune={"seeds": [1, 3]})
+    refused("replicates", 1, finetune={"seeds": [1, 3]})
     refused("replicates.name", "'other'", name="other", **seeds)

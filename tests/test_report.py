@@ -155,9 +155,9 @@ def test_data_are_counted_set_by_set(report):
 
 def test_tables_are_those_of_their_marks(study, report):
     (of_seed,) = build_sheets("table3", pd.read_parquet(study / "tables" / "table3.parquet"))
-    assert of_seed.rows == [["none", "12.5", "−3.0"], ["all core heads", "100.0", ""]]
+    assert of_seed.rows == [["none", "12.5", "−3.0"], ["head 0.1", "7.2", "1.5"], ["all core heads", "100.0", ""]]
     text = check_source(report).text
-    assert "ln_swap cn_if none 12.5 −3.0 all core heads 100.0" in text
+    assert "ln_swap cn_if none 12.5 −3.0 head 0.1 7.2 1.5 all core heads 100.0" in text
 
 
 @pytest.mark.slow
@@ -197,9 +197,9 @@ def test_in_a_narrow_window_nothing_hangs_over_and_tables_sort(report, tmp_path)
     assert result["width"] == 360 and result["needed"] <= 360 and result["unfolded"] <= 360
     assert result["faults"] == [] and [name for name in result["loads"] if not name.startswith("data:")] == []
     assert result["orders"] == [
-        ["ascending", ["+7.2", "12.5", "100.0"]],
-        ["descending", ["100.0", "12.5", "+7.2"]],
-        ["none", ["12.5", "100.0", "+7.2"]],
+        ["ascending", ["7.2", "12.5", "100.0"]],
+        ["descending", ["100.0", "12.5", "7.2"]],
+        ["none", ["12.5", "7.2", "100.0"]],
     ]
     assert result["focused"]
     before, on_paper, after = result["folded"]
@@ -210,7 +210,7 @@ def test_in_a_narrow_window_nothing_hangs_over_and_tables_sort(report, tmp_path)
 @needs_chromium
 def test_minus_signs_sort_below_and_empty_cells_last(report, tmp_path):
     orders = probe(report, tmp_path, "#table3 table", 2)["orders"]
-    assert [cells for _, cells in orders[:2]] == [["−3.0", "+1.5", ""], ["+1.5", "−3.0", ""]]
+    assert [cells for _, cells in orders[:2]] == [["−3.0", "1.5", ""], ["1.5", "−3.0", ""]]
 
 
 @pytest.mark.slow
