@@ -132,7 +132,7 @@ def test_verdicts_are_explained_and_checks_and_what_was_not_run_come_last(tmp_pa
     text = check_source(write_report(root)).text
     assert "1 supported 1 does not apply" in text
     assert f"– does not apply {VERDICT_MEANINGS['does not apply']}" in text
-    assert re.search(r"p 0\.020 .*p < 0\.05", text)
+    assert re.search(r"p \(two-sided\) 0\.020 .*p < 0\.05", text) and "0.980" not in text
     last = text.index("A check ✗ contradicted")
     assert text.index("The core matters") < text.index("Figure 2. ") < last
     assert last < text.index("Something else: no table")

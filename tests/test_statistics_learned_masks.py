@@ -55,7 +55,7 @@ def test_masks_that_avoid_each_other_contradict_that_heads_are_shared():
     assert row["expected_overlap"] == pytest.approx(4 * 3 * 3 / 8, rel=0.02) and row["p_fewer"] == 1 / 2001
     estimate = masks.shared_heads(evidence(core_null=[{"set": "mid+high", **row}]), set="mid+high")
     assert decide_verdict(estimate, "p < 0.05") == "contradicted"
-    assert mentions(estimate.detail, 1, f"{row['overlap']:.1f}", 4.5)
+    assert mentions(estimate.detail, 0, 24, f"{row['overlap']:.1f}", 4.5)
 
 
 @pytest.mark.slow

@@ -128,7 +128,7 @@ def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estim
     )
     p, _ = tail_p_values(np.abs(null), abs(rho))
     between = f"{100 * rows['actual_sparsity'].min():.1f} to {100 * rows['actual_sparsity'].max():.1f} %"
-    detail = f"rho {rho:.2f}, actual sparsity {between}, p = {p:.3f}"
+    detail = f"rho {rho:z.2f}, actual sparsity {between}"
     return Estimate.test(p, None, n, PRUNING_SEEDS, detail)
 
 

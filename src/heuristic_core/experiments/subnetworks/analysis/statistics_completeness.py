@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.experiments.subnetworks.analysis.accuracy import LABELS, J
 from heuristic_core.experiments.subnetworks.analysis.completeness_sets import (
     ALL_BUT_CORE,
@@ -28,8 +29,8 @@ def stable_head_count(evidence: Evidence) -> Estimate:
     """
     row = _stable_core_row(evidence)
     detail = (
-        f"{row['observed']} heads are kept by {row['least']} or more of {row['seeds']} seeds, {row['expected']:.2g} "
-        f"expected, p = {row['p']:.2g}"
+        f"{format_count(int(row['observed']), 'head')} kept by {row['least']} or more of {row['seeds']} seeds, "
+        f"{row['expected']:.2g} expected"
     )
     return Estimate.test(
         row["p"], row["p_fewer"], int(row["seeds"]), "pruning seeds", detail, 1 / (1 + int(row["permutations"]))
@@ -60,9 +61,9 @@ def stable_core_against_controls(evidence: Evidence, group: str) -> Estimate:
     stable_row, controls = _with_controls(evidence, STABLE_CORE, group)
     opposite, p = tail_p_values(controls["change"], stable_row["change"])
     detail = (
-        f"{int(stable_row['size'])} heads {stable_row['change']:+.1f} points {LABELS[group]}; "
-        f"{len(controls)} random sets {controls['change'].mean():+.1f} on average, "
-        f"{controls['change'].min():+.1f} at most, p = {p:.2g}"
+        f"{format_count(int(stable_row['size']), 'head')} {stable_row['change']:+z.1f} points {LABELS[group]}; "
+        f"{len(controls)} random sets {controls['change'].mean():+z.1f} on average, "
+        f"{controls['change'].min():+z.1f} at most"
     )
     return Estimate.test(p, opposite, len(controls), "random sets", detail, 1 / (1 + len(controls)))
 
@@ -95,10 +96,10 @@ def core_alone(evidence: Evidence, group: str) -> Estimate:
     p, opposite = tail_p_values(controls["accuracy"].clip(lower=chance), max(core_row["accuracy"], chance))
     without_heads = select_group_row(_select_role(evidence, ALL_HEADS), group)
     detail = (
-        f"{LABELS[group]} {core_row['accuracy']:.1f} of the core's heads alone, "
-        f"{without_heads['accuracy']:.1f} of no head, chance {chance:.1f}; "
-        f"{len(controls)} random sets {controls['accuracy'].mean():.1f} on average, {controls['accuracy'].max():.1f} "
-        f"at most, p = {p:.2g}"
+        f"{LABELS[group]} {core_row['accuracy']:z.1f} of the core's heads alone, "
+        f"{without_heads['accuracy']:z.1f} of no head, chance {chance:.1f}; "
+        f"{len(controls)} random sets {controls['accuracy'].mean():z.1f} on average, {controls['accuracy'].max():z.1f} "
+        "at most"
     )
     return Estimate.test(p, opposite, len(controls), "random sets", detail, 1 / (1 + len(controls)))
 

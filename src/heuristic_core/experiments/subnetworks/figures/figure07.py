@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.style import SMALL_FONT_SIZE
 from heuristic_core.figures.text import format_seed
@@ -115,7 +116,9 @@ def _heading(heads: list[pd.DataFrame]) -> str:
     count, first = len(heads), heads[0].iloc[0]
     noun = "core head" if count == first["heads"] == 1 else "core heads"
     core_text = f"{count} {noun}" if count == first["heads"] else f"the first {count} of {first['heads']} {noun}"
-    description = core_text if first["role"] == "core" else f"no core heads; the {count} heads kept most often"
+    description = (
+        core_text if first["role"] == "core" else f"no core heads; {format_count(count, 'head')} kept most often"
+    )
     return f"{format_seed(first['ft_seed'])}, pair {first['pair'] + 1}: {description}"
 
 

@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.experiments.subnetworks.analysis.accuracy import select_subsets
 from heuristic_core.experiments.subnetworks.config.lesion import OVERLAP
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
@@ -60,7 +61,7 @@ def draw(tables, settings, context):
 def _describe_size(points: pd.DataFrame) -> str:
     """Describe, for a title, how many heads were removed."""
     sizes = points.loc[points["lesion"] == OVERLAP, "size"]
-    return f", {sizes.iloc[0]} heads out" if len(sizes) else ", no such set of heads"
+    return f", {format_count(int(sizes.iloc[0]), 'head')} out" if len(sizes) else ", no such set of heads"
 
 
 def _draw_panel(ax: Axes, points: pd.DataFrame) -> None:
