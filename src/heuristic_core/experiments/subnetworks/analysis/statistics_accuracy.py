@@ -5,6 +5,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from heuristic_core.common.draws import numpy_generator
+from heuristic_core.common.errors import format_count
 from heuristic_core.experiments.subnetworks.analysis.accuracy import LABELS, MIN_VALUES, compute_mean_interval
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
@@ -34,6 +35,7 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
 
     Raises:
         NotComputable: If no ID or no OOD subset was evaluated during fine-tuning.
+        TooFewUnits: If there are fewer than `MIN_PLATEAU` evaluations.
         DoesNotApply: If ID accuracy saturates too late, or never.
     """
     evidence.require_learned()
@@ -42,6 +44,10 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
     if missing := {"id", "ood"} - set(curve):
         raise NotComputable(f"no {' and no '.join(sorted(missing))} subset was evaluated over fine-tuning")
     curve = require_rows(curve.dropna(subset=["id", "ood"]), "evaluation of the full model over fine-tuning")
+    if len(curve) < MIN_PLATEAU:
+        raise TooFewUnits(
+            f"{format_count(len(curve), 'evaluation')} over fine-tuning; saturation requires {MIN_PLATEAU}"
+        )
     saturated = evidence.share_of_best(curve["id"], share)
     highest = rows[rows["group"] == "id"].groupby("step").apply(lambda at: compute_mean_interval(at)[1])
     earliest, first = (
