@@ -100,7 +100,20 @@ def remaining_accuracy(evidence: Evidence, group: str) -> Estimate:
     Raises:
         NotComputable: If table "ablations" has no intervals of accuracy, as in archives of older versions.
     """
-    row = select_group_row(select_joint_ablation(evidence), group)
+    return estimate_remaining(evidence, select_group_row(select_joint_ablation(evidence), group))
+
+
+def estimate_remaining(evidence: Evidence, row: pd.Series) -> Estimate:
+    """Estimate the accuracy that an ablation leaves.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        row: Row of table "ablations" about a group.
+
+    Raises:
+        NotComputable: If table "ablations" has no intervals of accuracy, as in archives of older versions.
+    """
+    group = row["group"]
     if "units" not in row:  # archives of older versions
         raise NotComputable("table ablations has no intervals of accuracy")
     n, unit = list_interval_units(row.to_frame().T)
