@@ -39,7 +39,8 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
         DoesNotApply: If ID accuracy saturates too late, or never.
     """
     evidence.require_learned()
-    rows = evidence.select_analysed(evidence.table("finetune_accuracy"))
+    rows = evidence.table("finetune_accuracy")
+    rows = evidence.select_analysed(rows[rows["subset"].notna()])
     curve = evidence.average_by_step(rows)
     if missing := {"id", "ood"} - set(curve):
         raise NotComputable(f"no {' and no '.join(sorted(missing))} subset was evaluated over fine-tuning")

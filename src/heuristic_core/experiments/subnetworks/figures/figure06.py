@@ -54,6 +54,7 @@ def draw(tables, settings, context):
     sizes = _select_sizes(tables["effective_size"], groups, context)
     sizes = sizes.join(compute_collapse_shares(tables, context), on=["ft_seed", "step"])
     trace = require_rows(tables["finetune_accuracy"], "rows in table finetune_accuracy")
+    trace = trace[trace["subset"].notna()]
     accuracies = compute_group_means(trace[[*RUN, *STEP, *SUBSET, *ACCURACY]], resolve_subsets(settings, context))
     looks = {group: ROLES[group] for group in groups if group in set(sizes["group"])}
     seeds = ft_seeds(sizes)

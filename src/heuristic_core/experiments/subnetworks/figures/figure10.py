@@ -42,15 +42,18 @@ def draw(tables, settings, context):
         The figure and its marks, one row per point; `subset` is null for the mean of a group.
     """
     trace = require_rows(tables["finetune_accuracy"], "rows in table finetune_accuracy")
-    auc = trace[trace["group"] == AUC]
+    means = trace[trace["subset"].isna()]  # computed as those of table 7
     groups = map_subset_groups(trace, resolve_subsets(settings, context))
     trace = trace[trace["subset"].isin(list(groups))]
     ood = [subset for subset, group in groups.items() if group == "ood"]
     dark = sns.color_palette("YlOrBr", 2 * len(ood))[len(ood) :]
     styles = zip(ood, dark, cycle(LINESTYLES), strict=False)
     thin = {subset_label(subset): Role(subset, colour, line=line) for subset, colour, line in styles}
-    summaries = [average_subsets(trace, ["ft_seed", "step", "group"]), average_j(trace, ["ft_seed", "step"]), auc]
-    points = pd.concat([trace[trace["subset"].isin(ood)], *summaries]).sort_values("step", kind="stable")
+    auc = means[means["group"] == AUC]
+    if settings.subsets or len(auc) == len(means):  # other subsets than those of the analysis, or published results
+        averages = [average_subsets(trace, ["ft_seed", "step", "group"]), average_j(trace, ["ft_seed", "step"])]
+        means = pd.concat([*averages, auc])
+    points = pd.concat([trace[trace["subset"].isin(ood)], means]).sort_values("step", kind="stable")
     points["name"] = points["subset"].map(subset_label, na_action="ignore").fillna(points["group"].map(GROUP_NAMES))
     seeds = ft_seeds(points)
     height = max(1.9, LABEL_HEIGHT * points["name"].nunique())

@@ -41,7 +41,8 @@ def draw(tables, settings, context):
     unlesioned = require_rows(tables["finetune_accuracy"], "rows in table finetune_accuracy").assign(
         lesion=NO_LESION, size=0
     )
-    rows = select_subsets(pd.concat([unlesioned, tables["lesion_accuracy"]]), resolve_subsets(settings, context))
+    rows = pd.concat([unlesioned, tables["lesion_accuracy"]])
+    rows = select_subsets(rows[rows["subset"].notna()], resolve_subsets(settings, context))
     points = average_subsets(rows[rows["group"].isin(GROUPS)], ["ft_seed", "lesion", "size", "step", "group"])
     seeds = ft_seeds(points)
     figure, axes = make_panels(settings, len(seeds), len(GROUPS), 1.9 * len(seeds) + 0.5, sharex=True, sharey=True)
