@@ -197,6 +197,7 @@ def test_the_stable_core_is_complete_and_suffices(left, verdict):
     assert (remaining.value, remaining.low, remaining.n) == (left, left - 3, 900)
     assert decide_verdict(remaining, "< 10 points") == verdict and mentions(remaining.detail, 60.0, left)
     assert alone_result.value == pytest.approx(1 / 41) and mentions(alone_result.detail, "ID", 80.0, 33.0)
+    assert "-0.0" not in completeness(left=-0.04)[0].detail
     with raises(DoesNotApply, "stable core"):
         completeness(in_core=(0, 4, 5))
     with raises(TooFewUnits, 3.6):

@@ -17,7 +17,8 @@ try:
     SWEEP = parse_sweep(config, STUDIES, workflow.configfiles[-1])
     REPLICATES = parse_replicates(config, STUDIES, workflow.configfiles[-1])
 except InputError as error:
-    sys.exit(str(error))
+    print(error, file=sys.stderr)  # a WorkflowError would be told between two lines about this file
+    sys.exit(1)
 
 for prefix, entry in STUDIES.items():
 
