@@ -152,22 +152,29 @@ def test_accuracy_over_fine_tuning_has_intervals():
     rows = pd.concat([predictions({"full": CORRECT["full"]}, step=step) for step in (0, 5)], ignore_index=True)
     table = finetune_accuracy(rows, None, "argmax-first", 100, 0)
     assert list(table.columns) == get_schema("finetune_accuracy").names
-    assert table["step"].tolist() == [0, 0, 0, 5, 5, 5]
+    subsets = table[table["subset"].notna()]
+    assert subsets["step"].tolist() == [0, 0, 0, 5, 5, 5] and table["step"].is_monotonic_increasing
     assert (table["low"] <= table["accuracy"]).all() and (table["accuracy"] <= table["high"]).all()
 
 
-def test_auc_over_fine_tuning_is_that_of_the_same_model_at_its_checkpoint():
+def test_means_over_fine_tuning_are_those_of_the_same_model_at_its_checkpoint():
     rng, rows = np.random.default_rng(0), []
     for subset, group in (("out", "ood"), ("out_entailed", "ood-entailment")):
         for example, odds in enumerate(rng.normal(1, 1, 40)):
             identity = {"subset": subset, "group": group, "family": "constituent", "example": example, "template": None}
             rows.append(identity | {"correct": odds > 0, "correct_merged": odds > 0, "log_odds": np.float32(odds)})
     table = pd.DataFrame(rows).assign(study="s", model="m", task="t", ft_seed=1, step=5)
-    (auc,) = finetune_accuracy(table, None, "argmax-first", 200, 0).query("group == 'auc'").to_dict("records")
+    traced = finetune_accuracy(table, None, "argmax-first", 200, 0)
+    (auc,) = traced.query("group == 'auc'").to_dict("records")
     sides = [-table.query("group == 'ood'")["log_odds"], table.query("group == 'ood-entailment'")["log_odds"]]
     ordered = stats.mannwhitneyu(sides[1], sides[0]).statistic / 40**2
     assert auc["accuracy"] == pytest.approx(100 * ordered) and pd.isna(auc["subset"])
     assert auc["low"] < auc["accuracy"] < auc["high"]
+    cell = {"sparsity": 0.0, "seed": pd.array([None] * len(table), dtype="Int32"), "repeat": 0}
+    _, at_checkpoint, _ = accuracies(table.assign(**cell), np.zeros((len(table), 2)), None, "argmax-first", 200, 0)
+    means = traced[traced["subset"].isna()].set_index("group")[["accuracy", "low", "high", "units"]]
+    assert set(means.index) == {"ood", "ood-entailment", "j", "auc"}
+    pd.testing.assert_frame_equal(means, at_checkpoint.set_index("group").loc[means.index, means.columns])
     assert "auc" not in set(finetune_accuracy(table, ["out"], "argmax-first", 200, 0)["group"])
 
 

@@ -21,6 +21,8 @@ from heuristic_core.experiments.subnetworks.analysis.completeness_sets import ma
 from heuristic_core.experiments.subnetworks.analysis.statistics_completeness import (
     core_alone,
     stable_core_against_controls,
+    stable_core_alone,
+    stable_core_remaining,
 )
 from heuristic_core.experiments.subnetworks.figures import draw
 from heuristic_core.experiments.subnetworks.figures.table3 import sheets
@@ -86,7 +88,13 @@ def test_a_core_of_one_head_has_the_others_of_its_layer():
 
 
 SINGLE = ablation("core", "0.0", 1, {None: ("id", -1.0)})  # of a study that ablated no more
-NEW = ("stable-core-is-special", "core-suffices-in-domain", "stable-heads")
+NEW = (
+    "stable-core-is-special",
+    "core-suffices-in-domain",
+    "stable-heads",
+    "stable-core-is-complete",
+    "stable-core-suffices-in-domain",
+)
 
 
 def set_rows(role, value, controls, group, column):
@@ -169,6 +177,31 @@ def test_a_stable_core_that_is_the_core_is_not_judged_again():
         stable(in_stable=range(8), observed=8)
     with raises(TooFewUnits, 4, 3.6, 0.5):
         stable(least=None, reason="all 4 seeds share too many heads by chance: 3.6 on average, more than 0.5")
+
+
+def completeness(in_core=(0,), in_stable=(0, 4, 5), left=2.0, **selected):
+    """What is left without the stable core (J), and what its heads alone keep (ID, against 0 to 39 %)."""
+    heads = [row | {"in_stable_core": row["component"] in in_stable} for row in core_rows(set(in_core), set())]
+    rows = [row | {"accuracy": left, "low": left - 3, "high": left + 3, "unit": "pair", "units": 900}
+            for row in ablation("stable-core", "the stable core", 3, {None: ("j", left - 60)})]  # fmt: skip
+    rows += set_rows("all-but-stable-core", 80.0, range(40), "id", "accuracy")
+    rows += [row | {"accuracy": 33.0} for row in ablation("all-heads", "all heads", 8, {None: ("id", -57)})]
+    tables = {"ablations": rows, "core": heads, "stable_core": [SELECTED | selected]}
+    item = evidence(runs=run_rows(), group_accuracy=list(full_rows(j=60.0)), **tables)
+    return stable_core_remaining(item, group="j"), stable_core_alone(item, group="id")
+
+
+@pytest.mark.parametrize(("left", "verdict"), [(2.0, "supported"), (9.0, "not clear"), (40.0, "contradicted")])
+def test_the_stable_core_is_complete_and_suffices(left, verdict):
+    remaining, alone_result = completeness(left=left)
+    assert (remaining.value, remaining.low, remaining.n) == (left, left - 3, 900)
+    assert decide_verdict(remaining, "< 10 points") == verdict and mentions(remaining.detail, 60.0, left)
+    assert alone_result.value == pytest.approx(1 / 41) and mentions(alone_result.detail, "ID", 80.0, 33.0)
+    assert "-0.0" not in completeness(left=-0.04)[0].detail
+    with raises(DoesNotApply, "stable core"):
+        completeness(in_core=(0, 4, 5))
+    with raises(TooFewUnits, 3.6):
+        completeness(least=None, reason="3.6 on average")
 
 
 def test_an_archive_of_before_has_no_verdict_on_the_stable_core():

@@ -69,7 +69,7 @@ def constant_class():
     ]
     joint += [
         row | {"role": prefix + role, "group": group, "change": change, "accuracy": level + change}
-        for role in ("stable-core", "all-but-core", "all-heads")
+        for role in ("stable-core", "all-but-core", "all-but-stable-core", "all-heads")
         for prefix, changes in (("", [-9.0 if role == "stable-core" else 9.0]), ("control-", [0.0] * 40))
         for change in changes
         for group, level in (("id", CHANCE), ("j", 0.0))
@@ -133,6 +133,7 @@ def test_a_degenerate_study_earns_no_supported_verdict(runs, distinct, verdict_n
     blind = supported(tables | {"runs": table("runs", run_rows()), "components": masks})
     assert (blind["verdict"] == "supported").sum() > 4
     of_masks = ["stable-core-is-special", "core-suffices-in-domain", "stable-heads", "share-heads"]
+    of_masks += ["stable-core-suffices-in-domain"]
     assert (blind.loc[of_masks, "verdict"] == "supported").all()
     seen = supported(tables | {"runs": table("runs", runs), "components": table("components", mask_rows(distinct))})
     assert set(seen.index[seen["verdict"] == "supported"]) == OF_FULL_MODEL

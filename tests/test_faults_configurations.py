@@ -235,6 +235,15 @@ def test_bad_configurations_end_snakemake_with_a_message_and_nothing_done(tmp_pa
     assert not (tmp_path / "escaped").exists()
 
 
+def test_an_unknown_key_is_told_once_and_without_the_place_in_the_workflow(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(RIGHT + "prun: 1\n")
+    done = snakemake(tmp_path, config=path, check=False, fork=True)
+    assert done.returncode == 1 and ".smk" not in done.stderr
+    first, second = done.stderr[done.stderr.index("mine.yaml") :].strip().splitlines()
+    assert mentions(first, "mine.yaml") and mentions(second, "prun = 1", "prune?")
+
+
 @pytest.mark.parametrize(
     ("content", "kind"), [(None, ""), (b"", "NoneType"), (b"\xff\xfe", "utf-8"), (b"study: x", None)]
 )

@@ -7,6 +7,7 @@ from amounts import amount
 from claim_tables import table
 from conftest import ROOT
 from mentions import raises
+from scipy.stats import norm
 
 from heuristic_core.config.reading import ConfigError, read_merged_configs
 from heuristic_core.experiments.studies import parse_replicates, parse_studies
@@ -61,6 +62,27 @@ def test_the_interval_covers_the_mean_share_of_models_that_differ(spread):
         low, high = ends[holding]
         covered.append(low <= np.average(shares, weights=(4, 3, 3)) <= high)
     assert np.mean(covered) >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / count)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("correlation", [0.0, 0.4, 0.8])
+def test_draws_that_all_seeds_share_leave_the_interval_to_these_draws(correlation):
+    """Fine-tuning runs of all models share the draws of their pruning seeds; the interval is for these draws.
+
+    correlation: of runs, through the shared draws. The share for the same draws and other runs is covered; that over
+    other draws is not, the more they matter.
+    """
+    ends = [compute_share_interval(k, 10) for k in range(11)]
+    rng, count = np.random.default_rng(int(10 * correlation)), amount(2000)
+    of_draws, over_draws = 0, 0
+    for _ in range(count):
+        shared = np.sqrt(correlation) * rng.normal()
+        holding = int((shared + np.sqrt(1 - correlation) * rng.normal(size=10) > 0).sum())
+        low, high = ends[holding]
+        of_draws += low <= norm.cdf(shared / np.sqrt(1 - correlation)) <= high
+        over_draws += low <= 0.5 <= high
+    assert of_draws / count >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / count)
+    assert (over_draws / count < 0.9) == (correlation > 0)
 
 
 # ---- the configuration

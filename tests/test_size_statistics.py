@@ -102,7 +102,9 @@ def test_a_size_that_is_a_bound_enters_as_a_bound():
     close = SIZES | {"mixed": {10: (45.0, (89.0,) * 6), 20: (65.0, (95.0,) * 6)}}
     result = RISING(evidence(close | {"id": {10: ID[30], 20: ID[30]}}, CMD))
     assert mentions(result.detail, 20, 90) and decide_verdict(result, "> 50 %") == "supported"
-    at_floor = {"id": {10: (90.0, (45.0,) * 6), 20: (90.0, (25.0,) * 6)}}  # a range between 15 and 45
+    at_floor = {
+        "id": {10: (90.0, (45.0,) * 6), 20: (90.0, (25.0,) * 6), 30: (90.0, (45.0,) * 6)}
+    }  # a range between 15 and 45
     result = FLAT(evidence(at_floor, CMD))
     assert mentions(result.detail, "0 certainly", "6 possibly") and decide_verdict(result, "> 50 %") == "not clear"
 
@@ -138,8 +140,9 @@ def test_without_one_of_the_measures_nothing_is_said():
         FLAT(evidence(SIZES, {}))
     with raises(NotComputable, "CMD", "J", 10, 20, "undefined: full model at 0 %"):
         RISING(evidence(SIZES, CMD | {"j": {10: None, 20: None}}))
-    with raises(TooFewUnits, 1):
-        FLAT(evidence({"id": {10: ID[10]}}, CMD))
+    for steps in ((10,), (10, 20)):
+        with raises(TooFewUnits, len(steps), 3):
+            FLAT(evidence({"id": {step: ID[step] for step in steps}}, CMD))
     late = ({step: table[step] for step in (20, 30)} for table in (ID, MIXED, CMD["id"], CMD["j"]))
     id_, mixed, cmd, j = late
     with raises(TooFewUnits, 20):
@@ -158,3 +161,17 @@ def test_a_claim_that_holds_in_half_of_the_seeds_is_seldom_decided(n):
         cmd = {"id": dict.fromkeys((10, 20), (20.0,) * n), "j": {10: None, 20: (60.0,) * n}}
         verdicts.append(judge(RISING, {"id": id_, "mixed": mixed}, cmd, seeds=seeds)[0])
     assert verdicts.count("supported") + verdicts.count("contradicted") <= by_chance(count)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("steps", [3, 8])
+def test_a_range_at_the_limit_is_seldom_decided(steps):
+    """CMD is 20 points higher on the later checkpoints, within all seeds, which share the errors of pairs."""
+    rng, verdicts, count = np.random.default_rng(steps), [], amount(1200)
+    at = 10 * np.arange(1, steps + 1)
+    id_ = {int(step): (90.0, (40.0, 41.0) * 3) for step in at}
+    for _ in range(count):
+        cmd = np.where(at > at.mean(), 40.0, 20.0) + rng.normal(0, 2, steps)
+        by_step = {int(step): (value,) * 6 for step, value in zip(at, cmd, strict=True)}
+        verdicts.append(judge(FLAT, {"id": id_}, {"id": by_step}, reach=1.96 * 2)[0])
+    assert max(verdicts.count("supported"), verdicts.count("contradicted")) <= by_chance(count)

@@ -7,7 +7,7 @@ from mentions import mentions, raises
 from test_degenerate import run_rows
 
 from heuristic_core.experiments.subnetworks.analysis import statistics_accuracy as accuracy
-from heuristic_core.stats.estimates import DoesNotApply, NotComputable
+from heuristic_core.stats.estimates import DoesNotApply, NotComputable, TooFewUnits
 
 OOD_MID = {"group": "ood", "sparsity": "mid"}
 
@@ -86,6 +86,11 @@ def test_saturation_is_of_what_exceeds_chance():
     with pytest.raises(NotComputable) as reason:
         accuracy.ood_at_saturation(evidence(finetune_accuracy=curve(by_step)), share=0.95)
     assert reason.value.verdict == "not run"
+
+
+def test_two_evaluations_are_too_few_for_saturation():
+    with raises(TooFewUnits, 2, 3):
+        saturated({1: (99, 2, 2), 2: (99, 3, 3)})
 
 
 def test_ood_at_saturation_is_no_less_than_0():

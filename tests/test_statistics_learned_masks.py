@@ -55,7 +55,7 @@ def test_masks_that_avoid_each_other_contradict_that_heads_are_shared():
     assert row["expected_overlap"] == pytest.approx(4 * 3 * 3 / 8, rel=0.02) and row["p_fewer"] == 1 / 2001
     estimate = masks.shared_heads(evidence(core_null=[{"set": "mid+high", **row}]), set="mid+high")
     assert decide_verdict(estimate, "p < 0.05") == "contradicted"
-    assert mentions(estimate.detail, 1, f"{row['overlap']:.1f}", 4.5)
+    assert mentions(estimate.detail, 0, 24, f"{row['overlap']:.1f}", 4.5)
 
 
 @pytest.mark.slow
@@ -237,14 +237,15 @@ def test_density_by_layer_correlates_over_all_heads_but_supports_no_claim():
 
 
 def test_heads_that_both_sparsities_prefer_agree_whatever_the_number_of_seeds(few_draws):
-    """Halves of six subnetworks are noisy: rho is attenuated, the corrected one is near the truth, 1."""
+    """Halves of six subnetworks are noisy: rho is attenuated, the corrected one is near the truth, 1, and not above."""
     rng, result = np.random.default_rng(0), []
     for _ in range(40):
         shares = rng.beta(0.7, 0.7, SHAPE)
         result.append(agreement(drawn(rng, shares), drawn(rng, shares), rng))
     assert np.mean([row["p"] <= 0.05 for row in result]) > 0.9
     assert np.mean([row["rho"] for row in result]) < 0.85
-    assert np.mean([row["corrected"] for row in result]) == pytest.approx(1, abs=0.06)
+    corrected = [row["corrected"] for row in result]
+    assert max(corrected) == 1 and np.median(corrected) == pytest.approx(1, abs=0.06)
 
 
 def test_opposite_preferences_are_found_too(few_draws):

@@ -1,6 +1,8 @@
 # Several studies in one run, or imported ones: this workflow is included once per study, with a prefix of its rules.
 # Optional: a figure across the studies (sweep), and a table of the number of training seeds on which each claim holds
 # (replicates).
+import sys
+
 from snakemake.exceptions import WorkflowError
 
 from heuristic_core.common.errors import InputError
@@ -15,7 +17,8 @@ try:
     SWEEP = parse_sweep(config, STUDIES, workflow.configfiles[-1])
     REPLICATES = parse_replicates(config, STUDIES, workflow.configfiles[-1])
 except InputError as error:
-    raise WorkflowError(str(error)) from None
+    print(error, file=sys.stderr)  # a WorkflowError would be told between two lines about this file
+    sys.exit(1)
 
 for prefix, entry in STUDIES.items():
 

@@ -1,6 +1,7 @@
 # The checked study of this configuration, and its experiment.
 import glob
 import os
+import sys
 
 from snakemake.exceptions import WorkflowError
 
@@ -15,7 +16,8 @@ try:
     SETTINGS = {key: value for key, value in config.items() if key not in EXPERIMENT.commands}
     STUDY = EXPERIMENT.parse(SETTINGS, ORIGIN)
 except InputError as error:
-    raise WorkflowError(str(error)) from None
+    print(error, file=sys.stderr)  # a WorkflowError would be told between two lines about this file
+    sys.exit(1)
 
 JOB_ARITHMETIC = STUDY.arithmetic
 LAYOUT = EXPERIMENT.make_layout(STUDY)

@@ -9,6 +9,11 @@ class DivergenceError(InputError):
     """Training produced NaN or infinity, or learns nothing. The message names the step; change the settings."""
 
 
+def format_points(points: float) -> str:
+    """Return a difference in points for messages, such as "1 point" or "2.5 points"."""
+    return f"{points:g} point{'' if points == 1 else 's'}"
+
+
 def format_count(count: int, noun: str) -> str:
     """Return a count with its noun for messages, such as "1 row" or "2,000 rows"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -54,6 +54,8 @@ def count_jobs(snakefile: Path, configfiles: Sequence[str], everything: bool) ->
 def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[PlannedJob]:
     """List the jobs with outputs of a dry run, as the logger plugin `jobs` reports them.
 
+    Snakemake's total has one more: the target, such as all_figures, which has no outputs and runs nothing.
+
     Args:
         snakefile: Path of the Snakefile.
         configfiles: Paths of the configuration files, which are merged.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from heuristic_core.report.render import is_number
-from heuristic_core.stats.verdicts import VERDICTS
+from heuristic_core.stats.verdicts import VERDICTS, is_test
 
 MARGIN = 0.06  # fraction of a plot's width that stays free at each side
 
@@ -47,7 +47,12 @@ def group_claims(rows: Sequence[dict]) -> list[Claim]:
 
 
 def _make_claim(name: str, rows: list[dict]) -> Claim:
-    """Make a claim of its rows. The row of a single seed is left out, since it repeats the study's."""
+    """Make a claim of its rows.
+
+    The row of a single seed is left out, since it repeats the study's. The estimate of a test, the p-value of one tail,
+    is replaced by the two-sided p-value that its verdict is based on.
+    """
+    rows = [row | {"estimate": row["p"]} if is_test(row["threshold"]) else row for row in rows]
     overall = next((row for row in rows if row["ft_seed"] is None), rows[0])
     seeds = sorted((row for row in rows if row is not overall), key=lambda row: row["ft_seed"])
     seeds = seeds if len(seeds) > 1 else []

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from heuristic_core.common.errors import format_points
+
 # Accuracies are means of floats, so thresholds are compared up to rounding.
 ROUNDING = 1e-9
 
@@ -75,5 +77,6 @@ class Criterion(NamedTuple):
         """
         if self.min_full_accuracy is None or (full if np.isnan(low) else low) > self.min_full_accuracy + ROUNDING:
             return None
-        end = "" if np.isnan(low) else f" (from {low:.1f})"
-        return f"the full model at {full:.1f}{end} {unit} is not above the margin of {self.min_full_accuracy:g} points"
+        end = "" if np.isnan(low) else f" (from {low:z.1f})"
+        margin = format_points(self.min_full_accuracy)
+        return f"the full model at {full:z.1f}{end} {unit} is not above the margin of {margin}"

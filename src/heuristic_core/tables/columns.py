@@ -21,10 +21,10 @@ SUBSET = {
     "group": (STRING, "id, ood (out-of-domain) or ood-entailment (its entailment class)"),
     "family": (STRING, "lexical_overlap, subsequence, constituent, or null"),
 }
-SUBSET_OR_AUC = SUBSET | {
-    "subset": (STRING, "evaluation subset; null where group is auc"),
-    "group": (STRING, "id, ood (out-of-domain) or ood-entailment (its entailment class); auc: the area under "
-                      "the ROC curve of the last two by log odds of entailment, percent, the mean over families"),
+SUBSET_OR_GROUP = SUBSET | {
+    "subset": (STRING, "evaluation subset; null: the mean over the group's subsets, J or AUC, as in group_accuracy"),
+    "group": (STRING, "id, ood (out-of-domain) or ood-entailment (its entailment class); j: OOD + entailment - 100, "
+                      "points; auc: the area under the ROC curve of these two by log odds of entailment, percent"),
 }  # fmt: skip
 ABLATION = {
     "kind": (STRING, "what takes the heads' place: mean, zero, resample or counterfactual"),

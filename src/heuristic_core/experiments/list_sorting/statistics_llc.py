@@ -214,6 +214,6 @@ def _select_extreme(
     if few := [f"{name} of {condition}" for (name, condition), values in groups.items() if len(values) < MIN_SEEDS]:
         text = f"fewer than {MIN_SEEDS} seeds have a change of the LLC by estimator {', '.join(few)}"
         raise TooFewUnits("; ".join(filter(None, [text, reason])))
-    summary = ", ".join(f"{name} of {condition} {values.mean():+.0f}" for (name, condition), values in groups.items())
+    summary = ", ".join(f"{name} of {condition} {values.mean():+z.0f}" for (name, condition), values in groups.items())
     labelled = {f"{name} of {condition}": values for (name, condition), values in groups.items()}
     return extreme_mean(labelled, which, "; ".join(filter(None, [summary, reason])))

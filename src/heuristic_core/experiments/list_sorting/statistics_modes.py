@@ -139,7 +139,9 @@ def gap_trend(evidence: Evidence, measure: str, alike: str, least: int) -> Estim
     if len(slopes) < 2 or not np.ptp(slopes):
         raise TooFewUnits("two seeds with different trends are needed")
     p = float(stats.ttest_1samp(slopes, 0).pvalue)
-    detail = f"{slopes.mean():+.1f} points per doubling of the mean gap, of {', '.join(rows['condition'])}, p = {p:.2g}"
+    detail = (
+        f"{slopes.mean():+z.1f} points per doubling of the mean gap, of {', '.join(rows['condition'])}, p = {p:.2g}"
+    )
     return Estimate.test(p, None, len(slopes), TRAINING_SEEDS, detail)
 
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from heuristic_core.common.errors import format_points
 from heuristic_core.experiments.subnetworks.analysis.accuracy import CELL_KEYS, ID, OOD, J, compute_group_means
 from heuristic_core.experiments.subnetworks.analysis.size_states import MISSING, UNDEFINED
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
@@ -105,8 +106,10 @@ def _reason(full_value: float, reach: float, empty_value: float, margin: float) 
         return f"{MISSING}: the {'full model' if np.isnan(full_value) else 'empty circuit'} was not evaluated"
     if full_value - empty_value - reach > margin:
         return None
-    finding = f"the full model at {full_value:.1f} (± {reach:.1f}) is not above the empty circuit at {empty_value:z.1f}"
-    return f"{UNDEFINED}: {finding} by more than the margin of {margin:g} points"
+    finding = (
+        f"the full model at {full_value:z.1f} (± {reach:.1f}) is not above the empty circuit at {empty_value:z.1f}"
+    )
+    return f"{UNDEFINED}: {finding} by more than the margin of {format_points(margin)}"
 
 
 def _half_widths(rows: pd.DataFrame, prefix: str) -> pd.Series:

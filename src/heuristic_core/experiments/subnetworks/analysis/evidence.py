@@ -205,7 +205,8 @@ class Evidence:
         Returns:
             Means, [steps, groups].
         """
-        return compute_group_means(self.select_analysed(rows)).pivot(index="step", columns="group", values="accuracy")
+        rows = self.select_analysed(rows[rows["subset"].notna()])
+        return compute_group_means(rows).pivot(index="step", columns="group", values="accuracy")
 
 
 def _describe(group: str) -> str:

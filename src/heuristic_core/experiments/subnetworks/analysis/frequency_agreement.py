@@ -39,8 +39,8 @@ def correlate(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> di
 
     Runs of one seed share their random draws, so one half of the seeds at mid sparsity is compared with the other half
     at high sparsity. Halves have few subnetworks, which attenuates rho. It is therefore divided by the root of the
-    product of the reliabilities, the correlations between halves at one sparsity (Spearman 1904). The null hypothesis
-    permutes the heads of each layer at one sparsity.
+    product of the reliabilities, the correlations between halves at one sparsity (Spearman 1904); a quotient beyond -1
+    or 1 is due to chance and set to -1 or 1. The null hypothesis permutes the heads of each layer at one sparsity.
 
     Args:
         mid: Masks of pruning seeds at mid sparsity, bool [seeds, layers, heads].
@@ -64,7 +64,7 @@ def correlate(mid: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> di
         "rho": rho,
         "reliability_mid": at_mid,
         "reliability_high": at_high,
-        "corrected": rho / np.sqrt(at_mid * at_high) if min(at_mid, at_high) > 0 else None,
+        "corrected": float(np.clip(rho / np.sqrt(at_mid * at_high), -1, 1)) if min(at_mid, at_high) > 0 else None,
         "p": p,
         "p_below": p_below,
     }

@@ -181,7 +181,7 @@ def _is_reported(level: Level, patched_set: PatchedSet) -> bool:
 
 def _reason(low: float, high: float) -> str:
     """Return why shares are undefined."""
-    return f"what ablating the core costs is not clear of 0: [{low:.2f}, {high:.2f}]"
+    return f"what ablating the core costs is not clear of 0: [{low:z.2f}, {high:z.2f}]"
 
 
 def _interval_columns(name: str, values: Sequence[np.ndarray], k: int) -> dict:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC, CELL_KEYS, RULES, select_subsets
+from heuristic_core.experiments.subnetworks.analysis.accuracy import CELL_KEYS, RULES, select_subsets
 from heuristic_core.experiments.subnetworks.analysis.measures import Measure, Subset, compute_measures
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.stats.bootstrap import Resamples, bound_accuracy_interval, sum_interval, widen_change_interval
@@ -144,21 +144,24 @@ def finetune_accuracy(
 
     Args:
         predictions: Table "finetune_predictions"; columns `ACCURACY_INPUTS` suffice.
-        subsets: Subsets that AUC is computed on; None for all.
+        subsets: Subsets that enter group means, J and AUC; None for all.
         rule: Setting ``analysis.class_rule``.
         bootstrap: Number of resamples.
         seed: Seed of the draws.
 
     Returns:
-        Accuracies by step and subset, and AUC by step.
+        Accuracies by step and subset, and means of groups, J and AUC by step, as in table "group_accuracy".
     """
     keys = [*RUN, *STEP]
     models = predictions[keys].drop_duplicates().reset_index(drop=True)
     no_logits = np.empty((len(predictions), 0))
     subset_scores = list(iterate_scores(predictions, no_logits, keys, rule, bootstrap, seed))
     rows = [models.assign(**part.identity, **_accuracy_columns([part])) for part in subset_scores]
-    over_families, _ = compute_measures(_select_subsets(subset_scores, subsets))
-    rows += [models.assign(group=AUC, **measure.columns()) for measure in over_families if measure.group == AUC]
+    selected = _select_subsets(subset_scores, subsets)
+    for group in dict.fromkeys(part.identity["group"] for part in selected):
+        parts = [part for part in selected if part.identity["group"] == group]
+        rows.append(models.assign(group=group, **_accuracy_columns(parts)))
+    rows += [models.assign(group=measure.group, **measure.columns()) for measure in compute_measures(selected)[0]]
     return make_frame("finetune_accuracy", pd.concat(rows).sort_values("step", kind="stable"))
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from heuristic_core.common.draws import numpy_generator
+from heuristic_core.common.errors import format_count
 from heuristic_core.experiments.subnetworks.analysis.accuracy import LABELS, MIN_VALUES, compute_mean_interval
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
@@ -34,14 +35,20 @@ def ood_at_saturation(evidence: Evidence, share: float) -> Estimate:
 
     Raises:
         NotComputable: If no ID or no OOD subset was evaluated during fine-tuning.
+        TooFewUnits: If there are fewer than `MIN_PLATEAU` evaluations.
         DoesNotApply: If ID accuracy saturates too late, or never.
     """
     evidence.require_learned()
-    rows = evidence.select_analysed(evidence.table("finetune_accuracy"))
+    rows = evidence.table("finetune_accuracy")
+    rows = evidence.select_analysed(rows[rows["subset"].notna()])
     curve = evidence.average_by_step(rows)
     if missing := {"id", "ood"} - set(curve):
         raise NotComputable(f"no {' and no '.join(sorted(missing))} subset was evaluated over fine-tuning")
     curve = require_rows(curve.dropna(subset=["id", "ood"]), "evaluation of the full model over fine-tuning")
+    if len(curve) < MIN_PLATEAU:
+        raise TooFewUnits(
+            f"{format_count(len(curve), 'evaluation')} over fine-tuning; saturation requires {MIN_PLATEAU}"
+        )
     saturated = evidence.share_of_best(curve["id"], share)
     highest = rows[rows["group"] == "id"].groupby("step").apply(lambda at: compute_mean_interval(at)[1])
     earliest, first = (
@@ -128,7 +135,7 @@ def sparsity_correlation(evidence: Evidence, group: str, sparsity: str) -> Estim
     )
     p, _ = tail_p_values(np.abs(null), abs(rho))
     between = f"{100 * rows['actual_sparsity'].min():.1f} to {100 * rows['actual_sparsity'].max():.1f} %"
-    detail = f"rho {rho:.2f}, actual sparsity {between}, p = {p:.3f}"
+    detail = f"rho {rho:z.2f}, actual sparsity {between}"
     return Estimate.test(p, None, n, PRUNING_SEEDS, detail)
 
 

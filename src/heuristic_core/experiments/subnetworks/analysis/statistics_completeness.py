@@ -2,9 +2,11 @@
 
 import pandas as pd
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.experiments.subnetworks.analysis.accuracy import LABELS, J
 from heuristic_core.experiments.subnetworks.analysis.completeness_sets import (
     ALL_BUT_CORE,
+    ALL_BUT_STABLE,
     ALL_HEADS,
     SET_NAMES,
     STABLE_CORE,
@@ -12,6 +14,7 @@ from heuristic_core.experiments.subnetworks.analysis.completeness_sets import (
 )
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
 from heuristic_core.experiments.subnetworks.analysis.joint_ablation import select_group_row
+from heuristic_core.experiments.subnetworks.analysis.statistics_heads import estimate_remaining
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.stats.randomisation import tail_p_values
 
@@ -28,8 +31,8 @@ def stable_head_count(evidence: Evidence) -> Estimate:
     """
     row = _stable_core_row(evidence)
     detail = (
-        f"{row['observed']} heads are kept by {row['least']} or more of {row['seeds']} seeds, {row['expected']:.2g} "
-        f"expected, p = {row['p']:.2g}"
+        f"{format_count(int(row['observed']), 'head')} kept by {row['least']} or more of {row['seeds']} seeds, "
+        f"{row['expected']:.2g} expected"
     )
     return Estimate.test(
         row["p"], row["p_fewer"], int(row["seeds"]), "pruning seeds", detail, 1 / (1 + int(row["permutations"]))
@@ -50,21 +53,52 @@ def stable_core_against_controls(evidence: Evidence, group: str) -> Estimate:
     Raises:
         DoesNotApply: If the stable core is empty, equals the core, or holds all heads.
     """
-    if _stable_core_row(evidence)["observed"] == 0:
-        raise DoesNotApply("no head is in the stable core")
-    heads = _head_flags(evidence, "in_stable_core")
-    if heads.equals(_head_flags(evidence, "in_core")):
-        raise DoesNotApply("the stable core is the core")
-    if heads.all():
-        raise DoesNotApply("all heads are in the stable core")
+    _require_stable_core(evidence)
     stable_row, controls = _with_controls(evidence, STABLE_CORE, group)
     opposite, p = tail_p_values(controls["change"], stable_row["change"])
     detail = (
-        f"{int(stable_row['size'])} heads {stable_row['change']:+.1f} points {LABELS[group]}; "
-        f"{len(controls)} random sets {controls['change'].mean():+.1f} on average, "
-        f"{controls['change'].min():+.1f} at most, p = {p:.2g}"
+        f"{format_count(int(stable_row['size']), 'head')} {stable_row['change']:+z.1f} points {LABELS[group]}; "
+        f"{len(controls)} random sets {controls['change'].mean():+z.1f} on average, "
+        f"{controls['change'].min():+z.1f} at most"
     )
     return Estimate.test(p, opposite, len(controls), "random sets", detail, 1 / (1 + len(controls)))
+
+
+@statistic
+def stable_core_remaining(evidence: Evidence, group: str) -> Estimate:
+    """Estimate accuracy on a group with the stable core ablated.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: Group of subsets, or J.
+
+    Returns:
+        Accuracy in percent (J: points), with the ablated model's interval over the templates or pairs of its subsets.
+
+    Raises:
+        DoesNotApply: If the stable core is empty, equals the core, or holds all heads.
+    """
+    _require_stable_core(evidence)
+    return estimate_remaining(evidence, select_group_row(_select_role(evidence, STABLE_CORE), group))
+
+
+@statistic
+def stable_core_alone(evidence: Evidence, group: str) -> Estimate:
+    """Test the model with only the heads of the stable core as :func:`core_alone` tests that of the core.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        group: "id" (percent), or "j" (points; chance is 0).
+
+    Returns:
+        p-value; the opposite p-value is for lower accuracy.
+
+    Raises:
+        DoesNotApply: If the stable core is empty, equals the core, or holds all heads.
+        NotComputable: If in-domain chance is not recorded.
+    """
+    _require_stable_core(evidence)
+    return _compare_alone(evidence, ALL_BUT_STABLE, group)
 
 
 @statistic
@@ -88,19 +122,35 @@ def core_alone(evidence: Evidence, group: str) -> Estimate:
     in_core = _head_flags(evidence, "in_core")
     if in_core.all() or not in_core.any():
         raise DoesNotApply(f"{'all heads are' if in_core.all() else 'no head is'} in the core")
-    core_row, controls = _with_controls(evidence, ALL_BUT_CORE, group)
+    return _compare_alone(evidence, ALL_BUT_CORE, group)
+
+
+def _compare_alone(evidence: Evidence, role: str, group: str) -> Estimate:
+    """Compare the model with only the heads that a role keeps with those that keep random heads; see `core_alone`."""
+    core_row, controls = _with_controls(evidence, role, group)
     chance = 0.0 if group == J else evidence.chance()
     if chance is None:
         raise NotComputable("chance is not known in-domain")
     p, opposite = tail_p_values(controls["accuracy"].clip(lower=chance), max(core_row["accuracy"], chance))
     without_heads = select_group_row(_select_role(evidence, ALL_HEADS), group)
     detail = (
-        f"{LABELS[group]} {core_row['accuracy']:.1f} of the core's heads alone, "
-        f"{without_heads['accuracy']:.1f} of no head, chance {chance:.1f}; "
-        f"{len(controls)} random sets {controls['accuracy'].mean():.1f} on average, {controls['accuracy'].max():.1f} "
-        f"at most, p = {p:.2g}"
+        f"{LABELS[group]} {core_row['accuracy']:z.1f} of these heads alone, "
+        f"{without_heads['accuracy']:z.1f} of no head, chance {chance:.1f}; "
+        f"{len(controls)} random sets {controls['accuracy'].mean():z.1f} on average, {controls['accuracy'].max():z.1f} "
+        "at most"
     )
     return Estimate.test(p, opposite, len(controls), "random sets", detail, 1 / (1 + len(controls)))
+
+
+def _require_stable_core(evidence: Evidence) -> None:
+    """Raise DoesNotApply if the stable core is empty, equals the core, or holds all heads."""
+    if _stable_core_row(evidence)["observed"] == 0:
+        raise DoesNotApply("no head is in the stable core")
+    heads = _head_flags(evidence, "in_stable_core")
+    if heads.equals(_head_flags(evidence, "in_core")):
+        raise DoesNotApply("the stable core is the core")
+    if heads.all():
+        raise DoesNotApply("all heads are in the stable core")
 
 
 def _stable_core_row(evidence: Evidence) -> pd.Series:

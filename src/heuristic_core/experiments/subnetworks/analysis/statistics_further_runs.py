@@ -96,10 +96,10 @@ def without_core(evidence: Evidence, group: str) -> Estimate:
                 f"of {row[excluded] + row[included]} pruning runs with {closed} closed, "
                 f"{row[excluded]} failed, collapsed or missed their target"
             )
-    interval = "" if pd.isna(row["low"]) else f" [{row['low']:.1f}, {row['high']:.1f}]"
+    interval = "" if pd.isna(row["low"]) else f" [{row['low']:z.1f}, {row['high']:z.1f}]"
     detail = (
-        f"{LABELS[group]} {row['core_free']:.1f} in {row['n']} runs without the core, {row['control']:.1f} without one "
-        f"of {row['n_control']} random sets: {row['difference']:+.1f}{interval} points, p = {row['p_lower']:.2g}; "
+        f"{LABELS[group]} {row['core_free']:z.1f} in {row['n']} runs without the core, {row['control']:z.1f} without "
+        f"one of {row['n_control']} random sets: {row['difference']:+z.1f}{interval} points; "
         f"left out {row['left_out']} and {row['left_out_control']}"
     )
     attainable = 1 / (1 + row["n_control"])
@@ -142,7 +142,7 @@ def early_core_heads(evidence: Evidence) -> Estimate:
     detail = (
         f"OOD accuracy reaches half at step {half:.0f}; {', '.join(_describe(head) for head in core.itertuples())}; "
     )
-    detail += f"of {len(others)} other heads of these layers {others.sum()} enter before, p = {p:.2g}"
+    detail += f"of {len(others)} other heads of these layers {others.sum()} enter before"
     return Estimate.test(p, opposite, len(heads), "heads", detail, attainable)
 
 

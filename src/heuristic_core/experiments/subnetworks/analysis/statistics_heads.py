@@ -44,8 +44,8 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
     full_j, full_id = _full_above_chance(evidence)
     lost_j, lost_id = (-100 * row[CHANGE_COLUMNS].astype(float) / full for row, full in ((j, full_j), (id_, full_id)))
     detail = (
-        f"{j['ablation']}: J {j['change']:+.1f} of {full_j:.1f} points ({lost_j['change']:.0f} %), ID "
-        f"{id_['change']:+.1f} of {full_id:.1f} above chance ({lost_id['change']:.0f} %)"
+        f"{j['ablation']}: J {j['change']:+z.1f} of {full_j:.1f} points ({lost_j['change']:.0f} %), ID "
+        f"{id_['change']:+z.1f} of {full_id:.1f} above chance ({lost_id['change']:.0f} %)"
     )
     intervals = [(lost["change"], lost["change_high"], lost["change_low"]) for lost in (lost_id, lost_j)]
     low, high = difference_interval(*intervals)
@@ -79,9 +79,9 @@ def share_lost_against_controls(evidence: Evidence) -> Estimate:
     core_difference = -100 * (joint["change"] / full_j - select_group_row(rows, ID)["change"] / full_id)
     p, opposite = tail_p_values(differences, core_difference)
     detail = (
-        f"{joint['ablation']} loses {core_difference:+.0f} percentage points more of J than of ID; {len(differences)} "
-        f"random sets {differences.mean():+.0f} on average, {differences.max():+.0f} at most, "
-        f"{(differences > 0).sum()} of them more of J, p = {p:.2g}"
+        f"{joint['ablation']} loses {core_difference:+z.0f} percentage points more of J than of ID; {len(differences)} "
+        f"random sets {differences.mean():+z.0f} on average, {differences.max():+z.0f} at most, "
+        f"{(differences > 0).sum()} of them more of J"
     )
     return Estimate.test(p, opposite, len(differences), "random sets", detail, 1 / (1 + len(differences)))
 
@@ -100,12 +100,25 @@ def remaining_accuracy(evidence: Evidence, group: str) -> Estimate:
     Raises:
         NotComputable: If table "ablations" has no intervals of accuracy, as in archives of older versions.
     """
-    row = select_group_row(select_joint_ablation(evidence), group)
+    return estimate_remaining(evidence, select_group_row(select_joint_ablation(evidence), group))
+
+
+def estimate_remaining(evidence: Evidence, row: pd.Series) -> Estimate:
+    """Estimate the accuracy that an ablation leaves.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+        row: Row of table "ablations" about a group.
+
+    Raises:
+        NotComputable: If table "ablations" has no intervals of accuracy, as in archives of older versions.
+    """
+    group = row["group"]
     if "units" not in row:  # archives of older versions
         raise NotComputable("table ablations has no intervals of accuracy")
     n, unit = list_interval_units(row.to_frame().T)
     minimum, full = MIN_VALUES.get(group, 0), evidence.full(group)["accuracy"]
-    detail = f"{row['ablation']}: {LABELS[group]} from {full:.1f} to {row['accuracy']:.1f}"
+    detail = f"{row['ablation']}: {LABELS[group]} from {full:.1f} to {row['accuracy']:z.1f}"
     return Estimate.over_pairs(row["accuracy"], row["low"], row["high"], n, unit, detail, minimum=minimum, maximum=100)
 
 
@@ -132,8 +145,8 @@ def against_controls(evidence: Evidence, group: str) -> Estimate:
     require_rows(controls, f"random sets like {joint['ablation']}: its layers have no other set of as many heads")
     opposite, p = tail_p_values(controls, joint["change"])
     detail = (
-        f"{joint['ablation']} {joint['change']:+.1f} points {LABELS[group]}; {len(controls)} random sets "
-        f"{controls.mean():+.1f} on average, {controls.min():+.1f} at most (analysis.control_draws), p = {p:.2g}"
+        f"{joint['ablation']} {joint['change']:+z.1f} points {LABELS[group]}; {len(controls)} random sets "
+        f"{controls.mean():+z.1f} on average, {controls.min():+z.1f} at most (analysis.control_draws)"
     )
     return Estimate.test(p, opposite, len(controls), "random sets", detail, 1 / (1 + len(controls)))
 
@@ -157,7 +170,7 @@ def least_cost(evidence: Evidence, group: str) -> Estimate:
         raise DoesNotApply(f"heads are ablated in one kind alone, {next(iter(rows))} (analysis.ablation_kinds)")
     cheapest = max(rows.values(), key=lambda row: row["change"])
     n = None if pd.isna(cheapest["n"]) else int(cheapest["n"])
-    changes = ", ".join(f"{kind} {row['change']:+.1f}" for kind, row in rows.items())
+    changes = ", ".join(f"{kind} {row['change']:+z.1f}" for kind, row in rows.items())
     detail = f"{cheapest['ablation']}: {changes} points {LABELS[group]}"
     low = np.min([-row["change_high"] for row in rows.values()])  # NaN if a kind has no interval
     return Estimate.over_pairs(-cheapest["change"], low, -cheapest["change_low"], n, PAIR_UNITS, detail)
@@ -190,7 +203,7 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
             f"the full model has {full:.1f}"
         )
     n = None if pd.isna(row["n"]) else int(row["n"])
-    detail = f"{row['ablation']}: {row['change']:+.1f} points {LABELS[group]} together"
+    detail = f"{row['ablation']}: {row['change']:+z.1f} points {LABELS[group]} together"
     return Estimate.over_pairs(row[column], row[f"{column}_low"], row[f"{column}_high"], n, PAIR_UNITS, detail)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.common.errors import InputError
+from heuristic_core.common.errors import InputError, format_count
 from heuristic_core.experiments.subnetworks.analysis.core import Masks, collect_run_masks, stack_masks
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
@@ -31,7 +31,7 @@ def shared_heads(evidence: Evidence, set: str) -> Estimate:
     evidence.require_sound(*set.split("+"))
     rows = evidence.table("core_null")
     row = require_rows(rows[rows["set"] == set], f"comparison of {set} subnetworks with chance").iloc[0]
-    detail = f"{row['observed']} heads in all {row['n']}, {row['expected']:.2g} expected, p = {row['p']:.2g}"
+    detail = f"{format_count(int(row['observed']), 'head')} in all {row['n']}, {row['expected']:.2g} expected"
     if not pd.isna(row.get("overlap")):  # null in archives of older versions
         detail += f"; {row['overlap']:.1f} heads in two seeds, {row['expected_overlap']:.1f} expected"
     return Estimate.test(row["p"], row.get("p_fewer"), int(row["n"]), "subnetworks", detail)
@@ -71,9 +71,9 @@ def early_core(evidence: Evidence) -> Estimate:
     p, opposite, attainable = layer_randomisation_test(heads, numpy_generator("early core", int(evidence.context.last)))
     others = ~heads["in_core"] & heads["layer"].isin(heads.loc[heads["in_core"], "layer"])
     detail = (
-        f"{in_core.sum()} heads that late subnetworks of {len(late_only)} other seeds share are in "
+        f"heads that late subnetworks of {len(late_only)} other seeds share ({in_core.sum()}) are in "
         f"{100 * share[in_core].mean():.0f} % of {len(early)} early subnetworks, other heads of their layers in "
-        f"{100 * heads.loc[others, 'value'].mean():.0f} %, p = {p:.2g}"
+        f"{100 * heads.loc[others, 'value'].mean():.0f} %"
     )
     return Estimate.test(p, opposite, int(in_core.sum()), "core heads", detail, attainable)
 
@@ -106,7 +106,7 @@ def nested(evidence: Evidence) -> Estimate:
     detail = (
         f"{same_seed:.1f} % of high's heads are in the mid mask of the same seed, {other_seed:.1f} % in that of another"
     )
-    return Estimate.test(p, opposite, seeds, PRUNING_SEEDS, f"{detail}, p = {p:.2g}", 1 / math.factorial(seeds))
+    return Estimate.test(p, opposite, seeds, PRUNING_SEEDS, detail, 1 / math.factorial(seeds))
 
 
 @statistic
@@ -126,10 +126,10 @@ def frequency_within_layers(evidence: Evidence) -> Estimate:
     row = evidence.table("frequency_agreement").iloc[0]
     if pd.isna(row["rho"]):
         raise TooFewUnits("there are no two halves of the pruning seeds that prefer heads of any layer")
-    corrected = "undefined" if pd.isna(row["corrected"]) else f"{row['corrected']:.2f}"
+    corrected = "undefined" if pd.isna(row["corrected"]) else f"{row['corrected']:z.2f}"
     detail = (
-        f"rho within layers {row['rho']:.2f} between halves of {row['seeds']} seeds, corrected for their reliability "
-        f"({row['reliability_mid']:.2f} and {row['reliability_high']:.2f}) {corrected}, p = {row['p']:.2g}"
+        f"rho within layers {row['rho']:z.2f} between halves of {row['seeds']} seeds, corrected for their reliability "
+        f"({row['reliability_mid']:.2f} and {row['reliability_high']:.2f}) {corrected}"
     )
     return Estimate.test(row["p"], row["p_below"], int(row["n"]), "heads", detail)
 

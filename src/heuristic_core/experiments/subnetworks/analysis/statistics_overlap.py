@@ -45,7 +45,7 @@ def overlap_core(evidence: Evidence) -> Estimate:
     common = count_common_heads(overlap_table["layer"], in_core, overlap)
     detail = (
         f"{common.observed} of {in_core.sum()} core heads attend to the repeated word before fine-tuning, as "
-        f"{overlap.sum()} of all {len(overlap)} heads do; {common.expected:.2g} expected, p = {common.p:.2g}"
+        f"{overlap.sum()} of all {len(overlap)} heads do; {common.expected:.2g} expected"
     )
     set_counts = [math.comb(len(layer), int(layer.sum())) for _, layer in in_core.groupby(overlap_table["layer"])]
     return Estimate.test(common.p, common.p_fewer, int(in_core.sum()), "core heads", detail, 1 / math.prod(set_counts))

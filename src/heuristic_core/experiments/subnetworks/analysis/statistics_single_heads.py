@@ -27,7 +27,7 @@ def single_core_cost(evidence: Evidence, group: str) -> Estimate:
     rng = numpy_generator("single heads", group, int(evidence.context.last))
     p, opposite, attainable = layer_randomisation_test(heads, rng)
     others = heads.loc[~heads["in_core"], "value"]
-    detail = f"core heads cost {core.mean():.1f} points on average, others {others.mean():.1f}, p = {p:.2g}"
+    detail = f"core heads cost {core.mean():.1f} points on average, others {others.mean():.1f}"
     return Estimate.test(p, opposite, len(core), "core heads", detail, attainable)
 
 
@@ -72,7 +72,7 @@ def repeated_word_attention(evidence: Evidence) -> Estimate:
     rng = numpy_generator("repeated word attention", int(evidence.context.last))
     p, opposite, attainable = layer_randomisation_test(heads, rng)
     others = heads.loc[~heads["in_core"], "value"]
-    detail = f"core {100 * core.mean():.1f} %, others {100 * others.mean():.1f} %, p = {p:.2g}"
+    detail = f"core {100 * core.mean():.1f} %, others {100 * others.mean():.1f} %"
     return Estimate.test(p, opposite, len(core), "core heads", detail, attainable)
 
 

@@ -11,14 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, J
 from heuristic_core.experiments.subnetworks.analysis.effective_size import extra_half_width, select_study_sizes
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
 from heuristic_core.experiments.subnetworks.analysis.shares import MIN_FOR_SHARE, estimate_share
 from heuristic_core.experiments.subnetworks.analysis.size_states import classify_sizes, format_bound
 from heuristic_core.stats.estimates import Estimate, NotComputable, TooFewUnits, statistic
+from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
 
+MIN_CHECKPOINTS = 3  # of two, any seed whose size happens to be equal would be flat
 LOWEST, HIGHEST = 0, 1
 ID_AND_OOD = "mixed-1:1"
 SIZE, CMD = "effective size", "CMD"
@@ -85,7 +89,7 @@ def share_with_flat_size(evidence: Evidence, group: str, points: float) -> Estim
         sampling of evaluation pairs allow is within `points`.
 
     Raises:
-        TooFewUnits: If there are too few seeds, or a measure is defined at fewer than two checkpoints.
+        TooFewUnits: If there are too few seeds, or a measure is defined at fewer than `MIN_CHECKPOINTS` checkpoints.
     """
     ranges = [_range(curve) for curve in (_sizes(evidence, group), _cmd(evidence, group))]
     return _share(ranges, lambda values: values < points, certain_end=HIGHEST)
@@ -126,16 +130,20 @@ def share_with_rising_size(evidence: Evidence) -> Estimate:
 def _range(curve: Curve) -> Curve:
     """Return the range of a curve over the steps where it is defined, as a single row.
 
+    Its reach is that of the differences of all pairs of steps together (Tukey's studentized range), because the range
+    is the largest of them.
+
     Raises:
-        TooFewUnits: If it is defined at fewer than two steps.
+        TooFewUnits: If it is defined at fewer than `MIN_CHECKPOINTS` steps.
     """
-    if len(curve.defined()) < 2:
-        raise TooFewUnits(f"defined at {len(curve.defined())} checkpoints: {curve.description}")
-    known = (~np.isnan(curve.lower_bound)).sum(axis=0) >= 2
+    if (steps := len(curve.defined())) < MIN_CHECKPOINTS:
+        raise TooFewUnits(f"defined at {format_count(steps, 'checkpoint')}, not {MIN_CHECKPOINTS}: {curve.description}")
+    known = (~np.isnan(curve.lower_bound)).sum(axis=0) >= MIN_CHECKPOINTS
     lower, upper, reach = (np.where(known, rows, 0.0) for rows in curve[1:4])
     smallest = np.maximum(np.nanmax(lower, axis=0) - np.nanmin(upper, axis=0), 0)
     largest = np.nanmax(upper, axis=0) - np.nanmin(lower, axis=0)
-    ranges = smallest, largest, np.sqrt(2) * np.nanmax(reach, axis=0)  # of a difference of two steps
+    factor = stats.studentized_range.ppf(CONFIDENCE_LEVEL, steps, np.inf) / stats.norm.ppf((1 + CONFIDENCE_LEVEL) / 2)
+    ranges = smallest, largest, factor * np.nanmax(reach, axis=0)
     return Curve(curve.steps[:1], *(np.where(known, row, np.nan)[None] for row in ranges), curve.description)
 
 

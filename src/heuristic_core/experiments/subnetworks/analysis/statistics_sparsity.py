@@ -50,11 +50,11 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
         raise TooFewUnits(f"a trend of {LABELS[group]} needs two seeds with three sparsities; {complete}")
     attainable = 2 * math.factorial(curve.shape[1]) ** -len(curve)
     p, opposite, trends = compute_trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
-    rhos = ", ".join(f"{value:.2f}" for value in trends)
+    rhos = ", ".join(f"{value:z.2f}" for value in trends)
     detail = (
-        f"rho with sparsity {rhos}; accuracy from {curve.iloc[:, 0].mean():.1f} to {curve.iloc[:, -1].mean():.1f} %"
+        f"rho with sparsity {rhos}; accuracy from {curve.iloc[:, 0].mean():z.1f} to {curve.iloc[:, -1].mean():z.1f} %"
     )
-    return Estimate.test(p, opposite, len(curve), PRUNING_SEEDS, f"{detail}, p = {p:.2g}", attainable)
+    return Estimate.test(p, opposite, len(curve), PRUNING_SEEDS, detail, attainable)
 
 
 def compute_trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float, np.ndarray]:
@@ -120,7 +120,7 @@ def as_good_beyond(evidence: Evidence, group: str, sparsity: float) -> Estimate:
         raise TooFewUnits(f"{units:g} templates or pairs, and simultaneous intervals need {MIN_UNITS}")
     change = rows["accuracy"] - full
     best = rows.loc[change.idxmax()]
-    detail = f"the best: {change.max():+.1f} points against the full model, at {100 * best['sparsity']:g} % sparsity"
+    detail = f"the best: {change.max():+z.1f} points against the full model, at {100 * best['sparsity']:g} % sparsity"
     low, high = bonferroni_interval(change, rows["change_low"], rows["change_high"])
     counts = [int((values > -context.margin).sum()) for values in (change, low, high)]
     if rows[["change_low", "change_high"]].isna().any(axis=None):

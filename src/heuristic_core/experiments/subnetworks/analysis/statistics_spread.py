@@ -35,7 +35,7 @@ def seed_difference(evidence: Evidence, group: str, sparsity: str) -> Estimate:
     values = rows["accuracy"].to_numpy(dtype=float)
     errors = (rows["high"] - rows["low"]).astype(float) / (2 * stats.norm.ppf(0.975))
     median, low, high = median_difference_interval(values, np.nan_to_num(errors))
-    detail = f"{LABELS[group]} from {values.min():.1f} to {values.max():.1f}"
+    detail = f"{LABELS[group]} from {values.min():z.1f} to {values.max():z.1f}"
     detail += f", standard deviation {values.std(ddof=1):.1f}"
     return Estimate(median, low, high, len(values), PRUNING_SEEDS, detail, minimum=0)
 
@@ -56,7 +56,7 @@ def share_below(evidence: Evidence, group: str, sparsity: str, points: float) ->
     rows = _require(evidence.spread("group_accuracy", group, sparsity), MIN_FOR_SHARE)
     values, label = rows["accuracy"], LABELS[group]
     low, high = _or_value(rows["low"], values), _or_value(rows["high"], values)
-    detail = f"{label} from {values.min():.1f} to {values.max():.1f}"
+    detail = f"{label} from {values.min():z.1f} to {values.max():z.1f}"
     return estimate_share(values < points, high < points, low < points, detail)
 
 

@@ -33,41 +33,42 @@ class Scores(NamedTuple):
 
 
 @statistic
-def crossings(evidence: Evidence, sparsity: str) -> Estimate:
+def crossings(evidence: Evidence, sparsity: str, points: float) -> Estimate:
     """Test whether two subnetworks cross: each is better than the other on a family of subcases, in J and in AUC.
 
     Subnetworks that differ only in overall quality do not cross. J does not count a preference for one label as
     quality, but another threshold of the classifier alone can make subnetworks cross in J; AUC is independent of the
-    threshold. The test is over evaluation pairs (or templates) and uses the intervals of both measures. It ignores that
-    subnetworks share pairs, which makes it conservative. It has no opposite tail, because the absence of crossings
-    cannot be shown.
+    threshold. The tests are over evaluation pairs (or templates) and use the intervals of both measures. They ignore
+    that subnetworks share pairs, which makes them conservative.
 
     Args:
         evidence: Tables of one fine-tuning run.
         sparsity: Target sparsity of the subnetworks, "mid" or "high".
+        points: Size of a crossing in J, points, that the opposite tail rules out.
 
     Returns:
         Smallest p-value over pairs of subnetworks, Bonferroni-adjusted. The p-value of a pair is the larger one of the
-        two measures (Berger 1982).
+        two measures (Berger 1982). The opposite p-value is that some pair crosses by `points` in J, the largest over
+        pairs; it is at least 1 minus the p-value, since small crossings are crossings too.
 
     Raises:
         TooFewUnits: If there are fewer than two subnetworks.
         DoesNotApply: If there are fewer than two families.
         NotComputable: If a value or its interval is missing.
     """
-    measures = [_read_scores(evidence, group, sparsity) for group in (J, AUC)]
-    (p, pairs), (p_auc, _) = (compute_crossing_p(*scores[:3]) for scores in measures)
-    p = np.maximum(p, p_auc)
+    j, auc = (_read_scores(evidence, group, sparsity) for group in (J, AUC))
+    pairs = list(combinations(range(len(j.values)), 2))
+    p = np.maximum(compute_crossing_p(*j[:3]), compute_crossing_p(*auc[:3]))
     adjusted = float(min(1.0, len(pairs) * p.min()))
+    opposite = max(1 - adjusted, float(compute_no_crossing_p(*j[:3], points).max()))
     first, second = pairs[int(p.argmin())]
-    seeds, families = measures[0].seeds, measures[0].families
-    difference = measures[0].values[first] - measures[0].values[second]
+    difference = j.values[first] - j.values[second]
     detail = (
-        f"{int((len(pairs) * p < 0.05).sum())} of {len(pairs)} pairs of subnetworks cross; seed {seeds[first]} against "
-        f"{seeds[second]}: {difference.max():+.1f} points of J on {families[difference.argmax()]}, "
-        f"{difference.min():+.1f} on {families[difference.argmin()]}, p = {adjusted:.2g}"
+        f"{int((len(pairs) * p < 0.05).sum())} of {len(pairs)} pairs of subnetworks cross; seed {j.seeds[first]} "
+        f"against {j.seeds[second]}: {difference.max():+z.1f} points of J on {j.families[difference.argmax()]}, "
+        f"{difference.min():+z.1f} on {j.families[difference.argmin()]}"
     )
-    return Estimate.test(adjusted, None, len(seeds), PRUNING_SEEDS, detail)
+    return Estimate.test(adjusted, opposite, len(j.seeds), PRUNING_SEEDS, detail)
 
 
 def _read_scores(evidence: Evidence, group: str, sparsity: str) -> Scores:
@@ -91,9 +92,7 @@ def _read_scores(evidence: Evidence, group: str, sparsity: str) -> Scores:
     return Scores(values, errors, degrees, list(table.index), list(table["accuracy"].columns))
 
 
-def compute_crossing_p(
-    values: np.ndarray, errors: np.ndarray, degrees: np.ndarray
-) -> tuple[np.ndarray, list[tuple[int, int]]]:
+def compute_crossing_p(values: np.ndarray, errors: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     """Test each pair of subnetworks for a crossing.
 
     Under the null hypothesis, one of the two subnetworks is nowhere better or nowhere worse. Each half of this
@@ -107,11 +106,36 @@ def compute_crossing_p(
             needed for many comparisons, the t distribution is far from normal.
 
     Returns:
-        p-value of each pair of subnetworks, and the indices of the pairs.
+        p-value of each pair of subnetworks, in the order of ``itertools.combinations``.
     """
-    pairs = list(combinations(range(len(values)), 2))
-    a, b = np.array(pairs).T
+    difference, error = _differences(values, errors)
+    halves = np.stack([stats.t.sf(difference / error, degrees), stats.t.cdf(difference / error, degrees)]).min(axis=2)
+    return np.minimum(1, values.shape[1] * halves.max(axis=0))
+
+
+def compute_no_crossing_p(values: np.ndarray, errors: np.ndarray, degrees: np.ndarray, points: float) -> np.ndarray:
+    """Test for each pair of subnetworks that it does not cross by `points`.
+
+    Under the null hypothesis, each of the two is better by at least `points` on some family. This is rejected if one
+    of them is on no family (the largest p-value over families, Berger 1982), whichever (Bonferroni). The largest
+    p-value over pairs is a test that no pair crosses by `points`.
+
+    Args:
+        values: J or AUC, [subnetworks, families].
+        errors: Standard errors, [subnetworks, families].
+        degrees: Degrees of freedom of the errors, [families].
+        points: Size of a crossing.
+
+    Returns:
+        p-value of each pair, as of :func:`compute_crossing_p`.
+    """
+    difference, error = _differences(values, errors)
+    better = [stats.t.cdf((sign * difference - points) / error, degrees).max(axis=1) for sign in (1, -1)]
+    return np.minimum(1, 2 * np.minimum(*better))
+
+
+def _differences(values: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the difference of each pair of subnetworks and its error, [pairs, families]; an error of 0 is unknown."""
+    a, b = np.array(list(combinations(range(len(values)), 2))).T
     error = np.hypot(errors[a], errors[b])
-    t = (values[a] - values[b]) / np.where(error > 0, error, np.inf)
-    halves = np.stack([stats.t.sf(t, degrees), stats.t.cdf(t, degrees)]).min(axis=2)
-    return np.minimum(1, values.shape[1] * halves.max(axis=0)), pairs
+    return values[a] - values[b], np.where(error > 0, error, np.inf)

@@ -59,6 +59,7 @@ def draw(tables, settings, context):
     sizes = _select_sizes(tables["effective_size"], groups, context)
     sizes = sizes.join(compute_collapse_shares(tables, context), on=["ft_seed", "step"])
     trace = require_rows(tables["finetune_accuracy"], "rows in table finetune_accuracy")
+    trace = trace[trace["subset"].notna()]
     accuracies = compute_group_means(trace[[*RUN, *STEP, *SUBSET, *ACCURACY]], resolve_subsets(settings, context))
     curves = {group: ROLES[group]._replace(marker="") for group in (*ACCURACY_GROUPS, *entailment)}
     accuracies = accuracies[accuracies["group"].isin(list(curves))]

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.experiments.subnetworks.figures.roles import REPEATED_COLOUR
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
 from heuristic_core.figures.style import SMALL_FONT_SIZE
@@ -130,7 +131,9 @@ def _heading(panels: list[pd.DataFrame]) -> str:
     count = len({panel["name"].iloc[0] for panel in panels})
     noun = "core head" if count == first["heads"] == 1 else "core heads"
     core_text = f"{count} {noun}" if count == first["heads"] else f"the first {count} of {first['heads']} {noun}"
-    description = core_text if first["role"] == "core" else f"no core heads; the {count} heads kept most often"
+    description = (
+        core_text if first["role"] == "core" else f"no core heads; {format_count(count, 'head')} kept most often"
+    )
     return f"{format_seed(first['ft_seed'])}: {description}"
 
 

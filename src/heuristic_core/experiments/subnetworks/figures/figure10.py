@@ -45,13 +45,16 @@ def draw(tables, settings, context):
         a family.
     """
     trace = require_rows(tables["finetune_accuracy"], "rows in table finetune_accuracy")
-    auc = trace[trace["group"] == AUC]
+    means = trace[trace["subset"].isna()]  # computed as those of table 7
     groups = map_subset_groups(trace, resolve_subsets(settings, context))
     trace = trace[trace["subset"].isin(list(groups))]
     ood = trace[trace["group"] == OOD].assign(line=lambda rows: rows["subset"], panel=_name_panels)
     family_means = average_subsets(ood, ["ft_seed", "step", "panel"]).assign(group=OOD, line="")
-    summaries = [average_subsets(trace, ["ft_seed", "step", "group"]), average_j(trace, ["ft_seed", "step"]), auc]
-    means = pd.concat(summaries).assign(family=None, panel=MEANS)
+    auc = means[means["group"] == AUC]
+    if settings.subsets or len(auc) == len(means):  # other subsets than those of the analysis, or published results
+        averages = [average_subsets(trace, ["ft_seed", "step", "group"]), average_j(trace, ["ft_seed", "step"])]
+        means = pd.concat([*averages, auc])
+    means = means.assign(family=None, panel=MEANS)
     means = means.assign(line=means["group"].map(group_label))
     several = ood.groupby("panel")["subset"].nunique() > 1
     several &= several.index.isin(ood["family"].dropna())

@@ -6,6 +6,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J, select_subsets
 from heuristic_core.experiments.subnetworks.analysis.mask_effects import ALPHA
 from heuristic_core.experiments.subnetworks.figures.rows import FAMILIES, ft_seeds, require_rows
@@ -52,11 +53,12 @@ def draw(tables, settings, context):
         effects = seed_marks.groupby("component")["beta"].apply(lambda beta: np.abs(beta.astype(float)).max())
         largest_heads = effects.sort_values(ascending=False, kind="stable").index[:MAX_HEADS]
         mesh = _draw_map(ax, seed_marks[seed_marks["component"].isin(largest_heads)], names, largest)
-        head_count = f"the {MAX_HEADS} of {len(effects)}" if len(effects) > MAX_HEADS else f"{len(effects)}"
+        heads = format_count(len(effects), "head")
+        heads = f"the {MAX_HEADS} of {heads}" if len(effects) > MAX_HEADS else heads
         mask_count = seed_marks[["included", "excluded"]].iloc[0].sum()
         none = "" if seed_marks["counter"].eq(True).any() else ", none counter-heuristic"
         ax.set_title(
-            f"{format_seed(seed)}: {head_count} heads outside the core, {mask_count} random subnetworks{none}",
+            f"{format_seed(seed)}: {heads} outside the core, {mask_count} random subnetworks{none}",
             loc="left",
         )
     if mesh is not None:

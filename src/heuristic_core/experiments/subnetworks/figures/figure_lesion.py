@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.experiments.subnetworks.analysis.accuracy import select_subsets
 from heuristic_core.experiments.subnetworks.config.lesion import OVERLAP
 from heuristic_core.experiments.subnetworks.figures.heads import RANDOM_COLOUR
@@ -41,7 +42,8 @@ def draw(tables, settings, context):
     unlesioned = require_rows(tables["finetune_accuracy"], "rows in table finetune_accuracy").assign(
         lesion=NO_LESION, size=0
     )
-    rows = select_subsets(pd.concat([unlesioned, tables["lesion_accuracy"]]), resolve_subsets(settings, context))
+    rows = pd.concat([unlesioned, tables["lesion_accuracy"]])
+    rows = select_subsets(rows[rows["subset"].notna()], resolve_subsets(settings, context))
     points = average_subsets(rows[rows["group"].isin(GROUPS)], ["ft_seed", "lesion", "size", "step", "group"])
     seeds = ft_seeds(points)
     figure, axes = make_panels(settings, len(seeds), len(GROUPS), 1.9 * len(seeds) + 0.5, sharex=True, sharey=True)
@@ -61,7 +63,7 @@ def draw(tables, settings, context):
 def _describe_size(points: pd.DataFrame) -> str:
     """Describe, for a label, how many heads were removed."""
     sizes = points.loc[points["lesion"] == OVERLAP, "size"]
-    return f"{sizes.iloc[0]} overlap heads" if len(sizes) else "no overlap heads"
+    return format_count(int(sizes.iloc[0]), "overlap head") if len(sizes) else "no overlap heads"
 
 
 def _draw_panel(ax: Axes, points: pd.DataFrame) -> None:

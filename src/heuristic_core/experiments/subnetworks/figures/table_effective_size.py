@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from heuristic_core.common.errors import format_points
 from heuristic_core.experiments.subnetworks.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
@@ -11,7 +12,7 @@ from heuristic_core.figures.text import format_number, format_seed
 GROUPS = {group: ROLES[group].label for group in ("id", "ood", "ood-entailment", "j", "auc", "mixed-1:1", "mixed")}
 ORDERS = ("per-seed", "mean-first", "upward")
 CRITERIA = {
-    "accuracy": "accuracy > full model's − {} points",
+    "accuracy": "accuracy > full model's − {}",
     "recovery": "accuracy ≥ {} % of the full model's",
     "agreement": "agreement with the full model ≥ {} %",
     "kl": "KL(full || subnetwork) ≤ {} nats",
@@ -82,7 +83,7 @@ def _describe_seeds(rows: pd.DataFrame) -> str:
 
 def _format_criterion(name: str, threshold: float) -> str:
     """Return the criterion as a formula."""
-    return CRITERIA[name].format(f"{threshold:g}")
+    return CRITERIA[name].format(format_points(threshold) if name == "accuracy" else f"{threshold:g}")
 
 
 def _present_groups(rows: pd.DataFrame) -> list[str]:

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.experiments.subnetworks.analysis.accuracy import OOD
 from heuristic_core.experiments.subnetworks.analysis.counter_heads import LEARNED, RANDOM
 from heuristic_core.experiments.subnetworks.figures.roles import group_label
@@ -37,7 +38,7 @@ def _sheet(rows: pd.DataFrame, title: str) -> Sheet:
     learned = by_kind[LEARNED]
     if learned.empty:
         return Sheet(title, [HEADINGS[0], REASON], [["", rows["reason"].iloc[0]]])
-    title += f": {learned['n'].max()} subnetworks, {learned['heads'].max()} heads outside the core"
+    title += f": {learned['n'].max()} subnetworks, {format_count(int(learned['heads'].max()), 'head')} outside the core"
     selected = learned[learned["subset"].isna() | (learned["group"] == OOD)]
     selected = selected.assign(last=selected["subset"].notna()).sort_values("last", kind="stable")
     ceiling = {_row_label(row): row.r2 for row in by_kind[RANDOM].itertuples()}

@@ -80,8 +80,8 @@ MASK_TABLES = {
         "rho": (REAL, "Spearman's, head frequency at mid against high sparsity, of ranks within layers"),
         "reliability_mid": (REAL, "the same between the halves at mid sparsity"),
         "reliability_high": (REAL, "the same at high sparsity"),
-        "corrected": (REAL, "rho over the root of both reliabilities, what ever more seeds would give; may exceed 1 by "
-                            "chance; null where a reliability is not above 0"),
+        "corrected": (REAL, "rho over the root of both reliabilities, what ever more seeds would give; capped at 1, "
+                            "which chance can exceed; null where a reliability is not above 0"),
         "p": (REAL, "share of permutations of heads within layers with at least this rho, (1 + count) / (1 + draws)"),
         "p_below": (REAL, "share with at most this rho"),
     }),

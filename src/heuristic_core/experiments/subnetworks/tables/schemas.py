@@ -29,7 +29,7 @@ from heuristic_core.tables.columns import (
     STEP,
     STRING,
     SUBSET,
-    SUBSET_OR_AUC,
+    SUBSET_OR_GROUP,
 )
 from heuristic_core.tables.schemas import SCHEMAS
 
@@ -76,7 +76,7 @@ TABLES = {
     # for published subnetworks, whose components are unknown
     "actual_sparsity": Table(RUN | STEP | CELL | ACTUAL_SPARSITY,
         archived=False),
-    "finetune_accuracy": Table(RUN | STEP | SUBSET_OR_AUC | ACCURACY | INTERVAL, "ft{ft_seed}/accuracy.parquet"),
+    "finetune_accuracy": Table(RUN | STEP | SUBSET_OR_GROUP | ACCURACY | INTERVAL, "ft{ft_seed}/accuracy.parquet"),
     "chance": Table(RUN | STEP | ACCURACY | {
         "high": (REAL, "upper 95 % confidence limit of accuracy, exact, of the binomial distribution"),
         "chance": (REAL, "percent, of the class that does best where it is always given, as each subset counts it"),
@@ -85,7 +85,7 @@ TABLES = {
     }, "ft{ft_seed}/chance.parquet"),
     "lesions": Table(RUN | LESION | REASON,
         "ft{ft_seed}/lesion-{lesion}/heads.parquet", lambda study: bool(study.lesion)),
-    "lesion_accuracy": Table(RUN | STEP | LESION | SUBSET_OR_AUC | ACCURACY | INTERVAL,
+    "lesion_accuracy": Table(RUN | STEP | LESION | SUBSET_OR_GROUP | ACCURACY | INTERVAL,
         "ft{ft_seed}/lesion-{lesion}/accuracy.parquet", lambda study: bool(study.lesion)),
     "ablation_predictions": Table(RUN | STEP | ABLATION | {
         "draw": (INT, "of the training pairs that activations are resampled from, from 0; 0 of other kinds"),
