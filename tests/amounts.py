@@ -16,8 +16,15 @@ def amount(full: int) -> int:
 
 
 def by_chance(count: int) -> float:
-    """How many of `count` tests of nothing may decide: 6 % of many, of few as many as 5 % may be by chance."""
+    """How many of `count` tests of nothing may decide: 6 %, and of the few of the fast tier as many as 5 % may."""
+    assert count >= MANY or not FULL, f"{count} repeats do not tell 6 % from more"
     return 0.06 * count if count >= MANY else binom.ppf(0.995, count, 0.05)
+
+
+def least_held(count: int) -> float:
+    """How many of `count` intervals of 95 % hold the truth at least: 90 %, and of few as many as 90 % do by chance."""
+    assert count >= MANY or not FULL, f"{count} repeats do not tell 90 % from less"
+    return 0.9 * count if count >= MANY else binom.ppf(0.005, count, 0.9)
 
 
 def first_fast(*values, fast: int = 1) -> list:
