@@ -1,7 +1,9 @@
 """How many of its cases a test tries: a share of them, or all that were meant, in the slow tier."""
 
 import os
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from scipy.stats import binom
 
@@ -25,6 +27,12 @@ def least_held(count: int) -> float:
     """How many of `count` intervals of 95 % hold the truth at least: 90 %, and of few as many as 90 % do by chance."""
     assert count >= MANY or not FULL, f"{count} repeats do not tell 90 % from less"
     return 0.9 * count if count >= MANY else binom.ppf(0.005, count, 0.9)
+
+
+def covers(held: Sequence[bool]) -> bool:
+    """Whether as many intervals hold the truth as of 95 % may by chance, and 90 % of many do."""
+    least = binom.ppf(0.005, len(held), 0.95)
+    return np.sum(held) >= max(least, least_held(len(held)))
 
 
 def first_fast(*values, fast: int = 1) -> list:

@@ -6,7 +6,7 @@ Simulations, seeded. Models are right on a pair if their skill exceeds its diffi
 import numpy as np
 import pandas as pd
 import pytest
-from amounts import amount, by_chance, first_fast
+from amounts import amount, by_chance, covers, first_fast
 from claim_tables import CONTEXT, RUN, table
 from mentions import mentions
 from scipy import stats
@@ -84,11 +84,6 @@ def make_study(columns, group, at):
     return Study(CONTEXT, {"group_accuracy": rows})
 
 
-def covers(held):
-    """No fewer than an interval of 95 % may by chance, and at least 0.9 of many."""
-    return np.sum(held) >= stats.binom.ppf(0.005, len(held), 0.95) and (len(held) < 200 or np.mean(held) >= 0.9)
-
-
 # ---- near the full model
 
 CLOSE = {  # the full model's accuracy, that of a subnetwork which is just near enough, and the claim's options
@@ -110,7 +105,7 @@ def test_the_share_of_subnetworks_near_the_full_model(claim, seeds, share, away,
     """Half of all possible subnetworks are near enough, on either side of the limit."""
     full, limit, options = CLOSE[claim]
     rng, pairs, held, verdicts = np.random.default_rng([seeds, share, templates]), Pairs(templates), [], []
-    for _ in range(count := amount(800)):
+    for _ in range(count := amount(1000)):
         near = rng.random(seeds) < share / 100
         of_subnetworks = np.where(near, limit + min(away, (100 - limit) / 2), limit - away)
         scores = compare(pairs.predict(rng, [full, *of_subnetworks]))
@@ -146,7 +141,7 @@ def test_how_many_subnetworks_are_as_good(seeds, good, rest, templates):
     rng, held, wrong = np.random.default_rng([seeds, good, templates]), [], 0
     pairs = Pairs(templates)
     drop = CONTEXT.margin + np.where(np.arange(seeds) < good, -HAIR, rest)
-    for _ in range(count := amount(800)):
+    for _ in range(count := amount(1000)):
         scores = compare_j(pairs.predict(rng, [80, *(80 - drop)]), pairs.predict(rng, [95] * (1 + seeds)))
         result = sparsity.as_good_beyond(make_study(scores, "j", 0.5), group="j", sparsity=0.3)
         held.append(result.value == good if result.low is None else result.low <= good <= result.high)
@@ -177,7 +172,7 @@ def simulate_controls(rng, pairs, learned, random, chosen):
 @pytest.mark.sampled
 @pytest.mark.parametrize("spread_of_seeds", [0.5, 3, 10])
 def test_how_much_subnetworks_beat_controls_that_are_as_good(spread_of_seeds):
-    rng, pairs, count = np.random.default_rng([12, 10]), Pairs(), amount(240)
+    rng, pairs, count = np.random.default_rng([12, 10]), Pairs(), amount(1000)
     found = [
         simulate_controls(rng, pairs, *(60 + spread_of_seeds * rng.normal(size=(2, 12))), 60) for _ in range(count)
     ]
@@ -195,7 +190,7 @@ def test_the_share_that_the_core_costs_beyond_the_task(lost, templates):
     """The core costs as large a share of J as of in-domain accuracy above chance."""
     rng, held, verdicts = np.random.default_rng([lost, templates]), [], []
     of_j, of_id, left = Pairs(templates), Pairs(), 1 - lost / 100
-    for _ in range(count := amount(640)):
+    for _ in range(count := amount(1000)):
         j = compare_j(of_j.predict(rng, [65, 2 + 63 * left]), of_j.predict(rng, [95, 98 - 3 * left]))
         task = compare(of_id.predict(rng, [90, CHANCE + left * (90 - CHANCE)]))
         columns = {name: [np.broadcast_to(part[name], 2) for part in (j, task)] for name in CHANGE}

@@ -21,7 +21,7 @@ SUBNETWORKS = 12
 def test_shares_of_subnetworks_over_fine_tuning_runs_with_the_same_draws(runs, correlation):
     """Half of all subnetworks count. With independent errors assumed, 10 runs at 0.4 decided in 24 % of studies."""
     rng, decided = np.random.default_rng([runs, int(10 * correlation)]), 0
-    for _ in range(count := amount(480)):
+    for _ in range(count := amount(1000)):
         shared = np.sqrt(correlation) * rng.normal(size=SUBNETWORKS)
         latent = shared + np.sqrt(1 - correlation) * rng.normal(size=(runs, SUBNETWORKS))
         estimates = [estimate_share(counts, counts, counts, "") for counts in latent > 0]
@@ -59,7 +59,7 @@ def test_the_step_of_saturation_is_uncertain(excess):
     id_shares = np.where(STEPS < 400, bound - 0.03, np.minimum(bound + excess / 100 + (STEPS - 400) / 2e4, best))
     ood_shares = np.where(STEPS <= 400, 0.05 * STEPS / 400, np.minimum(0.05 + (STEPS - 400) / 1500, 0.7))
     full = {"runs": run_rows(chance=CHANCE), "group_accuracy": [group_row(99.0, "id", 0.0, None, low=98.0, high=99.5)]}
-    for _ in range(count := amount(240)):
+    for _ in range(count := amount(1000)):
         study = evidence(finetune_accuracy=draw_curve(rng, id_shares, ood_shares), **full)
         try:
             verdicts.append(decide_verdict(statistics_accuracy.ood_at_saturation(study, 0.95), "< 5 %"))

@@ -150,7 +150,7 @@ def test_without_one_of_the_measures_nothing_is_said():
 @pytest.mark.parametrize("n", [6, 12])
 def test_a_claim_that_holds_in_half_of_the_seeds_is_seldom_decided(n):
     """Sizes are either small or large, as those of seeds that find a faithful subnetwork or none."""
-    rng, verdicts, seeds, count = np.random.default_rng(n), [], tuple(range(n)), amount(300)
+    rng, verdicts, seeds, count = np.random.default_rng(n), [], tuple(range(n)), amount(1000)
     for _ in range(count):
         grows = rng.random(n) < 0.5
         mixed = {10: (45.0, (35.0,) * n), 20: (65.0, tuple(np.where(grows, 80.0, 35.0)))}

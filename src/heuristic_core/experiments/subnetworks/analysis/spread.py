@@ -68,9 +68,9 @@ def summary(
 def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
     """Summarise accuracy over the seeds `over`, by `keys`.
 
-    Seeds pile up at 0 or 100 %, where Student's interval is too narrow; see :func:`.mean_end`. Seeds that agree anywhere
-    else have no interval. Seeds share evaluation pairs, so errors over pairs do not average out over seeds. Their
-    half-width is added to the distance of each end as the root of the sum of squares.
+    Seeds may pile up at 0 or 100 %, where Student's interval is too narrow; see :func:`.mean_end`. Seeds that agree
+    anywhere else have no interval. Seeds share evaluation pairs, so errors over pairs do not average out over seeds.
+    Their half-width is added to the distance of each end as the root of the sum of squares.
     """
     rows = rows.assign(pair_half_width=rows["pair_half_width"].where(rows["accuracy"].notna()))
     cells = rows.groupby(keys, dropna=False, sort=False)
