@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
+from amounts import amount, by_chance
 from claim_tables import evidence, group_row
 from mentions import mentions
 from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis import statistics_sparsity as sparsity
 from heuristic_core.stats.estimates import TooFewUnits
-
-REPEATS = 300
 
 
 def curves(rng, seeds: int, sparsities: int, correlation: float = 0.0, fall: float = 0.0) -> np.ndarray:
@@ -20,10 +19,10 @@ def curves(rng, seeds: int, sparsities: int, correlation: float = 0.0, fall: flo
     return noise - fall * np.arange(sparsities)
 
 
-def rejected(make) -> np.ndarray:
+def rejected(make, repeats=300) -> np.ndarray:
     """How often a falling and a rising trend is found, at a level of 5 % for both together."""
     rng = np.random.default_rng(0)
-    return np.mean([np.array(sparsity.compute_trend(make(rng), rng)[:2]) < 0.025 for _ in range(REPEATS)], axis=0)
+    return np.mean([np.array(sparsity.compute_trend(make(rng), rng)[:2]) < 0.025 for _ in range(repeats)], axis=0)
 
 
 @pytest.fixture(autouse=True)
@@ -32,12 +31,13 @@ def few_permutations(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("correlation", [0.0, 0.8, 0.95])
 @pytest.mark.parametrize(("seeds", "sparsities"), [(3, 14), (3, 4), (2, 4), (2, 14), (5, 14)])
 def test_no_trend_is_rarely_taken_for_one(seeds, sparsities, correlation):
     """Page's test alone rejects for up to 22 % of autocorrelated curves, with the t test beside it for up to 10 %."""
-    count = rejected(lambda rng: curves(rng, seeds, sparsities, correlation)).sum() * REPEATS
-    assert count <= stats.binom.ppf(0.99, REPEATS, 0.05)
+    shares = rejected(lambda rng: curves(rng, seeds, sparsities, correlation), count := amount(1000))
+    assert round(shares.sum() * count) <= by_chance(count)
 
 
 def test_floors_are_no_trend():
