@@ -152,32 +152,33 @@ def test_how_many_subnetworks_are_as_good(seeds, good, rest, templates):
 # ---- learned against control subnetworks
 
 
-def simulate_controls(rng, pairs, learned, random, chosen):
-    """Intervals of the difference from each control, of subnetworks right on these shares of all pairs, percent."""
-    kinds = ["learned"] * len(learned) + ["random"] * len(random) + ["importance"]
-    right = pairs.predict(rng, [*learned, *random, chosen]).correct
-    cell = RUN | {"step": CONTEXT.last, "repeat": 0, "sparsity": CONTEXT.high}
-    drawn = pd.DataFrame({"control": kinds, "seed": [*range(len(learned)), *range(len(random)), 0]})
-    drawn = drawn.loc[np.repeat(range(right.shape[1]), PAIRS)]
-    drawn = drawn.assign(
-        **cell, subset="a", group="id", family=None, template=None, pair=np.tile(range(PAIRS), right.shape[1]),
-        accuracy=100 * right.T.ravel(),
-    )  # fmt: skip
+def simulate_controls(rng, pairs, studies, spread_of_seeds):
+    """Intervals of the difference from each control, which is as good as the learned: a study is a subset of pairs."""
+    kinds = ["learned"] * 12 + ["random"] * 12 + ["importance"]
+    right = np.stack([
+        pairs.predict(rng, [*(60 + spread_of_seeds * rng.normal(size=24)), 60]).correct for _ in range(studies)
+    ])  # fmt: skip
+    models = np.repeat(np.arange(len(kinds)), PAIRS)
+    drawn = pd.DataFrame({"control": np.take(kinds, models), "seed": np.where(models < 24, models % 12, 0)})
+    cell = RUN | {"step": CONTEXT.last, "repeat": 0, "sparsity": CONTEXT.high, "group": "id"}
+    drawn = drawn.assign(**cell, family=None, template=None, pair=np.tile(range(PAIRS), len(kinds)))
+    drawn = pd.concat([
+        drawn.assign(subset=f"a{k}", accuracy=100 * study.T.ravel()) for k, study in enumerate(right)
+    ])  # fmt: skip
     controls = compute_controls(drawn, Analysis(bootstrap=200))
-    controls = controls[controls["subset"].isna()].set_index("control")
-    return [controls.loc[name, ["difference_low", "difference_high"]].tolist() for name in ("random", "importance")]
+    controls = controls[controls["subset"].notna()].set_index("control")
+    return [controls.loc[[name], ["difference_low", "difference_high"]].to_numpy() for name in ("random", "importance")]
 
 
 @pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("spread_of_seeds", [0.5, 3, 10])
 def test_how_much_subnetworks_beat_controls_that_are_as_good(spread_of_seeds):
-    rng, pairs, count = np.random.default_rng([12, 10]), Pairs(), amount(1000)
-    found = [
-        simulate_controls(rng, pairs, *(60 + spread_of_seeds * rng.normal(size=(2, 12))), 60) for _ in range(count)
-    ]
+    rng, pairs, count, batch = np.random.default_rng([12, 10]), Pairs(), amount(1000), 25
+    found = [simulate_controls(rng, pairs, batch, spread_of_seeds) for _ in range(count // batch)]
     for intervals in zip(*found, strict=True):
-        assert covers([low <= 0 <= high for low, high in intervals])
+        low, high = np.concatenate(intervals).T
+        assert len(low) == count and covers((low <= 0) & (high >= 0))
 
 
 # ---- the core, beyond the task
