@@ -119,13 +119,14 @@ def test_the_early_core_is_compared_within_layers():
         masks.early_core(make_mask_evidence(mid=late, high={}))
 
 
+@pytest.mark.sampled
 def test_what_a_seed_keeps_early_and_late_is_no_early_core():
     """Each seed keeps its own heads at every checkpoint: nothing is shared before that is shared after."""
     rng, result = np.random.default_rng(0), []
-    for _ in range(60):
+    for _ in range(count := amount(1000)):
         kept = {seed: rng.random(SHAPE) < 0.6 for seed in (1, 2, 3, 4, 5)}
         result.append(masks.early_core(make_mask_evidence(mid=kept, high=kept, early={1: kept[1], 2: kept[2]})))
-    assert np.mean([decide_verdict(item, "p < 0.05") in ("supported", "contradicted") for item in result]) <= 0.06
+    assert sum(decide_verdict(item, "p < 0.05") in ("supported", "contradicted") for item in result) <= by_chance(count)
     same = {1: kept[1], 2: kept[2]}
     with raises(NotComputable, "grid.early"):
         masks.early_core(make_mask_evidence(mid=same, high=same, early=same))
