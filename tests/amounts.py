@@ -12,9 +12,12 @@ SHARE = 8  # one in eight
 MANY = 1000
 
 
-def amount(full: int) -> int:
-    """`full`, where HEURISTIC_CORE_TEST_FULL=1 asks for all. A test that calls this bears the marker `sampled`."""
-    return full if FULL else -(-full // SHARE)
+def amount(full: int, share: int = SHARE) -> int:
+    """`full`, where HEURISTIC_CORE_TEST_FULL=1 asks for all, else one in `share`.
+
+    A test that calls this bears the marker `sampled`.
+    """
+    return full if FULL else -(-full // share)
 
 
 def by_chance(count: int) -> float:
