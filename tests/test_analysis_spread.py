@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from amounts import amount
+from amounts import amount, first_fast, least_held
 from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis.core_seeds import compute_core_seeds
@@ -106,6 +106,44 @@ def test_coverage_of_the_mean_where_seeds_share_their_pairs(seeds):
     table = table[(table["over"] == "pruning seeds") & table["subset"].isna()]
     assert len(table) == count and ((table["low"] <= 50) & (table["high"] >= 50)).mean() >= 0.9
     assert (abs(table["mean"] - 50) <= t_half_width(table["sd"], seeds)).mean() < 0.85
+
+
+AT_LIMITS = {  # accuracies, percent, of which about half, or most, are at a limit
+    "half at the floor, others anywhere": lambda rng, u: np.where(u < 0.5, 0, rng.uniform(0, 100, u.shape)),
+    "half at the floor, others far": lambda rng, u: np.where(u < 0.5, 0, rng.normal(60, 10, u.shape).clip(0, 100)),
+    "half at the floor, others near": lambda rng, u: np.where(u < 0.5, 0, rng.lognormal(1, 1, u.shape).clip(0, 100)),
+    "most at the floor": lambda rng, u: np.where(u < 0.8, 0, rng.normal(60, 20, u.shape).clip(0, 100)),
+    "half at the ceiling": lambda rng, u: np.minimum(rng.normal(100, 3, u.shape), 100),
+    "most at the ceiling": lambda rng, u: np.where(u < 0.8, 100, rng.uniform(60, 100, u.shape)),
+    "a third at the floor": lambda rng, u: np.where(u < 0.3, 0, rng.uniform(0, 60, u.shape)),
+    "all or nothing": lambda rng, u: np.where(u < 0.5, 0.0, 100.0),
+    "none at a limit": lambda rng, u: rng.normal(60, 10, u.shape),
+}
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("seeds", first_fast(3, 5, 12))
+@pytest.mark.parametrize("kind", AT_LIMITS)
+def test_coverage_of_the_mean_where_seeds_pile_up_at_a_limit(kind, seeds):
+    """Student's intervals hold the mean in 49 to 92 % of studies with half or more of three or five seeds at 0."""
+    rng, count = np.random.default_rng([seeds, len(kind)]), amount(1000)
+    draw = AT_LIMITS[kind]
+    truth, drawn = draw(rng, rng.random(1_000_000)).mean(), draw(rng, rng.random((count, seeds)))
+    context = CONTEXT.model_copy(update={"seeds": tuple(range(1, seeds + 1))})
+    values = {(study, 0.3, seed + 1, 0): value for (study, seed), value in np.ndenumerate(drawn)}
+    table = summary(*accuracy(values), context)
+    table = table[(table["over"] == "pruning seeds") & table["subset"].isna()]
+    held = (table["low"] <= truth) & (table["high"] >= truth)
+    assert len(table) == count and table["low"].notna().all() and held.sum() >= least_held(count)
+    assert (table["low"] >= 0).all() and (table["high"] <= 100).all()
+
+
+def test_seeds_that_agree_have_an_interval_at_a_limit_only():
+    for level, ends in ((0.0, (0, 100 * (1 - 0.025 ** (1 / 3)))), (50.0, (np.nan, np.nan))):
+        values = {(1, 0.3, seed, 0): level for seed in (1, 2, 3)}
+        row = pick(summary(*accuracy(values, reach=2.0), CONTEXT), ft_seed=1, subset="swap")
+        low, high = (row["low"], row["high"])
+        assert (low, high) == pytest.approx((ends[0], np.hypot(ends[1], 2)), nan_ok=True, abs=1e-3)
 
 
 def test_the_interval_is_students():

@@ -6,7 +6,7 @@ Simulations, seeded. Models are right on a pair if their skill exceeds its diffi
 import numpy as np
 import pandas as pd
 import pytest
-from amounts import amount, by_chance, first_fast
+from amounts import amount, by_chance, covers, first_fast
 from claim_tables import CONTEXT, RUN, table
 from mentions import mentions
 from scipy import stats
@@ -84,11 +84,6 @@ def make_study(columns, group, at):
     return Study(CONTEXT, {"group_accuracy": rows})
 
 
-def covers(held):
-    """No fewer than an interval of 95 % may by chance, and at least 0.9 of many."""
-    return np.sum(held) >= stats.binom.ppf(0.005, len(held), 0.95) and (len(held) < 200 or np.mean(held) >= 0.9)
-
-
 # ---- near the full model
 
 CLOSE = {  # the full model's accuracy, that of a subnetwork which is just near enough, and the claim's options
@@ -110,7 +105,7 @@ def test_the_share_of_subnetworks_near_the_full_model(claim, seeds, share, away,
     """Half of all possible subnetworks are near enough, on either side of the limit."""
     full, limit, options = CLOSE[claim]
     rng, pairs, held, verdicts = np.random.default_rng([seeds, share, templates]), Pairs(templates), [], []
-    for _ in range(count := amount(800)):
+    for _ in range(count := amount(1000)):
         near = rng.random(seeds) < share / 100
         of_subnetworks = np.where(near, limit + min(away, (100 - limit) / 2), limit - away)
         scores = compare(pairs.predict(rng, [full, *of_subnetworks]))
@@ -146,7 +141,7 @@ def test_how_many_subnetworks_are_as_good(seeds, good, rest, templates):
     rng, held, wrong = np.random.default_rng([seeds, good, templates]), [], 0
     pairs = Pairs(templates)
     drop = CONTEXT.margin + np.where(np.arange(seeds) < good, -HAIR, rest)
-    for _ in range(count := amount(800)):
+    for _ in range(count := amount(1000)):
         scores = compare_j(pairs.predict(rng, [80, *(80 - drop)]), pairs.predict(rng, [95] * (1 + seeds)))
         result = sparsity.as_good_beyond(make_study(scores, "j", 0.5), group="j", sparsity=0.3)
         held.append(result.value == good if result.low is None else result.low <= good <= result.high)
@@ -157,32 +152,33 @@ def test_how_many_subnetworks_are_as_good(seeds, good, rest, templates):
 # ---- learned against control subnetworks
 
 
-def simulate_controls(rng, pairs, learned, random, chosen):
-    """Intervals of the difference from each control, of subnetworks right on these shares of all pairs, percent."""
-    kinds = ["learned"] * len(learned) + ["random"] * len(random) + ["importance"]
-    right = pairs.predict(rng, [*learned, *random, chosen]).correct
-    cell = RUN | {"step": CONTEXT.last, "repeat": 0, "sparsity": CONTEXT.high}
-    drawn = pd.DataFrame({"control": kinds, "seed": [*range(len(learned)), *range(len(random)), 0]})
-    drawn = drawn.loc[np.repeat(range(right.shape[1]), PAIRS)]
-    drawn = drawn.assign(
-        **cell, subset="a", group="id", family=None, template=None, pair=np.tile(range(PAIRS), right.shape[1]),
-        accuracy=100 * right.T.ravel(),
-    )  # fmt: skip
+def simulate_controls(rng, pairs, studies, spread_of_seeds):
+    """Intervals of the difference from each control, which is as good as the learned: a study is a subset of pairs."""
+    kinds = ["learned"] * 12 + ["random"] * 12 + ["importance"]
+    right = np.stack([
+        pairs.predict(rng, [*(60 + spread_of_seeds * rng.normal(size=24)), 60]).correct for _ in range(studies)
+    ])  # fmt: skip
+    models = np.repeat(np.arange(len(kinds)), PAIRS)
+    drawn = pd.DataFrame({"control": np.take(kinds, models), "seed": np.where(models < 24, models % 12, 0)})
+    cell = RUN | {"step": CONTEXT.last, "repeat": 0, "sparsity": CONTEXT.high, "group": "id"}
+    drawn = drawn.assign(**cell, family=None, template=None, pair=np.tile(range(PAIRS), len(kinds)))
+    drawn = pd.concat([
+        drawn.assign(subset=f"a{k}", accuracy=100 * study.T.ravel()) for k, study in enumerate(right)
+    ])  # fmt: skip
     controls = compute_controls(drawn, Analysis(bootstrap=200))
-    controls = controls[controls["subset"].isna()].set_index("control")
-    return [controls.loc[name, ["difference_low", "difference_high"]].tolist() for name in ("random", "importance")]
+    controls = controls[controls["subset"].notna()].set_index("control")
+    return [controls.loc[[name], ["difference_low", "difference_high"]].to_numpy() for name in ("random", "importance")]
 
 
 @pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("spread_of_seeds", [0.5, 3, 10])
 def test_how_much_subnetworks_beat_controls_that_are_as_good(spread_of_seeds):
-    rng, pairs, count = np.random.default_rng([12, 10]), Pairs(), amount(240)
-    found = [
-        simulate_controls(rng, pairs, *(60 + spread_of_seeds * rng.normal(size=(2, 12))), 60) for _ in range(count)
-    ]
+    rng, pairs, count, batch = np.random.default_rng([12, 10]), Pairs(), amount(1000), 25
+    found = [simulate_controls(rng, pairs, batch, spread_of_seeds) for _ in range(count // batch)]
     for intervals in zip(*found, strict=True):
-        assert covers([low <= 0 <= high for low, high in intervals])
+        low, high = np.concatenate(intervals).T
+        assert len(low) == count and covers((low <= 0) & (high >= 0))
 
 
 # ---- the core, beyond the task
@@ -195,7 +191,7 @@ def test_the_share_that_the_core_costs_beyond_the_task(lost, templates):
     """The core costs as large a share of J as of in-domain accuracy above chance."""
     rng, held, verdicts = np.random.default_rng([lost, templates]), [], []
     of_j, of_id, left = Pairs(templates), Pairs(), 1 - lost / 100
-    for _ in range(count := amount(640)):
+    for _ in range(count := amount(1000)):
         j = compare_j(of_j.predict(rng, [65, 2 + 63 * left]), of_j.predict(rng, [95, 98 - 3 * left]))
         task = compare(of_id.predict(rng, [90, CHANCE + left * (90 - CHANCE)]))
         columns = {name: [np.broadcast_to(part[name], 2) for part in (j, task)] for name in CHANGE}

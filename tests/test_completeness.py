@@ -216,7 +216,7 @@ def test_an_archive_of_before_has_no_verdict_on_the_stable_core():
 @pytest.mark.sampled
 def test_a_core_of_random_heads_rarely_suffices():
     """Heads whose worth adds up: which of them the core has is chance, so that few tests decide."""
-    rng, count, grid = np.random.default_rng(43), amount(800), ComponentGrid(2, 8)
+    rng, count, grid = np.random.default_rng(43), amount(1000), ComponentGrid(2, 8)
     decided = 0
     for _ in range(count):
         worth, whole = (

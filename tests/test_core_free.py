@@ -3,14 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from amounts import amount, by_chance, first_fast
 from claim_tables import CONTEXT, RUN, core_rows, group_row, table
 from mentions import mentions, raises
 from scipy import stats
 from test_degenerate import full_rows, run_rows
 
 from heuristic_core.experiments.subnetworks.analysis import statistics_further_runs as statistics
-from heuristic_core.experiments.subnetworks.analysis.ablation_sets import draw_matched_sets, make_joint_sets
+from heuristic_core.experiments.subnetworks.analysis.ablation_sets import make_joint_sets
 from heuristic_core.experiments.subnetworks.analysis.closed_sets import (
     draw_control_sets,
     draw_matched_set,
@@ -29,7 +28,7 @@ from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.mechanism import CoreFree
 from heuristic_core.experiments.subnetworks.jobs import core_free as job
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.stats.estimates import Estimate, FailedRuns, NotComputable
+from heuristic_core.stats.estimates import FailedRuns, NotComputable
 from heuristic_core.stats.verdicts import decide_verdict
 
 GRID = ComponentGrid(4, 8)
@@ -106,60 +105,6 @@ def test_the_difference_has_welchs_interval_and_a_p_over_sets():
     half = stats.t.ppf(0.975, degrees) * error
     assert (row["low"], row["high"]) == pytest.approx((row["difference"] - half, row["difference"] + half))
     assert row["p_lower"] == pytest.approx(1 / 21) and row["p_higher"] == 1
-
-
-@pytest.mark.slow
-def test_the_interval_holds_the_true_difference_about_as_often_as_it_says():
-    draws, inside = np.random.default_rng(2), 0
-    for _ in range(300):
-        row = compute_core_free(*simulated(draws.normal(90, 3, 12), draws.normal(92, 1, 20))).iloc[0]
-        inside += row["low"] <= -2 <= row["high"]
-    assert 0.92 <= inside / 300 <= 0.98
-
-
-@pytest.mark.slow
-def test_a_core_like_any_set_is_seldom_significant():
-    draws, result = np.random.default_rng(3), []
-    for _ in range(200):
-        levels = draws.normal(90, 2, 21)  # of sets; runs of a set differ by less
-        without_core, controls = levels[0] + draws.normal(0, 1, 12), levels[1:] + draws.normal(0, 1, 20)
-        result.append(compute_core_free(*simulated(without_core, controls)).iloc[0]["p_lower"])
-    assert np.mean(np.array(result) < 0.05) < 0.08
-    assert min(result) == pytest.approx(1 / 21)
-
-
-EFFECTS = {  # of closing each of 32 heads, points
-    "normal": lambda rng: rng.normal(size=32),
-    "one strong head a layer": lambda rng: 0.3 * rng.normal(size=32) + 10 * (np.arange(32) % 8 == 0),
-    "heavy": lambda rng: rng.standard_t(1, size=32),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.sampled
-@pytest.mark.parametrize("kind", first_fast(*EFFECTS, fast=2))
-@pytest.mark.parametrize("sizes", first_fast({0: 1, 1: 1}, {0: 2, 1: 1}, {0: 1, 1: 1, 2: 1}))
-def test_a_core_drawn_by_chance_is_rarely_special(sizes, kind):
-    """Random sets without core heads are not exchangeable with the core: with them 11 to 16 % of cores are special."""
-    rng, layers = np.random.default_rng(36), "+".join(str(layer) for layer, size in sizes.items() for _ in range(size))
-    decided, without_core_heads, count = 0, 0, amount(240)
-    for seed in range(count):
-        effects = EFFECTS[kind](rng)
-        core = tuple(sorted(h for layer, size in sizes.items() for h in 8 * layer + rng.choice(8, size, replace=False)))
-        others = [head for head in range(32) if head not in core]
-        decided += is_decided(core, draw_control_sets(core, GRID, 47, seed), effects, rng)
-        without_core_heads += is_decided(core, [*draw_matched_sets(layers, others, 8, 47, seed, core)], effects, rng)
-    assert decided <= by_chance(count)
-    assert without_core_heads > decided
-
-
-def is_decided(core, sets, effects, rng):
-    """Whether twelve runs with the core closed and one with each of `sets` decide the claim, whichever way."""
-    without_core, *controls = (-effects[list(heads)].sum() for heads in (core, *sets))
-    without_core, controls = without_core + rng.normal(0, 0.1, 12), np.array(controls) + rng.normal(0, 0.1, len(sets))
-    row = compute_core_free(*simulated(without_core, controls)).iloc[0]
-    estimate = Estimate.test(row["p_lower"], row["p_higher"], len(sets), "random sets", "", 1 / (1 + len(sets)))
-    return decide_verdict(estimate, "p < 0.05") in ("supported", "contradicted")
 
 
 def test_runs_that_went_wrong_are_left_out_and_counted():

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from amounts import amount
+from amounts import amount, by_chance
 from claim_tables import CONTEXT, RUN, core_rows, group_row, table
 from mentions import mentions, raises
 from test_degenerate import full_rows, run_rows
@@ -255,12 +255,12 @@ def test_a_core_drawn_by_chance_is_rarely_early():
     """Type I error: cores of two heads of each of three layers, drawn without regard to entry."""
     draws, result = np.random.default_rng(1), []
     heads = many([("other", 10, 0.0)] * 4 + [("other", 30, 0.0)] * 4, layers=3)
-    for _ in range(amount(800)):
+    for _ in range(count := amount(1000)):
         chosen = [8 * layer + head for layer in range(3) for head in draws.permutation(8)[:2]]
         groups = np.where(heads["component"].isin(chosen), "core", "other")
         estimate = statistics.early_core_heads(make_evidence(heads.assign(group=groups)))
         result.append((estimate.value < 0.05, estimate.opposite < 0.05))
-    assert np.mean(result, axis=0).max() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(result))
+    assert np.sum(result, axis=0).max() <= by_chance(count)
 
 
 def test_cells_of_entry_change_no_table_of_the_grid():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from amounts import amount
+from amounts import amount, by_chance
 from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis import mask_effects as masks
@@ -36,9 +36,9 @@ def test_profiles_of_equal_effects_are_found_different_as_often_as_p_says():
 
 @pytest.mark.sampled
 def test_heads_without_effect_are_seldom_counter_heuristic():
-    rng, count = np.random.default_rng(6), amount(800)
+    rng, count = np.random.default_rng(6), amount(1000)
     result = [masks.find_counter_heuristic(*world(rng, [0.0] * 4)).any() for _ in range(count)]
-    assert np.sum(result) <= stats.binom.ppf(0.995, count, 0.05)
+    assert np.sum(result) <= by_chance(count)
 
 
 def test_effects_that_differ_are_found():
@@ -61,7 +61,7 @@ def test_effects_that_differ_are_found():
 @pytest.mark.sampled
 def test_a_head_that_changes_in_domain_accuracy_by_the_margin_is_seldom_counter_heuristic():
     """At most 5 % of the heads whose effect is the margin pass; most do that have none and a small error."""
-    rng, count, passed = np.random.default_rng(12), amount(400), []
+    rng, count, passed = np.random.default_rng(12), amount(1000), []
     for error, effect in ((1.0, masks.ID_MARGIN), (4.0, masks.ID_MARGIN), (1.0, 0.0)):
         results = []
         for _ in range(count):
@@ -69,7 +69,7 @@ def test_a_head_that_changes_in_domain_accuracy_by_the_margin_is_seldom_counter_
             id_ = 95 + error * (id_ - 95) + effect * inside[:, [0]]
             results.append(masks.find_counter_heuristic(inside, ood, id_, j)[0].any())
         passed.append(np.sum(results))
-    assert max(passed[:2]) <= stats.binom.ppf(0.995, count, 0.05) and passed[2] > count / 2
+    assert max(passed[:2]) <= by_chance(count) and passed[2] > count / 2
 
 
 def test_a_head_whose_effect_on_the_task_is_not_known_well_is_not_counter_heuristic():

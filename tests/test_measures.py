@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from amounts import first_fast
+from amounts import amount, first_fast, least_held
 from scipy.stats import norm
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import (
@@ -18,11 +18,9 @@ from heuristic_core.experiments.subnetworks.analysis.accuracy import (
 )
 from heuristic_core.experiments.subnetworks.analysis.measures import Subset, compute_measures
 from heuristic_core.experiments.subnetworks.analysis.scores import accuracies
-from heuristic_core.stats.bootstrap import Resamples, wilson_zero_bound
+from heuristic_core.stats.bootstrap import Resamples, logit_interval, wilson_zero_bound
 from heuristic_core.stats.frames import make_frame
 
-REPEATS = 200
-BELOW = 0.04  # of a rate that 200 repeats measure: two and a half standard errors at 95 %
 RUN = {"study": "s", "model": "m", "task": "t", "ft_seed": 1, "step": 10}
 CELLS = [{"sparsity": 0.0, "seed": None, "repeat": 0}, {"sparsity": 0.5, "seed": 42, "repeat": 0}]
 # Two families with both sides, of two and one, one and two subsets; a third without entailment, and one in-domain.
@@ -115,6 +113,18 @@ def test_without_one_of_the_sides_there_are_no_rows():
     assert set(tables(no_odds)[2]["group"]) == {"j"}
 
 
+def test_intervals_on_the_logit_scale_mirror_and_stay_inside():
+    value, low, high = (
+        np.array([50.0, 90.0, 10.0, 100.0]),
+        np.array([40.0, 75.0, -5.0, 94.0]),
+        np.array([60.0, 105.0, 25.0, 100.0]),
+    )
+    ends = logit_interval(value, low, high)
+    odds = np.exp(0.15 / 0.09)
+    assert ends[0] == pytest.approx([100 / (1 + np.exp(0.4)), 900 / (9 + odds), 100 / (1 + 9 * odds), 94])
+    assert ends[1] == pytest.approx([100 / (1 + np.exp(-0.4)), 100 - 100 / (1 + 9 * odds), 100 - 900 / (9 + odds), 100])
+
+
 def test_a_model_that_says_one_thing_of_all_pairs_has_none_of_either():
     """It rejects everything: 100 % on OOD pairs, which is what J and AUC must not reward."""
     rows = predictions()
@@ -184,25 +194,28 @@ def drawn(rng, sides, shift, templates):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize(
-    ("sides", "shift", "templates", "j", "auc"),
+    ("sides", "shift", "templates"),
     first_fast(
-        (([60], [60]), 1.0, False, 0.95, 0.95),
+        (([60], [60]), 1.0, False),
         # J is 92 and AUC 99.3: often a side has no error, and AUC hangs on very few pairs that are out of order.
-        (([30, 30], [40]), 3.5, False, 0.95, 0.84),
-        (([6, 6, 6], [6, 6, 6]), 1.0, True, 0.95, 0.95),
-        (([25], [100]), 0.0, False, 0.95, 0.95),
-        (([2] * 5, [2] * 5), 1.0, True, 0.95, 0.95),
-        (([4], [4]), 1.0, True, 0.93, 0.90),
+        (([30, 30], [40]), 3.5, False),
+        (([6, 6, 6], [6, 6, 6]), 1.0, True),
+        (([25], [100]), 0.0, False),
+        (([2] * 5, [2] * 5), 1.0, True),
+        (([4], [4]), 1.0, True),
+        (([4], [4]), 2.5, True),
+        (([3, 3, 3], [3, 3, 3]), 2.5, True),
         fast=3,
     ),
 )
-def test_intervals_hold_j_and_auc(sides, shift, templates, j, auc):
-    rng, held = np.random.default_rng(len(sides[0])), {"j": [], "auc": []}
+def test_intervals_hold_j_and_auc(sides, shift, templates):
+    """Symmetric intervals of AUC hold it in 83 % of samples where it is near 100, or where templates are few."""
+    rng, held, count = np.random.default_rng(len(sides[0])), {"j": [], "auc": []}, amount(1000)
     truth = {"j": 100 * (2 * norm.cdf(shift / 2) - 1), "auc": 100 * norm.cdf(shift / np.sqrt(2))}
-    for _ in range(REPEATS):
+    for _ in range(count):
         for item in compute_measures(drawn(rng, sides, shift, templates))[0]:
             columns = item.columns()
             held[item.group].append(columns["low"][0] <= truth[item.group] <= columns["high"][0])
-    for group, share in {"j": j, "auc": auc}.items():
-        assert np.mean(held[group]) > share - BELOW, (group, np.mean(held[group]))
+    assert np.sum(held["j"]) >= least_held(count) and np.sum(held["auc"]) >= least_held(count)

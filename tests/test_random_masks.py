@@ -139,7 +139,7 @@ def test_adjusted_p_are_benjamini_and_hochbergs_and_unknown_ones_count():
 def test_intervals_hold_the_effects_of_an_additive_world():
     rng, effect = np.random.default_rng(4), np.array([8.0, 0.0, -3.0, 1.0])
     held = []
-    for _ in range(amount(400)):
+    for _ in range(amount(1000)):
         inside = rng.random((80, 4)) < (0.3, 0.5, 0.7, 0.5)
         values = (40 + inside @ effect + 5 * rng.standard_t(4, size=80))[:, None]
         low, high = np.percentile(masks.bootstrap_effects(inside, values, 200, rng), [2.5, 97.5], axis=0)

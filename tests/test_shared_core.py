@@ -13,20 +13,27 @@ LAYERS, HEADS, SEEDS = 4, 8, tuple(range(42, 54))
 CONTEXT = Context(mid=0.4, high=0.7, last=100, seeds=SEEDS)
 
 
+RUN = {"model": "m", "task": "t", "ft_seed": 1, "kind": "head"}
+HEAD_ROWS = [
+    RUN | {"component": k, "layer": k // HEADS, "name": f"{k // HEADS}.{k % HEADS}"} for k in range(LAYERS * HEADS)
+]
+CORE = table("core", [head | {"in_core": False} for head in HEAD_ROWS])
+COMPONENTS = table(
+    "components",
+    [
+        head | {"step": 100, "seed": seed, "repeat": 0, "sparsity": sparsity, "kept": False}
+        for seed in SEEDS
+        for sparsity in (0.4, 0.7)
+        for head in HEAD_ROWS
+    ],
+)
+
+
 def study(kept):
     """Evidence of a study with one run. kept: seed -> bool [layers, heads], the heads of both its subnetworks."""
-    run = {"model": "m", "task": "t", "ft_seed": 1, "kind": "head"}
-    rows, every = [], np.all(list(kept.values()), axis=0).ravel()
-    heads = [
-        run | {"component": k, "layer": k // HEADS, "name": f"{k // HEADS}.{k % HEADS}"} for k in range(LAYERS * HEADS)
-    ]
-    for seed, mask in kept.items():
-        about = {"step": 100, "seed": seed, "repeat": 0}
-        for sparsity in (0.4, 0.7):
-            cell = about | {"sparsity": sparsity}
-            rows += [head | cell | {"kept": bool(mask.ravel()[head["component"]])} for head in heads]
-    core = table("core", [head | {"in_core": bool(every[head["component"]])} for head in heads])
-    return Evidence(CONTEXT, {"core": core, "components": table("components", rows)})
+    masks = np.array([kept[seed].ravel() for seed in SEEDS])
+    components = COMPONENTS.assign(kept=np.repeat(masks, 2, axis=0).ravel())
+    return Evidence(CONTEXT, {"core": CORE.assign(in_core=masks.all(axis=0)), "components": components})
 
 
 def masks(seed, share=0.85):
@@ -60,7 +67,7 @@ def test_other_seeds_need_no_halves():
 @pytest.mark.parametrize("share", [0.7, 0.9])
 def test_unrelated_studies_with_shared_draws_seldom_share_heads(share):
     """Both follow the draws where they say little: the same noise, with a tenth of it their own."""
-    rng, small, count = np.random.default_rng(3), [], amount(200)
+    rng, small, count = np.random.default_rng(3), [], amount(1000)
     for k in range(count):
         a = masks(k, share)
         other = {seed: (rng.random(mask.shape) < 0.1, rng.random(mask.shape) < share) for seed, mask in a.items()}

@@ -119,13 +119,14 @@ def test_the_early_core_is_compared_within_layers():
         masks.early_core(make_mask_evidence(mid=late, high={}))
 
 
+@pytest.mark.sampled
 def test_what_a_seed_keeps_early_and_late_is_no_early_core():
     """Each seed keeps its own heads at every checkpoint: nothing is shared before that is shared after."""
     rng, result = np.random.default_rng(0), []
-    for _ in range(60):
+    for _ in range(count := amount(1000)):
         kept = {seed: rng.random(SHAPE) < 0.6 for seed in (1, 2, 3, 4, 5)}
         result.append(masks.early_core(make_mask_evidence(mid=kept, high=kept, early={1: kept[1], 2: kept[2]})))
-    assert np.mean([decide_verdict(item, "p < 0.05") in ("supported", "contradicted") for item in result]) <= 0.06
+    assert sum(decide_verdict(item, "p < 0.05") in ("supported", "contradicted") for item in result) <= by_chance(count)
     same = {1: kept[1], 2: kept[2]}
     with raises(NotComputable, "grid.early"):
         masks.early_core(make_mask_evidence(mid=same, high=same, early=same))
@@ -170,11 +171,12 @@ def test_swaps_reach_every_arrangement_as_often():
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_shared_rankings_of_heads_are_no_clusters():
     """Any of these rankings rejects the core's null."""
-    rng = np.random.default_rng(0)
-    result = np.array([p_values(drawn(rng, rng.beta(0.5, 0.5, SHAPE)), rng) for _ in range(100)])
-    assert ((result <= 0.05).mean(axis=0) < 0.05 + 0.06).all()
+    rng, count = np.random.default_rng(0), amount(1000)
+    result = np.array([p_values(drawn(rng, rng.beta(0.5, 0.5, SHAPE)), rng) for _ in range(count)])
+    assert (result <= 0.05).sum(axis=0).max() <= by_chance(count)
 
 
 def test_two_clusters_of_seeds_are_found():
@@ -216,11 +218,12 @@ agreement = frequency_agreement.correlate
 BY_LAYER = np.broadcast_to([[0.1], [0.4], [0.7], [0.95]], SHAPE)
 
 
+@pytest.mark.sampled
 def test_density_by_layer_alone_is_no_agreement(few_draws):
-    rng = np.random.default_rng(0)
-    result = [agreement(drawn(rng, BY_LAYER), drawn(rng, 0.7 * BY_LAYER), rng) for _ in range(200)]
+    rng, count = np.random.default_rng(0), amount(1000)
+    result = [agreement(drawn(rng, BY_LAYER), drawn(rng, 0.7 * BY_LAYER), rng) for _ in range(count)]
     for tail in ("p", "p_below"):
-        assert np.mean([row[tail] <= 0.05 for row in result]) < 0.05 + 0.04
+        assert sum(row[tail] <= 0.05 for row in result) <= by_chance(count)
 
 
 @pytest.mark.slow

@@ -199,7 +199,7 @@ def simulate_scores(rng, separation, shift, pairs=200):
 @pytest.mark.parametrize("subnetworks", first_fast(10, 2, 5))
 def test_thresholds_of_the_classifier_are_not_taken_for_crossings(subnetworks):
     """Families have different base rates, so that by J alone a threshold makes subnetworks cross in most studies."""
-    rng, count, degrees = np.random.default_rng(subnetworks), amount(400), np.full(2, 199)
+    rng, count, degrees = np.random.default_rng(subnetworks), amount(1000), np.full(2, 199)
     by_j, by_both = 0, 0
     for _ in range(count):
         shift = rng.normal(0, 1, (subnetworks, 1)) + np.array([1.5, -1.5])

@@ -5,9 +5,8 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 import pytest
-from amounts import amount, by_chance, first_fast
+from amounts import amount, by_chance, covers, first_fast, least_held
 from scipy import stats
-from test_coverage import covers
 
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation, to_z
 from heuristic_core.experiments.list_sorting.statistics_modes import gap_trend
@@ -89,7 +88,7 @@ def test_the_mean_over_training_seeds(model, seeds):
     values = draw(rng, (count := amount(1000), seeds))
     estimates = [mean_over_seeds(row, "", limits) for row in values]
     held = [holds(estimate, truth) for estimate in estimates]
-    assert covers(held) if model == "normal" else np.mean(held) >= 0.9
+    assert covers(held) if model == "normal" else np.sum(held) >= least_held(count)
     assert max(decisions(estimates, truth)) <= by_chance(count)
     if seeds == 10 and model in ("half at the ceiling", "most at the ceiling"):
         assert np.mean([student(row, truth) for row in values]) < 0.91
@@ -104,9 +103,9 @@ def test_the_extreme_of_conditions_with_the_same_mean(model, which, seeds):
     draw, limits = MODELS[model]
     rng = generator(model, which, seeds)
     truth = draw(rng, 1_000_000).mean()
-    values = draw(rng, (count := amount(600), CONDITIONS, seeds))
+    values = draw(rng, (count := amount(1000), CONDITIONS, seeds))
     estimates = [extreme_mean(dict(enumerate(row)), which, "", limits) for row in values]
-    assert np.mean([holds(estimate, truth) for estimate in estimates]) >= 0.9
+    assert np.sum([holds(estimate, truth) for estimate in estimates]) >= least_held(count)
     assert max(decisions(estimates, truth)) <= by_chance(count)
 
 
@@ -134,7 +133,7 @@ def test_the_mean_correlation_of_few_components(components, rho, seeds):
         with suppress(TooFewUnits):  # a correlation of 1 to six digits
             estimates.append(lowest_correlation({"": pd.Series(row)}, "r"))
     assert len(estimates) >= 0.95 * count
-    assert np.mean([holds(estimate, truth) for estimate in estimates]) >= 0.9
+    assert np.sum([holds(estimate, truth) for estimate in estimates]) >= least_held(count)
     assert max(decisions(estimates, truth)) <= by_chance(count)
 
 
@@ -148,11 +147,14 @@ def test_the_mean_rank_correlation_of_few_components(components, rho, seeds):
     truth = correlations(rng, (200_000,), components, rho, ranks=True).mean()
     values = correlations(rng, (count := amount(1000), seeds), components, rho, ranks=True)
     estimates = [mean_over_seeds(row, "rho", (-1, 1)) for row in np.clip(values, -1, 1)]
-    assert np.mean([holds(estimate, truth) for estimate in estimates]) >= 0.9
+    assert np.sum([holds(estimate, truth) for estimate in estimates]) >= least_held(count)
     assert max(decisions(estimates, truth)) <= by_chance(count)
 
 
 GAPS = dict(zip("abcde", (2.46, 4.73, 8.63, 9.33, 18.46), strict=True))
+
+
+CONDITION_ROWS = pd.DataFrame({"condition": list(GAPS), "nominal_gap": GAPS.values(), "but_data": 1})
 
 
 class Gaps:
@@ -167,17 +169,17 @@ class Gaps:
         return self.values
 
     def conditions(self):
-        return pd.DataFrame({"condition": list(GAPS), "nominal_gap": GAPS.values(), "but_data": 1})
+        return CONDITION_ROWS
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("seeds", first_fast(*SEEDS))
 @pytest.mark.parametrize("model", ["normal", "losses", "some at the floor", "shares"])
 def test_a_trend_over_gaps_that_is_none(model, seeds):
-    """Conditions of a seed are alike by the seed, too."""
+    """Conditions of a seed are alike by the seed, too. The true rate is 4.3 to 5.3 %."""
     rng = generator(model, seeds)
     draw, _ = MODELS[model]
-    values = draw(rng, (count := amount(400), seeds, len(GAPS))) + draw(rng, (count, seeds, 1))
+    values = draw(rng, (count := amount(8000, share=64), seeds, len(GAPS))) + draw(rng, (count, seeds, 1))
     supported = 0
     for row in values:
         with suppress(TooFewUnits):  # two seeds with the same trend

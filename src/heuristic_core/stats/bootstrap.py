@@ -126,6 +126,30 @@ def bound_accuracy_interval(low: np.ndarray, high: np.ndarray, units: int) -> tu
     )
 
 
+def logit_interval(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Move intervals of a percentage to the logit scale, where errors near 0 and 100 % are closer to symmetric.
+
+    The distance of each end from the value is divided by the derivative of the percentage with respect to its logit
+    (delta method; for AUC see Pepe 2003 and Qin and Hotilovac 2008). Values of 0 and 100 % have no logit and keep their
+    intervals.
+
+    Args:
+        value: Values, percent.
+        low: Lower ends of their intervals, percent.
+        high: Upper ends, percent.
+
+    Returns:
+        Lower and upper ends, percent.
+    """
+    inside = (value > FLAT_TOLERANCE) & (value < 100 - FLAT_TOLERANCE)
+    share = np.where(inside, value, 50) / 100
+    slope = 100 * share * (1 - share)
+    logit = scipy.special.logit(share)
+    ends = (100 * scipy.special.expit(logit + (end - value) / slope) for end in (low, high))
+    low, high = (np.where(inside, end, kept) for end, kept in zip(ends, (low, high), strict=True))
+    return low, high
+
+
 def widen_change_interval(
     low: np.ndarray, high: np.ndarray, units: int, changes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

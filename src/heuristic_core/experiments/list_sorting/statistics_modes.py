@@ -13,6 +13,7 @@ from heuristic_core.experiments.list_sorting.evidence import (
     Evidence,
     sorting_statistic,
 )
+from heuristic_core.stats.bounds import MIN_SD
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.stats.training_seeds import (
     HIGHEST,
@@ -136,7 +137,7 @@ def gap_trend(evidence: Evidence, measure: str, alike: str, least: int) -> Estim
     within = (doublings - doublings.groupby(rows[alike]).transform("mean")).to_numpy()
     seed_values = values[rows["condition"]].dropna().to_numpy()
     slopes = seed_values @ within / (within**2).sum()
-    if len(slopes) < 2 or not np.ptp(slopes):
+    if len(slopes) < 2 or slopes.std(ddof=1) < MIN_SD:
         raise TooFewUnits("two seeds with different trends are needed")
     p = float(stats.ttest_1samp(slopes, 0).pvalue)
     detail = (

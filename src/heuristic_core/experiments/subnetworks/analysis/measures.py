@@ -8,8 +8,8 @@ family is the mean over its couples of subsets, the AUC of a model is the mean o
 Both measures are sums of means over the pairs of single subsets: J exactly, AUC to first order, through placement
 values. The placement value of a pair is the share of the other side's pairs that it is ordered correctly against
 (DeLong, DeLong and Clarke-Pearson 1988; for clusters, here templates, Obuchowski 1997). Their intervals therefore use
-the same draws of subsets as all other intervals. Near 100, AUC depends on the few pairs that are out of order, and its
-interval is too narrow: it covers 99.3 % in 85 of 100 samples of 60 and 40 pairs.
+the same draws of subsets as all other intervals. Near 100, AUC depends on the few pairs that are out of order, so its
+interval is symmetric on the logit scale: a symmetric one covers 99.3 % in 83 of 100 samples of 60 and 40 pairs.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,6 +31,7 @@ from heuristic_core.stats.bootstrap import (
     Resamples,
     bound_accuracy_interval,
     clip_change,
+    logit_interval,
     sum_interval,
     widen_flat_sides,
     wilson_zero_bound,
@@ -118,6 +119,8 @@ class Measure(NamedTuple):
             return level - bounds[0], bounds[1] - level
 
         low, high = self._interval(self.value, lambda draws: draws, extend)
+        if self.group == AUC:
+            low, high = logit_interval(self.value, low, high)
         units = {part.resamples.unit for part in self.parts}
         return {
             "n": self.pairs,

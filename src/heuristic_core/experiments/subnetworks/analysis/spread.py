@@ -9,10 +9,12 @@ from heuristic_core.experiments.subnetworks.analysis.accuracy import MIN_VALUES
 from heuristic_core.experiments.subnetworks.analysis.outcomes import select_sound
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.frames import make_frame
-from heuristic_core.stats.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS, mean_interval
+from heuristic_core.stats.means import mean_end
+from heuristic_core.stats.seeds import CONFIDENCE_LEVEL, FINE_TUNING_SEEDS, PRUNING_SEEDS
 from heuristic_core.tables.columns import RUN, STEP, SUBSET
 
 STUDY_KEYS = [name for name in RUN if name != "ft_seed"]
+TAIL = (1 - CONFIDENCE_LEVEL) / 2
 
 
 def select_spread(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context) -> pd.DataFrame:
@@ -66,23 +68,23 @@ def summary(
 def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
     """Summarise accuracy over the seeds `over`, by `keys`.
 
-    Seeds share evaluation pairs, so errors over pairs do not average out over seeds. Their half-width is added to that
-    over seeds as the root of the sum of squares.
+    Seeds may pile up at 0 or 100 %, where Student's interval is too narrow; see :func:`.mean_end`. Seeds that agree
+    anywhere else have no interval. Seeds share evaluation pairs, so errors over pairs do not average out over seeds.
+    Their half-width is added to the distance of each end as the root of the sum of squares.
     """
     rows = rows.assign(pair_half_width=rows["pair_half_width"].where(rows["accuracy"].notna()))
     cells = rows.groupby(keys, dropna=False, sort=False)
-    table = cells["accuracy"].agg(n="count", sd="std", min="min", max="max").reset_index()
+    table = cells["accuracy"].agg(n="count", mean="mean", sd="std", min="min", max="max").reset_index()
     more = cells.agg(pair_half_width=("pair_half_width", "mean"), left_out=("left_out", "sum"))
     table = table.assign(**{name: more[name].to_numpy() for name in more})
-    intervals = (mean_interval(values.dropna()) for _, values in cells["accuracy"])
-    table["mean"], low, high = map(np.array, zip(*intervals, strict=True))
-    half = np.hypot((high - low) / 2, table["pair_half_width"].fillna(0))
-    table["low"], table["high"] = table["mean"] - half, table["mean"] + half
-    lower_bound = table["group"].map(MIN_VALUES).fillna(0)
-    bounded = {
-        end: table[end].clip(lower_bound, 100) for end in ("low", "high")
-    }  # with few seeds, the ends can be outside of the possible range
-    return table.assign(over=over, **bounded)
+    limits = [(MIN_VALUES.get(group, 0.0), 100.0) for group in table["group"]]
+    samples = [values.dropna().to_numpy(dtype=float) for _, values in cells["accuracy"]]
+    for end, tail in (("low", TAIL), ("high", 1 - TAIL)):
+        over_seeds = [mean_end(values, tail, of_cell) for values, of_cell in zip(samples, limits, strict=True)]
+        reach = np.hypot(over_seeds - table["mean"], table["pair_half_width"].fillna(0))
+        # with few seeds, the ends can be outside of the possible range
+        table[end] = (table["mean"] + (reach if tail > 0.5 else -reach)).clip(*np.transpose(limits))
+    return table.assign(over=over)
 
 
 def variance(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context, components=None) -> pd.DataFrame:

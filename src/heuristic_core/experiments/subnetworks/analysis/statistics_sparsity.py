@@ -17,6 +17,7 @@ from heuristic_core.stats.estimates import DoesNotApply, Estimate, TooFewUnits, 
 from heuristic_core.stats.randomisation import PERMUTATIONS, TIE_TOLERANCE, tail_p_values
 from heuristic_core.stats.seeds import PRUNING_SEEDS
 
+CORRECTION = 3  # of the larger p-value of two tests of a trend; simulated
 MIN_UNITS = 60  # bootstrap units of accuracies for simultaneous intervals, whose factor is normal; simulated
 
 
@@ -25,14 +26,15 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     """Test whether accuracy on a group falls with sparsity.
 
     The trend of a pruning seed is Spearman's rho of accuracy and actual sparsity over all subnetworks of the grid.
-    Seeds with a missing subnetwork are left out. The p-value is twice the larger p-value of two tests:
+    Seeds with a missing subnetwork are left out. The p-value is `CORRECTION` times the larger p-value of two tests:
 
     - Page's test (1963), which permutes sparsities within seeds and allows ties, tests whether the mean trend exceeds
       noise. It treats neighbouring sparsities of a seed as independent although they share random draws: with three
       seeds and 14 sparsities it rejects for 14 to 22 % of autocorrelated curves without a trend.
     - A t test over seeds tests whether their trends agree. It is imprecise with ties among few sparsities.
 
-    The larger p-value is doubled because by itself it rejects for up to 10 % of such curves.
+    By itself the larger p-value rejects for up to 10 % of such curves, doubled for up to 7 % (three seeds whose curves
+    are nearly random walks), three times it for 5 %.
 
     Args:
         evidence: Tables of one fine-tuning run.
@@ -48,7 +50,7 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     if len(curve) < 2 or curve.shape[1] < 3:
         complete = f"{len(curve)} have all {curve.shape[1]} of the grid"
         raise TooFewUnits(f"a trend of {LABELS[group]} needs two seeds with three sparsities; {complete}")
-    attainable = 2 * math.factorial(curve.shape[1]) ** -len(curve)
+    attainable = CORRECTION * math.factorial(curve.shape[1]) ** -len(curve)
     p, opposite, trends = compute_trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
     rhos = ", ".join(f"{value:z.2f}" for value in trends)
     detail = (
@@ -79,7 +81,7 @@ def compute_trend(values: np.ndarray, rng: np.random.Generator) -> tuple[float, 
     if (spread := trends.std(ddof=1) / np.sqrt(len(trends))) > TIE_TOLERANCE:
         agreeing = stats.t.sf(trends.mean() / spread * np.array([1, -1]), len(trends) - 1)
         rising, falling = (max(pair) for pair in zip((rising, falling), agreeing.tolist(), strict=True))
-    return min(1.0, 2 * falling), min(1.0, 2 * rising), trends
+    return min(1.0, CORRECTION * falling), min(1.0, CORRECTION * rising), trends
 
 
 @statistic

@@ -20,7 +20,7 @@ def join_full_model(full: pd.DataFrame, tables, key: str, order: Sequence[str], 
     """Join the rows of table "summary" at the last step with the full model's accuracy: the marks of both tables.
 
     If there are several fine-tuning seeds, rows over fine-tuning seeds come last. In these rows the full model's
-    accuracy is a mean over fine-tuning seeds, with Student's t interval.
+    accuracy is a mean over fine-tuning seeds, with its interval.
 
     Args:
         full: The full model's rows of table "accuracy" or "group_accuracy".

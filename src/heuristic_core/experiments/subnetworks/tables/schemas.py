@@ -166,8 +166,8 @@ TABLES = {
         "sd": (REAL, "standard deviation (n-1), points"),
         "min": (REAL, "percent"),
         "max": (REAL, "percent"),
-        "low": (REAL, "95 % confidence interval of the mean, over seeds (Student's t) and the evaluation pairs that "
-                      "they share; null below two"),
+        "low": (REAL, "95 % confidence interval of the mean, over seeds and the evaluation pairs that they share; null "
+                      "below two, and where seeds agree anywhere but at a limit"),
         "high": (REAL, "its upper end"),
         "pair_half_width": (REAL, "half of the interval over evaluation pairs alone, points, mean over seeds"),
         "left_out": (INT, "pruning runs that failed, collapsed or missed their target, which are left out"),
