@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from amounts import amount, by_chance
 from mentions import mentions, raises
 from scipy import stats
 
