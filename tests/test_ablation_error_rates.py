@@ -80,6 +80,7 @@ def test_the_interval_of_what_remains_is_that_of_the_table(templates):
     assert estimate.unit == ("pairs of one template" if templates == 1 else "templates")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("templates", first_fast(1, 15))
 def test_intervals_of_what_remains_without_the_core_hold_the_truth(templates):
@@ -114,6 +115,7 @@ JOINT_SETS = compute_ablation_sets(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("templates", first_fast(15, 1, 4))
 def test_intervals_of_an_interaction_hold_the_truth(templates):
