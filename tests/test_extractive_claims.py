@@ -12,12 +12,12 @@ from heuristic_core.experiments.extractive_structures.correlations import lowest
 from heuristic_core.experiments.extractive_structures.evidence import Evidence
 from heuristic_core.experiments.extractive_structures.experiment import EXPERIMENT
 from heuristic_core.experiments.extractive_structures.statistics import (
-    fall_by_facts,
     rank_after_order,
     rank_by_order,
+    rank_drop_from_facts,
     rank_of_facts,
     rank_taught_by_order,
-    score_tells,
+    score_effect_correlation,
 )
 from heuristic_core.stats.estimates import TooFewUnits
 
@@ -151,7 +151,7 @@ def test_a_model_that_is_too_large_for_full_replacement_leaves_its_claims_not_ru
 
 def test_statistics_by_hand():
     made = Evidence(tables())
-    fall = fall_by_facts(made, "first")
+    fall = rank_drop_from_facts(made, "first")
     before, after = (rank + 0.02 * (np.array(SEEDS) - 2.5) * rank**0.5 for rank in (10, 1))
     assert fall.value == pytest.approx((100 * (before - after) / before).mean()) and fall.n == len(SEEDS)
     difference = rank_by_order(made, "implications first", "facts first")
@@ -191,7 +191,7 @@ def test_correlations_of_either_sign_have_a_mean_between_them():
     rows = tables()
     removal = rows["extractive_removal"]
     rows["extractive_removal"] = removal.assign(r=removal["seed"].map(dict(zip(SEEDS, r, strict=False))))
-    estimate = score_tells(Evidence(rows), "informative", "restored", "mlp")
+    estimate = score_effect_correlation(Evidence(rows), "informative", "restored", "mlp")
     assert estimate.low < 0.7 < estimate.high and mentions(estimate.detail, "2 of 4")
 
 

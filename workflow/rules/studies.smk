@@ -17,7 +17,7 @@ try:
     SWEEP = parse_sweep(config, STUDIES, workflow.configfiles[-1])
     REPLICATES = parse_replicates(config, STUDIES, workflow.configfiles[-1])
 except InputError as error:
-    print(error, file=sys.stderr)  # a WorkflowError would be told between two lines about this file
+    print(error, file=sys.stderr)  # Snakemake would add its own lines around a WorkflowError
     sys.exit(1)
 
 for prefix, entry in STUDIES.items():

@@ -16,7 +16,7 @@ try:
     SETTINGS = {key: value for key, value in config.items() if key not in EXPERIMENT.commands}
     STUDY = EXPERIMENT.parse(SETTINGS, ORIGIN)
 except InputError as error:
-    print(error, file=sys.stderr)  # a WorkflowError would be told between two lines about this file
+    print(error, file=sys.stderr)  # Snakemake would add its own lines around a WorkflowError
     sys.exit(1)
 
 JOB_ARITHMETIC = STUDY.arithmetic

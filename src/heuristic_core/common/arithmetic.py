@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from heuristic_core.common import products
+from heuristic_core.common import matrix_products
 from heuristic_core.common.errors import InputError
 
 LOGGER = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ PORTABLE_VARIABLES = {
     "ATEN_CPU_CAPABILITY": "avx2",  # torch's own kernels
     "MKL_CBWR": "COMPATIBLE",  # torch's attention, by MKL, whose AVX2 branch is for Intel processors only
     "NPY_DISABLE_CPU_FEATURES": "X86_V4,AVX512_ICL,AVX512_SPR",  # numpy's exp and log differ with AVX-512
-    "OPENBLAS_CORETYPE": "Haswell",  # matrix products of numpy, scipy and torch (heuristic_core.common.products)
+    "OPENBLAS_CORETYPE": "Haswell",  # matrix products of numpy, scipy and torch (heuristic_core.common.matrix_products)
     "OPENBLAS_NUM_THREADS": "1",
 }
 # With the name of X86_V4 in numpy before 2.4, where this variable does not disable it and `mismatches` reports it.
@@ -92,7 +92,7 @@ def enforce(arithmetic: str, may_restart: bool) -> str:
     if torch := sys.modules.get("torch"):
         torch.backends.mkldnn.enabled = False  # oneDNN compiles for this processor
         torch.set_num_threads(1)
-        products.use_openblas(torch)
+        matrix_products.use_openblas(torch)
     check_arithmetic(arithmetic)
     if names := unverifiable_packages():
         LOGGER.warning("%s: instructions of these builds are unknown; compare their results", ", ".join(names))
@@ -127,7 +127,7 @@ def mismatches() -> list[str]:
             problems.append(f"torch computes on {threads} threads")
         if torch.backends.mkldnn.enabled:
             problems.append("torch computes with oneDNN")
-        if not products.uses_openblas():
+        if not matrix_products.uses_openblas():
             problems.append("torch computes matrix products by MKL")
     if numpy := sys.modules.get("numpy"):
         features = numpy._core._multiarray_umath.__cpu_features__

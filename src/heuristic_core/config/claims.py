@@ -24,7 +24,7 @@ class Precondition(Block):
 
 
 class Claim(Block):
-    """One claim. `statistic` is a function of ``heuristic_core.stats.statistics_*``."""
+    """One claim. `statistic` names a function that is registered with ``@statistic``."""
 
     claim: Name
     sentence: str

@@ -8,7 +8,7 @@ import numpy as np
 
 from heuristic_core.common.errors import format_count
 from heuristic_core.config.tasks import EvaluationSplit, FilesTask, Split
-from heuristic_core.data.codes import LabelStyle, list_label_warnings
+from heuristic_core.data.labels import LabelStyle, list_label_warnings
 from heuristic_core.data.pairs import (
     MAX_LISTED_SUBSETS,
     UNREQUESTED_REASONS,

@@ -16,7 +16,6 @@ from heuristic_core.config.tasks import (
     Split,
     describe_unknown_subsets,
 )
-from heuristic_core.data.codes import LabelStyle
 from heuristic_core.data.counts import format_shortage, list_unmet_demands
 from heuristic_core.data.files import (
     check_subset_name,
@@ -26,6 +25,7 @@ from heuristic_core.data.files import (
     read_task,
     select_rows,
 )
+from heuristic_core.data.labels import LabelStyle
 from heuristic_core.data.readers import DataError
 from heuristic_core.data.rows import FileCounts, read_rows
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from heuristic_core.common.errors import InputError, format_count
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
-from heuristic_core.data.choice import RowFilter
-from heuristic_core.data.codes import LabelStyle, check_label_names, encode_labels, may_be_labels
 from heuristic_core.data.columns import Columns, DataError, normalise_name, short_repr
+from heuristic_core.data.labels import LabelStyle, check_label_names, encode_labels, may_be_labels
 from heuristic_core.data.pairs import INVISIBLE_CHARACTERS, UNREQUESTED_REASONS, format_reasons
 from heuristic_core.data.readers import read_columns
+from heuristic_core.data.row_filter import RowFilter
 
 LOGGER = logging.getLogger(__name__)
 MAX_DROPPED_SHARE = 0.01  # of a file's rows; a warning reports higher shares

@@ -38,7 +38,7 @@ class WordPair(NamedTuple):
 
 
 def encode_word_pairs(folder: str | Path, pairs: Sequence[tuple[str, str]], max_length: int) -> list[WordPair]:
-    """Encode pairs of sentences as ``tasks.encode.encode`` does, with their words.
+    """Encode pairs of sentences as :func:`heuristic_core.data.encode.encode` does, with their words.
 
     Reads the tokenizer's file without transformers, whose import takes seconds.
 

@@ -81,7 +81,7 @@ UNLABELLED = {"label": 0, "subset": "pre-training", "template": None}
 
 
 class MaskedStepper(AdamWStepper):
-    """Steps of masked-language modelling: a batch is a :class:`Text`, which is one pass."""
+    """Steps of masked-language modelling: a batch is a :class:`MaskedText`, which is one pass."""
 
     def _passes(self, batch: MaskedText) -> Iterable[None]:
         return [None]

@@ -109,7 +109,7 @@ def _score_downstream(old: Weights, new: Weights, queries: Queries) -> Tensor:
 
 
 def average_aligned(scores: Tensor, queries: Queries, reference: Sequence[int]) -> Tensor:
-    """Average scores over questions after aligning their tokens with a reference prompt, see :func:`.tokens.aligned`.
+    """Average scores over questions after aligning their tokens with a reference prompt, see :func:`.tokens.align`.
 
     Args:
         scores: Scores of components at tokens, [n, T, layers, H + 1].

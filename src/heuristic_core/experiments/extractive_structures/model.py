@@ -210,26 +210,26 @@ def repeat_heads(values: Tensor, heads: int) -> Tensor:
     return values if values.shape[-2] == heads else values.repeat_interleave(heads // values.shape[-2], -2)
 
 
-def apply_mlp(p: Parameters, layer: int, seen: Tensor) -> Tensor:
+def apply_mlp(p: Parameters, layer: int, inputs: Tensor) -> Tensor:
     """Return the outputs of a layer's MLP, [B, T, d], for its normalised inputs, [B, T, d]."""
-    return activate(p, layer, seen) @ p[f"{layer}.down"]
+    return activate(p, layer, inputs) @ p[f"{layer}.down"]
 
 
-def activate(p: Parameters, layer: int, seen: Tensor, shifts: Shifts | None = None) -> Tensor:
+def activate(p: Parameters, layer: int, inputs: Tensor, shifts: Shifts | None = None) -> Tensor:
     """Return the inputs of the MLP's last matrix, [B, T, m].
 
     Args:
         p: Parameters.
         layer: Number of the layer.
-        seen: Normalised inputs of the MLP, [B, T, d].
+        inputs: Normalised inputs of the MLP, [B, T, d].
         shifts: Shifts by layer and site, see the module; those of other sites have no effect.
     """
     shifts = shifts or {}
     nonlinearity = ACTIVATIONS[int(p["fixed.activation"])] if "fixed.activation" in p else F.gelu
-    hidden = _shift(seen @ p[f"{layer}.up"], layer, "hidden", shifts)
+    hidden = _shift(inputs @ p[f"{layer}.up"], layer, "hidden", shifts)
     if (gate := p.get(f"{layer}.gate")) is None:
         return nonlinearity(hidden)
-    return nonlinearity(_shift(seen @ gate, layer, "gate", shifts)) * hidden
+    return nonlinearity(_shift(inputs @ gate, layer, "gate", shifts)) * hidden
 
 
 def project_heads(rows: Tensor, matrix: Tensor) -> Tensor:

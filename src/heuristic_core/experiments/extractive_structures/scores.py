@@ -1,8 +1,8 @@
 """Extractive scores: first-order contributions of a component at a token to the answers of a fine-tuned model.
 
-W is the model before facts were taught and W' the model after; R is the loss of :func:`.answers.losses`, and g its
-gradient with respect to a component's output (a head's context, an MLP's output). With x the input of a component in a
-run of W and x' in a run of W':
+W is the model before facts were taught and W' the model after; R is the loss of :func:`.answers.compute_losses`, and g
+its gradient with respect to a component's output (a head's context, an MLP's output). With x the input of a component
+in a run of W and x' in a run of W':
 
 - informative: - sum over the component's matrices of (dW input) . g_W, with g_W the gradient with respect to the
   matrix's output: the component has learned the fact;

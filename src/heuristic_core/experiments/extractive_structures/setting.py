@@ -73,7 +73,7 @@ class Setting:
         self.names = draw_names(self.world, data, seed)
 
     def encode_corpus(self, kind: str) -> Examples:
-        """Return the encoded corpus of pre-training of a kind, see :func:`.data.corpus`."""
+        """Return the encoded corpus of pre-training of a kind, see :func:`.draw_corpus`."""
         return encode_examples(draw_corpus(self.world, self.data, kind, self.names.people, self.seed), self.vocabulary)
 
     def encode_hop(self, name: str) -> EncodedHop:

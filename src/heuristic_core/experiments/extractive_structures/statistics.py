@@ -74,7 +74,7 @@ def rank_of_facts_by_graft(evidence: Evidence, weights: str, less: str) -> Estim
 
 
 @statistic
-def fall_by_facts(evidence: Evidence, hop: str, corpus: str = WHOLE) -> Estimate:
+def rank_drop_from_facts(evidence: Evidence, hop: str, corpus: str = WHOLE) -> Estimate:
     """Estimate the fall of the rank of implications while facts are taught, percent of the rank before.
 
     Args:
@@ -154,7 +154,7 @@ def rank_by_graft(evidence: Evidence, weights: str, less: str, part: str = IMPLI
 
 
 @statistic
-def stored_where_read(evidence: Evidence, kind: str) -> Estimate:
+def localisation_correlation(evidence: Evidence, kind: str) -> Estimate:
     """Estimate r, within tokens, between where implications are stored and which components process other facts.
 
     Args:
@@ -168,7 +168,7 @@ def stored_where_read(evidence: Evidence, kind: str) -> Estimate:
 
 
 @statistic
-def score_tells(evidence: Evidence, score: str, effect: str, kind: str) -> Estimate:
+def score_effect_correlation(evidence: Evidence, score: str, effect: str, kind: str) -> Estimate:
     """Estimate r of a score with the effect of removing components, for the hop where it is lower.
 
     Args:

@@ -26,14 +26,14 @@ def measure_mode_ablations(
 
     Args:
         parameters: Parameters of M models.
-        tokens: Held-out sequences; see :func:`.ablation.ablations`.
-        training: Training sequences; see :func:`.ablation.ablations`.
+        tokens: Held-out sequences; see :func:`.ablation.measure_ablations`.
+        training: Training sequences; see :func:`.ablation.measure_ablations`.
         numbers: Numbers of every mode, bool [M, H, numbers].
         seed: Seed of the resampled values.
 
     Returns:
         One row per model, mode, set of heads and kind: `model`, its index; `mode`; `kind`; `ablated`, the heads;
-        `replaced`, how many of their numbers; and the values of :func:`.ablation.measures`.
+        `replaced`, how many of their numbers; and the values of :func:`.ablation.compute_measures`.
     """
     donors, rows = draw_donors(tokens, training, seed), []
     for m in range(len(parameters["output"])):

@@ -28,9 +28,9 @@ class Audit:
         made: Number of jobs whose results and records all exist.
         able: Number of jobs that can be recomputed.
         files: Number of results hashed.
-        seed: Seed of the sample `again`.
+        seed: Seed of the sample `recomputations`.
         findings: Findings, causes first.
-        again: Recomputed jobs.
+        recomputations: Recomputed jobs.
     """
 
     root: Path
@@ -40,7 +40,7 @@ class Audit:
     files: int
     seed: int
     findings: tuple[Finding, ...]
-    again: tuple[Recomputation, ...]
+    recomputations: tuple[Recomputation, ...]
 
     @property
     def counts(self) -> dict[str, int]:

@@ -35,7 +35,7 @@ from heuristic_core.stats.randomisation import TIE_TOLERANCE, tail_p_values
 from heuristic_core.tables.columns import RUN, STEP, SUBSET
 
 CORE_FREE, CONTROL = "core-free", "control"
-NO_MID = "no mid-sparsity subnetwork went well"
+NO_MID = "no sound mid-sparsity subnetwork"
 MEASURES = {"accuracy": "accuracy", "kl": "kl"}  # measure -> column of table "accuracy"
 RUNS = [*RUN, *STEP, "sparsity"]
 
@@ -99,7 +99,7 @@ def _compare(values: pd.DataFrame) -> dict:
     row = {"n": len(core_runs), "n_control": len(sets)}
     if core_runs.empty or not len(sets):
         condition = "with the core closed" if core_runs.empty else "of a random set"
-        return row | {"reason": f"no run {condition} went well"}
+        return row | {"reason": f"no sound run {condition}"}
     mean, control = core_runs["value"].mean(), sets.mean()
     higher, lower = tail_p_values(sets, mean)
     row |= {"core_free": mean, "control": control, "difference": mean - control}

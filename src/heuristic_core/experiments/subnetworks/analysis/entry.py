@@ -99,7 +99,7 @@ def find_entry(shares: pd.Series, steps: tuple[int, ...]) -> dict:
     low, high = (_first_of_two(shares, steps, bound) for bound in UNKNOWN_BOUNDS)
     if low != high:
         unknown = ", ".join(str(step) for step in steps if step not in shares.index)
-        return {"reason": f"fewer than {MIN_RUNS} pruning runs went well at {unknown}"}
+        return {"reason": f"fewer than {MIN_RUNS} pruning runs are sound at {unknown}"}
     if low is not None:
         return {"entry_step": steps[low], "censored": low == 0, "reason": None}
     single = ", ".join(str(step) for step in steps if shares.get(step, 0.0) >= MIN_SHARE)

@@ -51,7 +51,7 @@ def controls_faithful(evidence: Evidence) -> Estimate:
         raise NotComputable("the study has no margin")
     if rows["mid_id_accuracy"].isna().all():
         raise NotComputable(NO_MID)
-    controls = require_rows(rows[(rows["role"] == CONTROL) & rows["sound"]], "random set whose run went well")
+    controls = require_rows(rows[(rows["role"] == CONTROL) & rows["sound"]], "random set with a sound run")
     faithful = controls["mid_id_accuracy"].iloc[0] - evidence.context.margin
     values = controls["id_accuracy"].to_numpy(dtype=float) - faithful
     low = high = None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.config.claims import load_claims
-from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims as judge_claims_of
+from heuristic_core.experiments.subnetworks.analysis import claims as claim_analysis
 from heuristic_core.experiments.subnetworks.jobs.parameters import StudyContext
 from heuristic_core.tables.parquet import read_table, write_table
 
@@ -19,4 +19,4 @@ def judge_claims(tables: list[Input], claims: Input, context: StudyContext, tabl
         table: Where to write verdicts (Parquet).
     """
     by_name = {Path(path).stem: read_table(path) for path in tables}
-    write_table("claims", judge_claims_of(context, by_name, load_claims(claims)), table)
+    write_table("claims", claim_analysis.judge_claims(context, by_name, load_claims(claims)), table)

@@ -47,7 +47,7 @@ def evaluate_core_free_subnetworks(
         subnetworks: Subnetworks with the core or a random set closed, one for each of the mechanism's runs (JSON).
         trace_parts: The trace of each one's pruning (Parquet).
         mid: Predictions of subnetworks of the same sparsity with no head closed (Parquet).
-        components: Components of the subnetworks whose pruning went well (Parquet).
+        components: Components of the sound subnetworks (Parquet).
         checkpoint: Folder of the fine-tuned model.
         means: Component means (safetensors).
         evaluation: Encoded evaluation pairs (safetensors).

@@ -9,8 +9,8 @@ from heuristic_core.common.roles import Input, Output
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.tasks import AnyTask
 from heuristic_core.data.encode import tokenise
-from heuristic_core.data.losses import add_token_losses, warn_of_losses
 from heuristic_core.data.pairs import SubsetRule
+from heuristic_core.data.token_loss import add_token_losses, warn_of_losses
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tables.parquet import read_rows, write_table
 

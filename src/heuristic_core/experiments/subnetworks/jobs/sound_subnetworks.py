@@ -1,4 +1,4 @@
-"""Subnetworks whose pruning went well."""
+"""Sound subnetworks: their pruning neither failed, collapsed nor missed its target."""
 
 import logging
 from typing import Literal
@@ -25,7 +25,7 @@ def select_sound_subnetworks(
     components: Output,
     controller: Literal["sampled", "expected"] = "sampled",
 ) -> None:
-    """Select the mid-sparsity subnetworks of one run whose pruning went well, for the analyses of block `mechanism`.
+    """Select the mid-sparsity sound subnetworks of one run, for the analyses of block `mechanism`.
 
     Others failed, collapsed or missed their target, as table "runs" says.
 

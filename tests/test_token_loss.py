@@ -11,8 +11,8 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.data.counts import count_rows
 from heuristic_core.data.encode import tokenise
-from heuristic_core.data.losses import add_token_losses, warn_of_losses
 from heuristic_core.data.pairs import Account, Sentences, SubsetRule
+from heuristic_core.data.token_loss import add_token_losses, warn_of_losses
 from heuristic_core.models.special_tokens import count_special_tokens, find_length_problem
 from heuristic_core.tables.parquet import as_table
 
