@@ -61,6 +61,13 @@ def test_every_page_of_the_site_is_in_its_contents():
     assert sorted(listed) == sorted(page for page in pages if "/tables/" not in page)
 
 
+def test_pages_are_short():
+    """Without the generated pages of settings. A word has a letter or a digit: bars of tables have none."""
+    pages = [path for path in (ROOT / "docs").rglob("*.md") if "tables" not in path.parts]
+    texts = [path.read_text() for path in pages if not path.stem.startswith("configuration")]
+    assert len(texts) > 20 and sum(bool(re.search(r"\w", word)) for text in texts for word in text.split()) <= 25_000
+
+
 def test_the_version_is_the_same_everywhere():
     """pyproject.toml has it; what cannot read that file repeats it."""
     version = PYPROJECT["project"]["version"]
