@@ -1,6 +1,5 @@
 """Figures and tables for reading."""
 
-from pathlib import Path
 from typing import Literal
 
 from heuristic_core.common.roles import Folder, Input, Output
@@ -8,7 +7,7 @@ from heuristic_core.experiments.subnetworks.config.analysis import Figures
 from heuristic_core.experiments.subnetworks.figures import draw, write
 from heuristic_core.experiments.subnetworks.figures.targets import TARGETS
 from heuristic_core.experiments.subnetworks.jobs.parameters import StudyContext
-from heuristic_core.tables.parquet import read_table
+from heuristic_core.jobs.tables import read_by_name
 
 
 def draw_figure(
@@ -30,6 +29,5 @@ def draw_figure(
         files: The files that are written there, for the record.
     """
     settings = getattr(figures, name)
-    by_name = {Path(path).stem: read_table(path) for path in tables}
-    figure, marks = draw(name, by_name, settings, context)
+    figure, marks = draw(name, read_by_name(tables), settings, context)
     write(folder, name, figure, marks, settings)
