@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, OOD
 from heuristic_core.experiments.subnetworks.analysis.contrasts import LOG_ODDS
@@ -64,7 +65,16 @@ def draw(tables, settings, context):
     bar.set_label("share of the core's total effect; numbers (%): other than that of random senders")
     bar.ax.xaxis.set_major_formatter(lambda value, _: f"{format_number(100 * value, 0)} %")
     bar.outline.set_visible(False)
+    _fix_layout(figure)
     return figure, edges[COLUMNS]
+
+
+def _fix_layout(figure: Figure) -> None:
+    """Lay the figure out and round positions, whose last digits depend on Python's hashes of strings."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for ax in figure.axes:
+        ax.set_position(np.round(ax.get_position().bounds, 6))
 
 
 def _select_means(table: pd.DataFrame) -> pd.DataFrame:
