@@ -175,8 +175,8 @@ def simulate_controls(rng, pairs, studies, spread_of_seeds):
 @pytest.mark.parametrize("spread_of_seeds", [0.5, 3, 10])
 def test_how_much_subnetworks_beat_controls_that_are_as_good(spread_of_seeds):
     rng, pairs, count, batch = np.random.default_rng([12, 10]), Pairs(), amount(1000), 25
-    found = [simulate_controls(rng, pairs, batch, spread_of_seeds) for _ in range(count // batch)]
-    for intervals in zip(*found, strict=True):
+    batches = [simulate_controls(rng, pairs, batch, spread_of_seeds) for _ in range(count // batch)]
+    for intervals in zip(*batches, strict=True):
         low, high = np.concatenate(intervals).T
         assert len(low) == count and covers((low <= 0) & (high >= 0))
 

@@ -1,4 +1,4 @@
-"""Studies of the other experiments in which nothing was learned, or seeds are one: no claim on them may be supported.
+"""Studies of the other experiments in which nothing was learned, or all seeds are the same: no claim may be supported.
 
 They are the published tables, changed. A claim that models learned their task is of these very models, whatever the
 number of seeds, and may stand where they did.
@@ -74,8 +74,8 @@ def random_weights(rows, rng):
 @pytest.mark.parametrize("folder", STUDIES)
 def test_the_published_study_supports_more(folder):
     """Otherwise the other tests would hold for any tables."""
-    found = supported(folder, lambda rows: rows)
-    assert STUDIES[folder][2] in found and len(found) > 2
+    claims = supported(folder, lambda rows: rows)
+    assert STUDIES[folder][2] in claims and len(claims) > 2
 
 
 @pytest.mark.parametrize("change", [first_seed, same_seeds])

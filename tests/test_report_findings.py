@@ -46,13 +46,13 @@ def test_every_claim_with_a_family_answers_one_finding_and_checks_none(folder):
 @pytest.mark.parametrize("name", ["heuristic-core", "list-sorting", "extractive-structures"])
 def test_findings_show_targets_by_what_draws_them_and_none_twice(name):
     experiment = load_experiment({"experiment": name}, "configuration")
-    shown = [target for finding in load_findings(experiment.findings).findings for target in finding.shown]
-    assert set(shown) <= experiment.targets.keys() and len(shown) == len(set(shown))
-    assert name != "heuristic-core" or all(drawing_module(target) == target for target in shown)
+    targets = [target for finding in load_findings(experiment.findings).findings for target in finding.targets]
+    assert set(targets) <= experiment.targets.keys() and len(targets) == len(set(targets))
+    assert name != "heuristic-core" or all(drawing_module(target) == target for target in targets)
 
 
 def finding(**values):
-    return {"finding": "f", "title": "t", "text": "x", "shown": [], "claims": {"a": "A"}} | values
+    return {"finding": "f", "title": "t", "text": "x", "targets": [], "claims": {"a": "A"}} | values
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_finding_has_its_claims_figures_and_the_checks_that_speak_against_it()
     exhibits = [Exhibit(name, name, "", "", "", "", {}) for name in ("table5", "figure11", "figure05")]
     against = {"b": "contradicted", "c": "contradicted", "d": "contradicted", "absent": "supported"}
     entry = finding(
-        text="{{ mid }} removed", shown=["figure05", "absent"], claims={"absent": "?", "a": "A"}, against=against
+        text="{{ mid }} removed", targets=["figure05", "absent"], claims={"absent": "?", "a": "A"}, against=against
     )
     entries = [Finding(**entry, runs="all"), Finding(**finding(finding="g", claims={"absent": "?"}))]
     further = {("a", "> 1"): Replication(10, 5, 0)}

@@ -249,7 +249,7 @@ def test_nested_subnetworks_measured_well_contradict():
 @pytest.mark.parametrize(("units", "templates"), [(60, False), (4, True)])
 def test_equal_aucs_near_the_ceiling_are_not_taken_for_a_crossing(units, templates):
     """AUC is 99.3 on the second family, where a threshold alone makes J cross; the first family differs for sure."""
-    rng, count, found = np.random.default_rng(units), amount(1000), 0
+    rng, count, rejected = np.random.default_rng(units), amount(1000), 0
     for _ in range(count):
         parts = []
         for family, shift in (("a", 1.0), ("b", 3.5)):
@@ -265,5 +265,5 @@ def test_equal_aucs_near_the_ceiling_are_not_taken_for_a_crossing(units, templat
             values, low, high = (np.array([of[name] for of in columns]).T for name in ("accuracy", "low", "high"))
             degrees = np.array([of["units"] - 1 for of in columns])
             p.append(compute_crossing_p(values, (high - low) / (2 * stats.t.ppf(0.975, degrees)), degrees))
-        found += np.max(p) < 0.025
-    assert found <= by_chance(count) / 2
+        rejected += np.max(p) < 0.025
+    assert rejected <= by_chance(count) / 2

@@ -123,9 +123,9 @@ def test_readable_names_replace_subsets_in_marks_unless_two_would_be_the_same(ta
     names = {"ln_prep": "Prep", "cn_if": "ln_rel", "cn_adv": "Same", "cn_verb": "Same", "in_domain": "ID"}
     context = CONTEXT.model_copy(update={"names": names, "subsets": tuple(SUBSETS)})
     figure, marks = draw("figure02", tables, chosen(["in_domain", "ln_prep", "cn_if", "cn_adv", "cn_verb"]), context)
-    shown = set(marks["subset"]) - {"J", "AUC"}
-    assert shown == {"ID (subset)", "Prep", "cn_if", "cn_adv", "cn_verb"}
-    assert shown < {label.get_text() for label in figure.axes[-1].get_xticklabels()}
+    subsets = set(marks["subset"]) - {"J", "AUC"}
+    assert subsets == {"ID (subset)", "Prep", "cn_if", "cn_adv", "cn_verb"}
+    assert subsets < {label.get_text() for label in figure.axes[-1].get_xticklabels()}
 
 
 def test_a_study_names_known_subsets_and_its_configuration_has_the_last_word():

@@ -24,7 +24,7 @@ class Finding(Block):
     finding: Name
     title: str
     text: str = Field(description="what is asked and how it is measured, without a result; explains words on first use")
-    shown: UniqueNames = Field(description="figures and tables that show it")
+    targets: UniqueNames = Field(description="figures and tables that show it")
     claims: dict[Name, str] = Field(min_length=1, description="claims that answer it, each in plain words")
     against: dict[Name, Literal["supported", "contradicted"]] = Field(
         {}, description="checks, each with the verdict that would speak against the finding"

@@ -126,7 +126,7 @@ def build_findings(
                 checks=len(checks),
                 undecided=sum(c.overall["verdict"] not in DECIDED for c in checks.values()),
                 fragile=sum(_is_fragile(answer.claim, replications) for answer in answers),
-                exhibits=[e for name in finding.shown for e in exhibits if find_drawing(e.name) == name],
+                exhibits=[e for name in finding.targets for e in exhibits if find_drawing(e.name) == name],
                 warning=warnings.get(finding.runs),
             )
         )

@@ -87,7 +87,7 @@ def study_values(
         tiles: Key numbers of the study; the number of supported claims is added.
     """
     primary = [claim for claim in claims if claim.family is not None]
-    shown = {exhibit.name for finding in findings for exhibit in finding.exhibits}
+    in_findings = {exhibit.name for finding in findings for exhibit in finding.exhibits}
     keys = {claim.name: (claim.name, claim.overall["threshold"]) for claim in claims}
     return {
         "study": data.root.name,
@@ -98,7 +98,7 @@ def study_values(
         "replications": {name: data.replications[key] for name, key in keys.items() if key in data.replications},
         "meanings": VERDICT_MEANINGS,
         "tally_by_seed": count_verdicts_by_seed(primary),
-        "exhibits": [e for e in exhibits if e.name not in shown],
+        "exhibits": [e for e in exhibits if e.name not in in_findings],
         "views": {e.name: e.view for e in exhibits if e.view},
         "view_look": VIEW_CONFIG,
         "view_library": load_library() if any(e.view for e in exhibits) else None,

@@ -84,7 +84,7 @@ def stable_core_remaining(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def stable_core_alone(evidence: Evidence, group: str) -> Estimate:
-    """Test the model with only the heads of the stable core as :func:`core_alone` tests that of the core.
+    """Test the model with only the stable core's heads, as :func:`core_alone` does with the core's.
 
     Args:
         evidence: Tables of one fine-tuning run.

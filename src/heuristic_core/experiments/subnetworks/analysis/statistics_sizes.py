@@ -130,8 +130,8 @@ def share_with_rising_size(evidence: Evidence) -> Estimate:
 def _range(curve: Curve) -> Curve:
     """Return the range of a curve over the steps where it is defined, as a single row.
 
-    Its reach is that of the differences of all pairs of steps together (Tukey's studentized range), because the range
-    is the largest of them.
+    Its interval covers the differences of all pairs of steps together (Tukey's studentized range), because the range is
+    the largest of them.
 
     Raises:
         TooFewUnits: If it is defined at fewer than `MIN_CHECKPOINTS` steps.

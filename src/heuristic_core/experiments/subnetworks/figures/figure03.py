@@ -59,8 +59,8 @@ def draw(tables, settings, context):
     for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):
         _draw_panel(ax, marks[marks["ft_seed"] == ft_seed], groups)
         chosen = choices[choices["ft_seed"] == ft_seed]
-        shown = ", ".join(map(str, chosen["seed"]))
-        ax.set_title(f"{format_seed(ft_seed)}; subnetworks of pruning seeds {shown}", loc="left", pad=15)
+        pruning_seeds = ", ".join(map(str, chosen["seed"]))
+        ax.set_title(f"{format_seed(ft_seed)}; subnetworks of pruning seeds {pruning_seeds}", loc="left", pad=15)
     axes[-1, 0].set_xticks(range(len(groups)), list(groups), rotation=90 if crowded else 0)
     names = {role: NAMES.get(role, role).format(measure) for role in COLOURS if role in set(marks["role"])}
     entries = [Patch(color=COLOURS[role], label=name) for role, name in names.items()]

@@ -81,8 +81,8 @@ def draw(tables, settings, context):
         above.set_title(format_seed(ft_seed), loc="left")
         above.set(ylabel="" if column else "full model:\naccuracy (%), J", xlabel="")
         below.set(ylabel="" if column else "effective size (%)", xlabel="fine-tuning step")
-    shown = {group: look for group, look in curves.items() if group in set(accuracies["group"])}
-    _add_legends(figure, looks, shown, context, sizes)
+    drawn_curves = {group: look for group, look in curves.items() if group in set(accuracies["group"])}
+    _add_legends(figure, looks, drawn_curves, context, sizes)
     values = accuracies.rename(columns={"accuracy": "value"}).assign(quantity="full_accuracy")
     points = sizes.rename(columns={"effective_size": "value"}).assign(quantity="effective_size")
     return figure, pd.concat([points, values]).reindex(columns=[*MARKS, "reason", "collapsed"])

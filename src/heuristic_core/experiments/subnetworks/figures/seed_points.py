@@ -20,7 +20,7 @@ def space_groups(range_of_steps: float, checkpoints: Collection[int]) -> float:
 
 
 def spread_seeds(seeds: pd.DataFrame, spacing: float) -> pd.Series:
-    """Return horizontal positions of pruning seeds: side by side in the place of their group."""
+    """Return horizontal positions of pruning seeds: side by side around the position of their group."""
     rank = seeds.groupby("step")["seed"].rank(method="first")
     count = seeds.groupby("step")["seed"].transform("size")
     return seeds["x"] + ((rank - (count + 1) / 2) * 0.6 * spacing / count).astype(float)
