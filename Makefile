@@ -99,7 +99,7 @@ test-all: ready lint
 
 ## Compare bytes on an emulated AMD EPYC and Intel Haswell: some minutes on two cores; skipped without Debian's qemu-user.
 test-processors: ready
-	$(BIN)/python -m pytest tests/test_processors.py -m slow -rsP
+	$(PYTEST) tests/test_processors.py -m slow -rsP
 
 # Snakemake's lint for a conda environment per rule is ignored: jobs run in Snakemake's environment.
 ## Check the style of code and rules, and the layers of imports.

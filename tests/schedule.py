@@ -16,7 +16,6 @@ LONGEST = (
 # Files whose tests share what is expensive, or what they change and put back: one process runs each of these.
 TOGETHER = {
     "test_own_task.py",
-    "test_processors.py",
     "test_slurm.py",
     "test_figures.py",
     "test_list_sorting_figures.py",

@@ -125,7 +125,6 @@ def test_an_operation_that_differs_is_named_and_so_are_other_versions():
 # ---- ties
 
 
-@pytest.mark.slow
 def test_sorting_by_one_column_keeps_the_order_of_ties():
     """Otherwise numpy sorts them as the processor's instructions do. Several columns are always sorted stably."""
     result = []

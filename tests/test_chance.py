@@ -140,7 +140,7 @@ def test_the_report_begins_with_it_and_the_terminal_ends_with_it(tmp_path):
     write_table("chance", rows, root / "tables" / "chance.parquet")
     page, description = write_report(root).read_text(), describe_outcome(rows[0])
     at = page.index(str(escape(description[1:])))  # its first letter is a capital
-    assert page.index("<h1>") < at < page.index('<p class="lead">') and page.count('class="warning"') == 1
+    assert page.index("<h1>") < at < page.index('<ul class="tiles">') and page.count('class="warning"') == 1
     (warning,) = collect_warnings([root])
     assert mentions(warning, "tiny", description)
 

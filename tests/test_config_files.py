@@ -107,4 +107,4 @@ def test_a_dry_run_of_the_default_study_names_a_repeated_key(tmp_path):
     command = [sys.executable, "-m", "snakemake", "-n", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1
-    assert mentions(done.stdout, "config.yaml", f"line {len(text.splitlines()) + 2}", "prune")
+    assert mentions(done.stderr, "config.yaml", f"line {len(text.splitlines()) + 2}", "prune")

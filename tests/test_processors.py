@@ -1,9 +1,9 @@
 """The same bytes on other processors: an AMD EPYC and an Intel Haswell, which QEMU emulates, against this machine's.
 
 Under user-mode emulation a program sees that processor's CPUID, so that torch, MKL, OpenBLAS, numpy and the C library
-choose their instructions as they would there. Each processor is one process that imports everything once, the true
-models of transformers included, and does a few steps of every job (processors.py); both run side by side.
-Each takes two to four minutes of a core.
+choose their instructions as they would there. Every operation is compared (operations.py), then a few steps of every
+job, on the true models of transformers, with tables and figures (processors.py). Both take some ten minutes of a core
+on each processor.
 """
 
 import json
@@ -11,6 +11,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from reduced import ROOT
@@ -19,7 +21,7 @@ from heuristic_core.common import arithmetic
 
 PROCESSORS = ("EPYC-Rome", "Haswell")
 QEMU, NEEDED = "qemu-x86_64", (7, 2)  # the first that emulates AVX2
-PROGRAM = (sys.executable, str(ROOT / "tests" / "processors.py"))
+OPERATIONS, STEPS = (str(ROOT / "tests" / name) for name in ("operations.py", "processors.py"))
 
 
 def lacking() -> str | None:
@@ -41,29 +43,25 @@ pytestmark = [
 ]
 
 
+def run(folder: Path, *prefix: str, options: Sequence[str] = ()) -> dict[str, str]:
+    """Return digests by the name of the result, from one processor. prefix: the emulator's command, if any."""
+    done = subprocess.run([*prefix, sys.executable, OPERATIONS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    steps = [*prefix, sys.executable, STEPS, folder / "steps.json", *options]
+    done_steps = subprocess.run(steps, capture_output=True, text=True)
+    assert done_steps.returncode == 0, done_steps.stderr
+    case = json.loads((folder / "steps.json").read_text())
+    print(*prefix[2:], "seconds of CPU:", {part: round(value) for part, value in case["seconds"].items()})
+    return case["digests"] | {f"operation {name}": value for name, value in json.loads(done.stdout)["digests"].items()}
+
+
 @pytest.fixture(scope="module")
-def digests(tmp_path_factory):
-    """By processor, digests by the name of the result; this machine is called "here"."""
-    folder = tmp_path_factory.mktemp("processors")
-    commands = {"here": PROGRAM} | {name: (QEMU, "-cpu", name, *PROGRAM) for name in PROCESSORS}
-    running = {
-        name: subprocess.Popen([*command, folder / name], stderr=(folder / f"{name}.log").open("w"), text=True)
-        for name, command in commands.items()
-    }
-    try:
-        for name, process in running.items():
-            assert process.wait() == 0, (folder / f"{name}.log").read_text()
-    finally:
-        for process in running.values():
-            process.kill()
-    result = {name: json.loads((folder / name).read_text()) for name in commands}
-    for name, case in result.items():
-        print(f"{name}, seconds of CPU:", {part: round(value) for part, value in case["seconds"].items()})
-    return {name: case["digests"] for name, case in result.items()}
+def here(tmp_path_factory):
+    return run(tmp_path_factory.mktemp("here"))
 
 
 @pytest.mark.parametrize("processor", PROCESSORS)
-def test_another_processor_gives_the_same_bytes(processor, digests):
-    here, there = digests["here"], digests[processor]
+def test_another_processor_gives_the_same_bytes(processor, here, tmp_path):
+    there = run(tmp_path, QEMU, "-cpu", processor, options=["--emulated"])
     assert len(here) > 300 and here.keys() == there.keys()
     assert [name for name, digest in here.items() if there[name] != digest] == []

@@ -89,7 +89,7 @@ def _choose_subnetworks(cell: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     profiles = ood.groupby([*keys, "part"])["accuracy"].mean()
     spread = (profiles - profiles.groupby(["ft_seed", "part"]).transform("mean")).groupby(keys).std(ddof=0)
     choices = []
-    for ft_seed, rows in scores.dropna(subset="accuracy").sort_values(keys).groupby("ft_seed"):
+    for ft_seed, rows in scores.dropna(subset="accuracy").sort_values(keys, kind="stable").groupby("ft_seed"):
         score = rows.set_index("seed")["accuracy"].astype(float)
         chosen = {HIGHEST: score.idxmax()}
         if len(rest := score.drop(chosen[HIGHEST])):

@@ -92,7 +92,7 @@ def _core(tables: Mapping[str, pd.DataFrame], context: Context) -> list[Tile]:
     tiles = []
     if "core_null" in tables:
         sizes = tables["core_null"]
-        sizes = sizes[sizes["set"] == CORE_SET].sort_values("ft_seed")
+        sizes = sizes[sizes["set"] == CORE_SET].sort_values("ft_seed", kind="stable")
         if not sizes.empty:
             chance = " and ".join(dict.fromkeys(format_number(value, 1) for value in sizes["expected"]))
             number = sizes["n"].iloc[0]
@@ -120,7 +120,7 @@ def _shares_lost(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     rows = ablations[(ablations["group"] == J) & ablations["subset"].isna() & ablations["family"].isna()]
     rows = rows[rows["kind"] == rows["kind"].iloc[:1].squeeze()] if len(rows) else rows
     full = rows[rows["ablation"] == "none"].set_index("ft_seed")["accuracy"].astype(float)
-    rows = rows[rows["ablation"] == rows["ft_seed"].map(names)].sort_values("ft_seed")
+    rows = rows[rows["ablation"] == rows["ft_seed"].map(names)].sort_values("ft_seed", kind="stable")
     total = rows["ft_seed"].map(full)
     shares = pd.DataFrame(
         {"share": -rows["change"] / total, "low": -rows["change_high"] / total, "high": -rows["change_low"] / total}
