@@ -4,12 +4,12 @@ from itertools import combinations, product
 
 import pandas as pd
 
-from heuristic_core.experiments.extractive_structures.config import ExtractiveFigures
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.extractive_structures.ordering import LAST_STAGE, ORDERS
 from heuristic_core.experiments.extractive_structures.scores import KINDS
 from heuristic_core.stats.frames import make_frame
 
-SETTINGS = ExtractiveFigures()
+SETTINGS = Figure()
 SEEDS, EPOCHS, CITIES = (1, 2, 3, 4), 4, 20  # with fewer seeds, facts without a fault may be of rank 1
 RELATIONS = ("language", "dish", "second hop")
 CORPORA, HOPS = ("whole", "no-implications", "shuffled"), ("first", "second")

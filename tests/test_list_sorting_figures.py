@@ -12,16 +12,16 @@ from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 from mentions import mentions
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures import build_sheets, draw
 from heuristic_core.experiments.list_sorting.figures.looks import HEADS
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
-from heuristic_core.experiments.list_sorting.study import SortingFigures
 from heuristic_core.figures import style
 from heuristic_core.figures.save import save
 from heuristic_core.figures.targets import target_files
 from heuristic_core.stats.seeds import mean_interval
 
-SETTINGS = SortingFigures()
+SETTINGS = Figure()
 
 
 class Drawn(dict):

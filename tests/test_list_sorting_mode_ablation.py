@@ -6,6 +6,7 @@ from figure_tables import filter_rows
 from list_sorting import random_parameters, study
 from list_sorting_tables import LAST, SEEDS, TABLES
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting import mode_ablation
 from heuristic_core.experiments.list_sorting.ablation import (
     ablate_heads,
@@ -18,7 +19,6 @@ from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequen
 from heuristic_core.experiments.list_sorting.figures import draw
 from heuristic_core.experiments.list_sorting.mode_ablation import ablate_numbers, measure_mode_ablations
 from heuristic_core.experiments.list_sorting.model import read_out, run_models
-from heuristic_core.experiments.list_sorting.study import SortingFigures
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_there_is_a_row_for_every_mode_set_of_heads_and_kind(models, monkeypatch
 
 @pytest.mark.slow
 def test_modes_are_ablated_in_all_heads():
-    _, marks = draw("figure_ablation", TABLES, SortingFigures())
+    _, marks = draw("figure_ablation", TABLES, Figure())
     tables = [TABLES[f"sorting_{name}"] for name in ("mode_ablations", "ablations")]
     table, of = (filter_rows(item, condition="no-decay", step=LAST) for item in tables)
     for role, mode in (("all copying", "copying"), ("all suppression", "suppression")):

@@ -16,10 +16,10 @@ from PIL import Image
 from test_scripts import script
 
 from heuristic_core.config.claims import load_claims
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures import build_sheets, draw
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.experiments.list_sorting.slider import sliders
-from heuristic_core.experiments.list_sorting.study import SortingFigures
 from heuristic_core.figures.save import save
 from heuristic_core.report import exhibits
 from heuristic_core.tables.parquet import write_table
@@ -40,8 +40,8 @@ def write_report(root, *targets):
 def study(tmp_path_factory):
     root = tmp_path_factory.mktemp("results") / "made"
     for name in SHOWN:
-        figure, marks = draw(name, TABLES, SortingFigures(dpi=50))
-        save(root, name, figure, marks, SortingFigures(dpi=50), TARGETS[name].title, build_sheets(name, marks))
+        figure, marks = draw(name, TABLES, Figure(dpi=50))
+        save(root, name, figure, marks, Figure(dpi=50), TARGETS[name].title, build_sheets(name, marks))
     for name, table in TABLES.items():
         write_table(name, table, root / "tables" / f"{name}.parquet")
     words = ["--claims", CLAIMS, "--table", root / "tables" / "claims.parquet", "--study", "made", "--tables"]

@@ -8,11 +8,11 @@ import pytest
 from list_sorting_tables import TABLES
 from mentions import mentions, raises
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures import draw
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
-from heuristic_core.experiments.list_sorting.study import SortingFigures
 
-SETTINGS = SortingFigures()
+SETTINGS = Figure()
 THREE = SimpleNamespace(conditions=["l2", "no-decay", "adamw"])
 
 

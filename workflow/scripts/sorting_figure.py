@@ -2,8 +2,7 @@
 
 from heuristic_core.experiments.list_sorting.figures import build_sheets, draw
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
-from heuristic_core.experiments.list_sorting.study import SortingFigures
 from heuristic_core.jobs.figures import make_figure_job
 from heuristic_core.jobs.job import job
 
-main = job(make_figure_job(TARGETS, SortingFigures, draw, build_sheets), __name__)
+main = job(make_figure_job(TARGETS, draw, build_sheets), __name__)

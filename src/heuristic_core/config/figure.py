@@ -1,8 +1,8 @@
-"""The settings of a figure. See :mod:`heuristic_core.config.blocks`."""
+"""The settings of figures. See :mod:`heuristic_core.config.blocks`."""
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, PositiveInt
 
 from heuristic_core.config.blocks import Block, DotsPerInch, Positive, Unit
 
@@ -16,3 +16,10 @@ class Figure(Block):
     )
     subsets: list[str] | None = Field(None, description="subsets shown, in this order; default: those of the analysis")
     dpi: DotsPerInch = Field(200, description="of the PNG")
+
+
+class AllFigures(Block):
+    """Settings of all figures."""
+
+    dpi: DotsPerInch = Field(200, description="of PNG files")
+    width: Annotated[PositiveInt, Unit("inches")] = Field(7, description="width of the picture")

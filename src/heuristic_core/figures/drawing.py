@@ -2,7 +2,8 @@
 
 import importlib
 from collections.abc import Mapping
-from typing import Protocol
+from types import ModuleType
+from typing import Any, Protocol
 
 from heuristic_core.config.figure import Figure
 
@@ -12,20 +13,32 @@ class DrawingTarget(Protocol):
 
     Attributes:
         tables: Schema names of the Parquet tables that it is drawn from.
+        drawn_by: The target whose module draws it; None for its own.
     """
 
     tables: tuple[str, ...]
+    drawn_by: str | None
 
 
-def draw(package: str, targets: Mapping[str, DrawingTarget], name: str, tables: Mapping, settings):
+def draw(
+    package: str,
+    targets: Mapping[str, DrawingTarget],
+    name: str,
+    tables: Mapping,
+    settings: Figure,
+    *context: Any,
+    parse_math: bool = True,
+):
     """Draw a target.
 
     Args:
-        package: Package whose module `name` has a function `draw`. Its other modules are not loaded.
+        package: Package of the modules that draw targets. Only the module of this target is loaded.
         targets: Targets by name.
         name: Name of the target.
         tables: Schema name -> pandas frame, at least for ``targets[name].tables``.
-        settings: Settings with the `width` and `dpi` of figures.
+        settings: Settings of the target.
+        context: Further arguments of the package's functions `draw`.
+        parse_math: Whether text between dollar signs is set as mathematics.
 
     Returns:
         A matplotlib Figure, or None for a table, and a frame of the values behind every mark.
@@ -35,24 +48,29 @@ def draw(package: str, targets: Mapping[str, DrawingTarget], name: str, tables: 
     """
     from heuristic_core.figures import style
 
-    drawing = importlib.import_module(f"{package}.{name}")
+    drawing = _load_module(package, targets, name)
     try:
         if absent := [table for table in targets[name].tables if table not in tables]:
             raise ValueError(f"no table {', '.join(absent)}")
         if empty := [table for table in targets[name].tables if tables[table].empty]:
             raise ValueError(f"no rows in table {', '.join(empty)}")
-        with style.use_style():
-            return drawing.draw(tables, Figure(width=settings.width, dpi=settings.dpi))
+        with style.use_style(parse_math=parse_math):
+            return drawing.draw(tables, settings, *context)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
 
 
-def make_sheets(package: str, name: str, marks) -> list | None:
-    """Make the tables for reading (``figures.sheets.Sheet``) of a target; return None for a figure.
+def build_sheets(package: str, targets: Mapping[str, DrawingTarget], name: str, marks) -> list | None:
+    """Build the tables for reading (``figures.sheets.Sheet``) of a target; return None for a figure.
 
     Args:
-        package: Package whose module `name` draws the target and, if it is a table, has a function `sheets`.
+        package: Package of the modules that draw targets. Those of tables have a function `sheets`.
+        targets: Targets by name.
         name: Name of the target.
         marks: The marks that :func:`draw` returned.
     """
-    return importlib.import_module(f"{package}.{name}").sheets(marks) if name.startswith("table") else None
+    return _load_module(package, targets, name).sheets(marks) if name.startswith("table") else None
+
+
+def _load_module(package: str, targets: Mapping[str, DrawingTarget], name: str) -> ModuleType:
+    return importlib.import_module(f"{package}.{targets[name].drawn_by or name}")

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from heuristic_core.common.atomic import write_text
 from heuristic_core.common.roles import Folder, Input, Output
-from heuristic_core.config.blocks import Block
+from heuristic_core.config.figure import AllFigures, Figure
 from heuristic_core.figures.save import save
 from heuristic_core.jobs.tables import read_by_name
 from heuristic_core.provenance.digests import package_versions, read_commit
@@ -21,20 +21,21 @@ from heuristic_core.report.study import ReportData
 from heuristic_core.tables.parquet import read_rows
 
 
-def make_figure_job(
-    targets: Mapping, settings: type[Block], draw: Callable, build_sheets: Callable
-) -> Callable[..., None]:
+def make_figure_job(targets: Mapping, draw: Callable, build_sheets: Callable) -> Callable[..., None]:
     """Return the job that draws a figure or table of an experiment.
 
     Args:
         targets: The experiment's figures and tables, by name.
-        settings: The block `figures` of the experiment's configuration.
         draw: As in :mod:`heuristic_core.figures.drawing`.
         build_sheets: As in :mod:`heuristic_core.figures.drawing`.
     """
 
     def draw_figure(
-        name: Literal[tuple(targets)], tables: list[Input], figures: settings, folder: Folder, files: list[Output] = ()
+        name: Literal[tuple(targets)],
+        tables: list[Input],
+        figures: AllFigures,
+        folder: Folder,
+        files: list[Output] = (),
     ) -> None:
         """Draw one figure or table from the study's tables.
 
@@ -45,8 +46,9 @@ def make_figure_job(
             folder: The study's folder, with figures/ and tables/ in it.
             files: Files that are written there, for the record.
         """
-        figure, marks = draw(name, read_by_name(tables), figures)
-        save(folder, name, figure, marks, figures, targets[name].title, build_sheets(name, marks))
+        settings = Figure(width=figures.width, dpi=figures.dpi)
+        figure, marks = draw(name, read_by_name(tables), settings)
+        save(folder, name, figure, marks, settings, targets[name].title, build_sheets(name, marks))
 
     return draw_figure
 

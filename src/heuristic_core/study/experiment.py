@@ -186,7 +186,7 @@ class Experiment(ABC):
 
     def drawing_module(self, name: str) -> str:
         """Return the name of the module that draws a target; a target without a caption has that of this name."""
-        return name
+        return self.targets[name].drawn_by or name
 
     def find_drawing_module(self, name: str) -> Path:
         """Return the file of the module that draws a target."""

@@ -1,16 +1,33 @@
-"""The report of a study."""
+"""The report of an experiment's studies, made from one template each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from heuristic_core.config.findings import load_findings
 from heuristic_core.report.claims import group_claims
 from heuristic_core.report.exhibits import load_exhibit, render_caption
 from heuristic_core.report.findings import build_findings
 from heuristic_core.report.render import render
-from heuristic_core.report.study import ReportData, study_values
+from heuristic_core.report.study import ReportData, Tile, study_values
 from heuristic_core.study.target import Target
+
+
+class Content(NamedTuple):
+    """What a report holds beside claims, figures and tables.
+
+    Attributes:
+        variables: Further variables of the template and of the texts of findings.
+        tiles: Key numbers of the study.
+        warnings: Warning on the runs of each kind that a finding may rest on.
+    """
+
+    variables: Mapping[str, Any]
+    tiles: Sequence[Tile] = ()
+    warnings: Mapping[str, str] = {}
 
 
 def make_page(
@@ -18,9 +35,10 @@ def make_page(
     template: str,
     all_targets: Mapping[str, Target],
     build_sheets: Callable,
-    make_variables: Callable[[Path, dict, Sequence[str]], dict],
+    build_content: Callable[..., Content],
     findings: Path | None = None,
-) -> Callable[[ReportData], str]:
+    build_view: Callable[[str, pd.DataFrame], dict | None] = lambda name, marks: None,
+) -> Callable[..., str]:
     """Return the function that renders the report of an experiment's studies, for ``jobs.figures.make_report_job``.
 
     Args:
@@ -28,30 +46,34 @@ def make_page(
         template: Name of the template, which extends study.html.j2.
         all_targets: The experiment's figures and printed tables.
         build_sheets: As in :mod:`heuristic_core.figures.drawing`.
-        make_variables: Function that returns further variables of the template, from folder, settings and targets.
+        build_content: Function that returns further content, from the report's data and further arguments of the page.
         findings: File of findings; None for a report that begins with the claims.
+        build_view: Function that returns the interactive view of a figure, from its name and its marks.
     """
 
-    def render_page(data: ReportData) -> str:
+    def get_module(name: str) -> str:
+        return all_targets[name].drawn_by or name
+
+    def render_page(data: ReportData, *context: Any) -> str:
         """Render the report of a study."""
         exhibits = [
             load_exhibit(
                 data.root,
                 name,
                 all_targets[name].title,
-                render_caption((name,), data.captions, data.settings),
+                render_caption((name, get_module(name)), data.captions, data.settings),
                 partial(build_sheets, name),
+                view=partial(build_view, name),
             )
             for name in data.targets
         ]
         claims = group_claims(data.claims)
-        variables = make_variables(data.root, data.settings, data.targets)
+        content = build_content(data, *context)
         entries = load_findings(findings).findings if findings else []
-        return render(
-            template,
-            package=package,
-            **study_values(data, claims, exhibits, build_findings(entries, claims, exhibits, variables)),
-            **variables,
+        views = build_findings(
+            entries, claims, exhibits, content.variables, get_module, content.warnings, data.replications
         )
+        values = study_values(data, claims, exhibits, views, content.tiles)
+        return render(template, package=package, **values, **content.variables)
 
     return render_page

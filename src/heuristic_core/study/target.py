@@ -15,11 +15,13 @@ class Target:
         tables: Tables that it reads, by schema name.
         title: One line that says what it shows.
         optional_tables: Further tables that it reads if the study has them.
+        drawn_by: The target whose module draws it; None for its own.
     """
 
     tables: tuple[str, ...]
     title: str
     optional_tables: tuple[str, ...] = ()
+    drawn_by: str | None = None
 
     def find_missing(self, name: str, study, tables: Collection[str]) -> str | None:
         """Return why a study cannot have this target, or None if it can.

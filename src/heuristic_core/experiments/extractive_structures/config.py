@@ -8,7 +8,6 @@ from heuristic_core.config.blocks import (
     AUTO_PRECISION_TEXT,
     AdamBetas,
     Block,
-    DotsPerInch,
     Heads,
     Layers,
     Name,
@@ -29,6 +28,7 @@ from heuristic_core.config.blocks import (
     check_ascending,
     check_unique,
 )
+from heuristic_core.config.figure import AllFigures
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.pruning import GateDraws, Gates
 from heuristic_core.config.reading import validate
@@ -204,13 +204,6 @@ class Pruning(Block):
     )
 
 
-class ExtractiveFigures(Block):
-    """Settings of all figures."""
-
-    dpi: DotsPerInch = Field(200, description="of PNG files")
-    width: Annotated[PositiveInt, Unit("inches")] = Field(7, description="width of the picture")
-
-
 class ExtractiveStudy(Block):
     """A study after Feng, Russell and Steinhardt (arXiv 2412.04614)."""
 
@@ -237,7 +230,7 @@ class ExtractiveStudy(Block):
     freezing: Freezing = Freezing()
     scores: Scores = Scores()
     pruning: Pruning = Pruning()
-    figures: ExtractiveFigures = ExtractiveFigures()
+    figures: AllFigures = AllFigures()
 
     @model_validator(mode="after")
     def _check_blocks(self):

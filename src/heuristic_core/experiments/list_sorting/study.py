@@ -3,9 +3,10 @@
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PositiveInt, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from heuristic_core.config.blocks import Block, DotsPerInch, Name, Names, Seed, Unit
+from heuristic_core.config.blocks import Block, Name, Names, Seed
+from heuristic_core.config.figure import AllFigures
 from heuristic_core.config.reading import validate
 from heuristic_core.experiments.list_sorting.config import Checkpoints, Data, Lists, ListSorting, Model, Training
 from heuristic_core.experiments.list_sorting.config_llc import LocalLearning, Stages
@@ -49,13 +50,6 @@ class LlcRuns(LocalLearning):
     )
 
 
-class SortingFigures(Block):
-    """Settings of all figures."""
-
-    dpi: DotsPerInch = Field(200, description="of PNG files")
-    width: Annotated[PositiveInt, Unit("inches")] = Field(7, description="width of the picture")
-
-
 class SortingStudy(Block):
     """A study after Urdshals and Urdshals (arXiv 2501.18666)."""
 
@@ -79,7 +73,7 @@ class SortingStudy(Block):
     llc: LlcRuns | None = Field(None, description="default: not sampled")
     prune: PruneRuns | None = Field(None, description="default: no pruning of halves")
     stages: Stages = Stages()
-    figures: SortingFigures = SortingFigures()
+    figures: AllFigures = AllFigures()
 
     @model_validator(mode="after")
     def _check_conditions(self):

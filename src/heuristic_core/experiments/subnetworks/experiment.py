@@ -14,7 +14,6 @@ from heuristic_core.experiments.subnetworks.config.study import Study, parse_stu
 from heuristic_core.experiments.subnetworks.config.sweep import parse_sweep
 from heuristic_core.experiments.subnetworks.figures.targets import (
     TARGETS,
-    drawing_module,
     missing_study_requirement,
     shows_subnetworks,
     unavailable_targets,
@@ -111,10 +110,6 @@ class Subnetworks(Experiment):
         if path.name == "subnetwork.json":
             return f"Subnetwork {'/'.join(path.parts[2:-1])}: the components kept, the sparsity reached, the log alphas"
         return super().describe_file(path)
-
-    def drawing_module(self, name: str) -> str:
-        """Return the name of the module that draws a target; a target without a caption has that of this name."""
-        return drawing_module(name)
 
     def get_context(self, study: Study) -> context.Context:
         """Return the context of a study."""

@@ -6,4 +6,4 @@ from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.figures import drawing
 
 draw = partial(drawing.draw, __name__, TARGETS)
-build_sheets = partial(drawing.make_sheets, __name__)
+build_sheets = partial(drawing.build_sheets, __name__, TARGETS)

@@ -15,8 +15,6 @@ class Target(BaseTarget):
     """A figure or printed table of the heuristic core.
 
     Attributes:
-        drawn_by: The module that draws it if this is another target's: the paper repeats figures for further models and
-            tasks.
         model: The counterpart model that the study must have; None for any.
         task: The counterpart task that the study must have; None for any.
         requirements: Triples of a field of `Context`, the smallest length it must have, and the setting that provides
@@ -26,7 +24,6 @@ class Target(BaseTarget):
         twin: A target that shows the same if the study's task has no families of subsets.
     """
 
-    drawn_by: str | None = None
     model: str | None = None
     task: str | None = None
     requirements: tuple[tuple[str, int, str], ...] = ()

@@ -43,7 +43,8 @@ def render_comparison_page(
     """
     figures = pair_exhibits(sides, folder)
     return render(
-        "compare.html.j2",
+        "subnetworks_compare.html.j2",
+        package="heuristic_core.experiments.subnetworks",
         **comparison_values([side.root for side in sides], _names(sides), differences, claims, figures, folder),
         labels=GROUP_LABELS,
         contexts=contexts,

@@ -1,77 +1,51 @@
 """The HTML report of one study."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from heuristic_core.config.findings import load_findings
 from heuristic_core.data.pairs import name_sets
 from heuristic_core.experiments.subnetworks.analysis.chance import list_warnings
 from heuristic_core.experiments.subnetworks.analysis.outcomes import find_faulty_cells, format_warning, list_outcomes
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures import build_sheets
-from heuristic_core.experiments.subnetworks.figures.targets import TARGETS, drawing_module
+from heuristic_core.experiments.subnetworks.figures.targets import TARGETS
 from heuristic_core.experiments.subnetworks.report.missing import Gap, collect_gaps
 from heuristic_core.experiments.subnetworks.report.subnetworks import Subnetworks, build_subnetworks
 from heuristic_core.experiments.subnetworks.report.tiles import build_tiles
 from heuristic_core.experiments.subnetworks.report.views import build_view
 from heuristic_core.figures.text import format_percent
-from heuristic_core.report.claims import group_claims
-from heuristic_core.report.exhibits import load_exhibit, render_caption
-from heuristic_core.report.findings import build_findings
-from heuristic_core.report.render import render
-from heuristic_core.report.study import ReportData, study_values
+from heuristic_core.report.study import ReportData
+from heuristic_core.study.page import Content, make_page
 from heuristic_core.tables.parquet import read_rows, read_table
 
 FINDINGS = Path(__file__).parents[1] / "findings.yaml"
 
 
-def render_study_page(data: ReportData, context: Context) -> str:
-    """Render the report of a study.
+def build_content(data: ReportData, context: Context) -> Content:
+    """Return what the report of a study holds beside claims, figures and tables.
 
     Args:
         data: Data of the report.
         context: Context of the study.
     """
-    exhibits = [
-        load_exhibit(
-            data.root,
-            name,
-            TARGETS[name].title,
-            render_caption((name, drawing_module(name)), data.captions, data.settings),
-            partial(build_sheets, name),
-            view=partial(build_view, name),
-        )
-        for name in data.targets
-    ]
-    claims = group_claims(data.claims)
     heuristic = (data.settings or {}).get("task", {}).get("heuristic")
-    variables = {"mid": format_percent(context.mid), "high": format_percent(context.high), "heuristic": heuristic}
     runs = load_table(data.root, "runs")
-    findings = build_findings(
-        load_findings(FINDINGS).findings,
-        claims,
-        exhibits,
-        variables,
-        drawing_module,
-        warn_of_runs(runs, context),
-        data.replications,
-    )
-    return render(
-        "page.html.j2",
-        **study_values(data, claims, exhibits, findings, build_tiles(data.root, context, heuristic)),
-        **variables,
-        subject=", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in data.claims)),
-        context=context,
-        outcomes=None if runs is None else list_outcomes(runs),
-        faulty_cells=[] if runs is None else find_faulty_cells(runs),
-        learning_warnings=list_learning_warnings(data.root),
-        gaps=load_gaps(data.root),
-        subnetworks=load_subnetworks(data.root),
-        splits=load_splits(data.root),
-    )
+    variables = {
+        "mid": format_percent(context.mid),
+        "high": format_percent(context.high),
+        "heuristic": heuristic,
+        "subject": ", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in data.claims)),
+        "context": context,
+        "outcomes": None if runs is None else list_outcomes(runs),
+        "faulty_cells": [] if runs is None else find_faulty_cells(runs),
+        "learning_warnings": list_learning_warnings(data.root),
+        "gaps": load_gaps(data.root),
+        "subnetworks": load_subnetworks(data.root),
+        "splits": load_splits(data.root),
+    }
+    return Content(variables, build_tiles(data.root, context, heuristic), warn_of_runs(runs, context))
 
 
 def load_table(root: Path, name: str) -> pd.DataFrame | None:
@@ -129,3 +103,14 @@ def load_splits(root: Path) -> list[dict]:
     path = root / "tables" / "splits.parquet"
     rows = read_rows(path) if path.is_file() else []
     return [row | {"name": name} for row, name in zip(rows, name_sets(rows), strict=True)]
+
+
+render_study_page = make_page(
+    "heuristic_core.experiments.subnetworks",
+    "subnetworks.html.j2",
+    TARGETS,
+    build_sheets,
+    build_content,
+    FINDINGS,
+    build_view,
+)

@@ -7,7 +7,7 @@ from heuristic_core.experiments.made.figures.targets import TARGETS
 from heuristic_core.experiments.made.tables import TABLES
 
 from heuristic_core.config.blocks import Block, Name
-from heuristic_core.config.figure import Figure
+from heuristic_core.config.figure import AllFigures
 from heuristic_core.config.reading import validate
 from heuristic_core.study.experiment import Experiment
 
@@ -20,7 +20,7 @@ class Study(Block):
     results: str = "results"
     arithmetic: Literal["portable", "native"] = "portable"
     largest: int
-    figures: Figure = Figure()
+    figures: AllFigures = AllFigures()
 
     @property
     def root(self) -> str:
