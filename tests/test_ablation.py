@@ -9,7 +9,6 @@ import torch
 from conftest import make_encoded
 from mentions import raises
 
-from heuristic_core.common.errors import InputError
 from heuristic_core.interventions.evaluate import all_logits, draw_donors, subnetwork_logits
 from heuristic_core.models.ablation import (
     Ablation,
@@ -141,7 +140,7 @@ def test_donors_are_training_pairs_that_seed_and_draw_name():
 
 
 def test_resample_ablation_needs_a_donor_for_each_pair(fused, pairs):
-    with raises(InputError, len(pairs), 3):
+    with raises(ValueError, len(pairs), 3):
         DonorActivations(fused, pairs, PairTensors(make_encoded(3)))
 
 

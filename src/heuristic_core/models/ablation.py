@@ -104,14 +104,14 @@ class DonorActivations:
     first tokens and last tokens correspond. Donors run unablated.
 
     Raises:
-        InputError: The number of donors differs from the number of pairs.
+        ValueError: The number of donors differs from the number of pairs.
     """
 
     all_positions = True
 
     def __init__(self, model: Model, pairs: PairTensors, donors: PairTensors):
         if len(donors) != len(pairs):
-            raise InputError(f"this ablation needs one donor per pair: {len(pairs)} pairs, {len(donors)} donors")
+            raise ValueError(f"this ablation needs one donor per pair: {len(pairs)} pairs, {len(donors)} donors")
         self._model, self._pairs, self._donors = model, pairs, donors
 
     def for_batch(self, batch: Batch) -> Activations:

@@ -32,7 +32,7 @@ def close_heads(model, heads: Collection[tuple[int, int]]) -> None:
         )
     count = model.config.num_attention_heads
     if unknown := [f"{layer}.{head}" for layer, head in heads if not (0 <= layer < len(outputs) and 0 <= head < count)]:
-        raise InputError(f"unknown head {unknown[0]}: the model has {len(outputs)} layers of {count} heads")
+        raise InputError(f"lesion: unknown head {unknown[0]}: the model has {len(outputs)} layers of {count} heads")
     size = input_width(outputs[0]) // count
     for number, output in enumerate(outputs):
         closed = torch.zeros_like(output.weight, dtype=torch.bool)

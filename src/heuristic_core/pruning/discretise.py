@@ -62,7 +62,7 @@ def discretise(
     if settings.discretise == "exact":
         if (count := kept_count(len(grid), sparsity)) > (left := len(grid) - len(closed)):
             raise InputError(
-                f"a subnetwork at sparsity {sparsity:g} keeps {count} components, but only {left} of {len(grid)} are "
+                f"sparsity {sparsity:g}: a subnetwork keeps {count} components, but only {left} of {len(grid)} are "
                 f"left, as {len(closed)} are closed; close fewer or raise the sparsity"
             )
         return KeptComponents(keep_largest(log_alpha, kept_count(len(grid), sparsity)), None, "exact")

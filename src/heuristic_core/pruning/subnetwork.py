@@ -61,9 +61,10 @@ class Subnetwork:
             InputError: The subnetwork belongs to a model with another `grid`.
         """
         if grid != self.grid:
+            cell = f"step {self.identity.step}, sparsity {self.identity.sparsity:g}, seed {self.identity.seed}"
             raise InputError(
-                f"the subnetwork is for a model of {self.layers} layers with {self.heads} heads, "
-                f"but this model has {grid.layers} layers with {grid.heads} heads"
+                f"subnetwork at {cell}: made for {self.layers} layers with {self.heads} heads, but this model has "
+                f"{grid.layers} layers with {grid.heads} heads"
             )
         return [i for i, keep in enumerate(self.mask) if not keep]
 

@@ -206,7 +206,7 @@ class Experiment(ABC):
 
     def list_report_tables(self, study: Study) -> list[str]:
         """Return the tables that the report reads, besides those of its figures."""
-        return []
+        return [name for name in self.list_tables(study) if self.tables[name].reported]
 
     def list_warnings(self, root: str) -> list[str]:
         """Return warnings about the study with results in `root`, for the end of a run."""

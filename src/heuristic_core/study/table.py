@@ -18,12 +18,14 @@ class Table(NamedTuple):
         parts: Pattern of the files that it is joined from, below the folder :attr:`Layout.parts`, with wildcards as
             :meth:`Experiment.list_wildcards` returns them; None if a rule makes all of it.
         exists: Returns whether a study has the table.
+        reported: Whether the report reads it, besides the tables of its figures.
         archived: Whether archives of studies contain it, as all tables that figures, claims or the report read.
     """
 
     columns: Columns
     parts: str | None = None
     exists: Callable[[Any], bool] = lambda study: True
+    reported: bool = False
     archived: bool = True
 
 

@@ -104,18 +104,18 @@ rule chance:
 LEARNED = f"{LAYOUT.run}/.learned"
 
 
-rule learned:
+rule require_learning:
     input:
         **CHANCE_INPUTS,
     output:
         learned=LEARNED,
     log:
-        LAYOUT.log("learned/ft{ft_seed}"),
+        LAYOUT.log("require_learning/ft{ft_seed}"),
     group:
-        "learned_ft{ft_seed}"  # a group has one partition, and this job needs no GPU
+        "require_learning_ft{ft_seed}"  # a group has one partition, and this job needs no GPU
     params:
         command=job(
-            "learned",
+            "require_learning",
             has_record=False,
             analysis=format_block(STUDY.analysis, {"subsets", "class_rule", "despite_chance"}),
         )["command"],

@@ -28,8 +28,6 @@ from heuristic_core.report.results import Results
 from heuristic_core.report.sides import Comparison
 from heuristic_core.study.experiment import Experiment
 
-REPORT_TABLES = ("splits", "runs", "chance", "components", "accuracy", "group_accuracy")
-REPORT_TABLES += ("summary", "core_null", "core", "ablations")  # of its key numbers
 SETTING_KEYS = {f"context.{field}": key for field, key in context.KEYS.items()}
 
 
@@ -141,10 +139,6 @@ class Subnetworks(Experiment):
     def report_settings(self, study: Study) -> dict[str, str]:
         """Return the settings of the job that writes the report, besides those of every experiment."""
         return {"context": format_block(self.get_context(study))}
-
-    def list_report_tables(self, study: Study) -> list[str]:
-        """Return the tables that the report reads, besides those of its figures."""
-        return [name for name in REPORT_TABLES if name in self.list_tables(study)]
 
     def list_warnings(self, root: str) -> list[str]:
         """Return warnings of missing, omitted or truncated data, and of failures in fine-tuning and pruning."""

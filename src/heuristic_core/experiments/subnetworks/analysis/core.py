@@ -83,7 +83,8 @@ def _cell_masks(components: pd.DataFrame, step: int, sparsity: float, seeds: tup
     if not in_cell.any():
         names = ", ".join(map(str, seeds))
         raise InputError(
-            f"no subnetworks at step {step}, sparsity {sparsity:g} of pruning seeds {names}: none ran, or all failed"
+            f"table components: no subnetworks at step {step}, sparsity {sparsity:g} of pruning seeds {names}; "
+            "none ran, or all failed (table runs)"
         )
     return components[in_cell].pivot(index="seed", columns="component", values="kept").astype(bool)
 
@@ -147,7 +148,7 @@ def compute_core(components: pd.DataFrame, context: Context) -> pd.DataFrame:
         InputError: If there are no mid, no high, or (in a study with an early cell) no early subnetworks.
     """
     if components.empty:
-        raise InputError("no subnetworks to find shared heads in: all pruning runs of the spread failed")
+        raise InputError("table components is empty: all pruning runs of the spread failed; table runs says why")
     parts = []
     for _, run in components.groupby([*RUN]):
         kept = {name: _cell_masks(run, *cell) for name, cell in list_cells(context).items()}

@@ -135,5 +135,5 @@ def _kept_by_all(masks: Masks, seeds: list[int]) -> np.ndarray:
     """Return whether all mid and high subnetworks of `seeds` keep a head, bool [heads]; InputError without any."""
     selected = [mask for cell in ("mid", "high") for seed, mask in masks[cell].items() if seed in seeds]
     if not selected:
-        raise InputError("there are too few pruning seeds to compare disjoint halves")
+        raise InputError("table components: too few pruning seeds for disjoint halves; set two or more in grid.seeds")
     return np.all(selected, axis=0).ravel()

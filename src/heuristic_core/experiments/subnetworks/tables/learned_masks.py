@@ -20,7 +20,7 @@ MASK_TABLES = {
         "seed_share_low": (REAL, "Wilson's 95 % interval over pruning seeds"),
         "seed_share_high": (REAL, "its upper end"),
         "in_stable_core": (BOOL, "a head that at least `least` seeds keep, as in stable_core"),
-    }, "ft{ft_seed}/core.parquet"),
+    }, "ft{ft_seed}/core.parquet", reported=True),
     "stable_core": Table(RUN | {
         "n": (INT, "mid- and high-sparsity subnetworks of the last checkpoint whose run did not fail"),
         "seeds": (INT, "their pruning seeds; a seed keeps a head that all of its subnetworks keep"),
@@ -48,7 +48,7 @@ MASK_TABLES = {
         "expected_overlap": (REAL, "mean over permutations"),
         "p_fewer": (REAL, "share of permutations with at most this overlap"),
         "permutations": (INT, "draws"),
-    }, "ft{ft_seed}/core_null.parquet"),
+    }, "ft{ft_seed}/core_null.parquet", reported=True),
     "core_seeds": Table(RUN | {
         "set": (STRING, "high, mid or mid+high"),
         "seeds": (INT, "pruning seeds whose subnetworks are compared"),

@@ -42,12 +42,12 @@ TABLES = {
     }, exists=lambda study: bool(study.pretraining)),
     "pretraining_attention": Table(PRETRAINING | COMPONENT | ATTENTION, exists=lambda study: bool(study.pretraining)),
     "accuracy": Table(RUN | STEP | CELL | SUBSET | ACCURACY | INTERVAL | AGAINST_FULL | REASON,
-        "ft{ft_seed}/step{step}/accuracy.parquet"),
+        "ft{ft_seed}/step{step}/accuracy.parquet", reported=True),
     "group_accuracy": Table(RUN | STEP | CELL | {
         "group": (STRING, "id, ood or ood-entailment: the unweighted mean over its analysed subsets; j: J, points, "
                           "-100 to 100; auc: AUC, percent (both: means over families, see family_scores)"),
         "subsets": (INT, "subsets in the mean"),
-    } | ACCURACY | INTERVAL | AGAINST_FULL | REASON, "ft{ft_seed}/step{step}/group_accuracy.parquet"),
+    } | ACCURACY | INTERVAL | AGAINST_FULL | REASON, "ft{ft_seed}/step{step}/group_accuracy.parquet", reported=True),
     "family_scores": Table(RUN | STEP | CELL | {
         "group": (STRING, "j: J, mean accuracy on the family's ood plus its ood-entailment subsets minus 100, points; "
                           "auc: the area under the ROC curve of the two by log odds of entailment, percent"),
@@ -58,7 +58,7 @@ TABLES = {
     "components": Table(RUN | STEP | CELL | ACTUAL_SPARSITY | COMPONENT | {
         "kept": (BOOL, "is in the subnetwork"),
         "log_alpha": (REAL, "at the end of pruning"),
-    }, "ft{ft_seed}/step{step}/components.parquet"),
+    }, "ft{ft_seed}/step{step}/components.parquet", reported=True),
     "runs": Table(RUN | STEP | CELL | ACTUAL_SPARSITY | {
         "rule": (STRING, "what decided the subnetwork: exact (k components), by-hand (a threshold of the "
                          "configuration), or the threshold_rule that chose one; null where the run failed"),
@@ -72,7 +72,7 @@ TABLES = {
         "missed": (BOOL, "the subnetwork or the gates are further from the target sparsity than allowed"),
         "collapsed": (BOOL, "ID accuracy is at chance, though the full model's is not"),
         "reason": (STRING, "why it is missed or collapsed, or why the run failed and values are null; else null"),
-    }, "ft{ft_seed}/step{step}/runs.parquet"),
+    }, "ft{ft_seed}/step{step}/runs.parquet", reported=True),
     # for published subnetworks, whose components are unknown
     "actual_sparsity": Table(RUN | STEP | CELL | ACTUAL_SPARSITY,
         archived=False),
@@ -82,7 +82,7 @@ TABLES = {
         "chance": (REAL, "percent, of the class that does best where it is always given, as each subset counts it"),
         "constant": (STRING, "this class"),
         "outcome": (STRING, "learned, weak (no better than a constant class), at chance, below chance, or unclear"),
-    }, "ft{ft_seed}/chance.parquet"),
+    }, "ft{ft_seed}/chance.parquet", reported=True),
     "lesions": Table(RUN | LESION | REASON,
         "ft{ft_seed}/lesion-{lesion}/heads.parquet", lambda study: bool(study.lesion)),
     "lesion_accuracy": Table(RUN | STEP | LESION | SUBSET_OR_GROUP | ACCURACY | INTERVAL,
@@ -171,7 +171,7 @@ TABLES = {
         "high": (REAL, "its upper end"),
         "pair_half_width": (REAL, "half of the interval over evaluation pairs alone, points, mean over seeds"),
         "left_out": (INT, "pruning runs that failed, collapsed or missed their target, which are left out"),
-    }),
+    }, reported=True),
     "variance": Table(RUN | STEP | {"sparsity": CELL["sparsity"]} | SUBSET | {
         "between_sd": (REAL, "standard deviation (n-1) between pruning seeds, points"),
         "seeds": (INT, "pruning seeds"),
@@ -210,12 +210,12 @@ TABLES = {
         "log_odds_interaction": (REAL, "interaction in log odds, nats"),
         "log_odds_interaction_low": (REAL, "2.5th percentile"),
         "log_odds_interaction_high": (REAL, "97.5th percentile"),
-    }),
+    }, reported=True),
 }  # fmt: skip
 # Roles triple and control-triple, on the half of the pairs that did not choose the heads.
 TABLES["triples"] = TABLES["ablations"]
 TABLES |= {  # with schemas of the library
-    "splits": Table(SCHEMAS["splits"]),
+    "splits": Table(SCHEMAS["splits"], reported=True),
     "prune_trace": Table(SCHEMAS["prune_trace"], "ft{ft_seed}/step{step}/prune_trace.parquet"),
     "finetune_trace": Table(SCHEMAS["finetune_trace"], "ft{ft_seed}/trace.parquet"),
     "attention_maps": Table(SCHEMAS["attention_maps"], "ft{ft_seed}/attention_maps.parquet"),
