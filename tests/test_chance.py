@@ -104,7 +104,7 @@ def run(folder, by_label, right, **analysis):
     write_table("predictions", predictions(("dev", "id", by_label, right)), folder / "full.parquet")
     subsets = [{"name": "dev", "group": "id", "family": None, "merge": ITSELF}]
     (folder / "subsets.json").write_text(json.dumps({"labels": CLASSES, "subsets": subsets}))
-    for name, written in (("chance", "table"), ("learned", "learned")):
+    for name, written in (("chance", "table"), ("require_learning", "learned")):
         files = {"full": "full.parquet", "subsets": "subsets.json", written: name}
         options = [word for option, file in files.items() for word in (f"--{option}", str(folder / file))]
         script(name).main([*options, "--analysis", json.dumps(analysis)])
