@@ -104,8 +104,8 @@ def run(folder, by_label, right, **analysis):
     write_table("predictions", predictions(("dev", "id", by_label, right)), folder / "full.parquet")
     subsets = [{"name": "dev", "group": "id", "family": None, "merge": ITSELF}]
     (folder / "subsets.json").write_text(json.dumps({"labels": CLASSES, "subsets": subsets}))
-    for name, written in (("chance", "table"), ("require_learning", "learned")):
-        files = {"full": "full.parquet", "subsets": "subsets.json", written: name}
+    for name, role, output in (("chance", "table", "chance"), ("require_learning", "learned", "learned")):
+        files = {"full": "full.parquet", "subsets": "subsets.json", role: output}
         options = [word for option, file in files.items() for word in (f"--{option}", str(folder / file))]
         script(name).main([*options, "--analysis", json.dumps(analysis)])
 
