@@ -7,7 +7,7 @@ import pandas as pd
 
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.frames import make_frame
-from heuristic_core.stats.seeds import mean_interval
+from heuristic_core.stats.means import mean_interval
 from heuristic_core.tables.schemas import SCHEMAS
 
 FT_SEEDS, STEPS = (1, 2), (600, 1000, 1400, 2200)

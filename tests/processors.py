@@ -41,7 +41,7 @@ from heuristic_core.figures.targets import target_files
 from heuristic_core.models.components import ComponentGrid, kept_count
 from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.stats.frames import make_frame
-from heuristic_core.stats.seeds import mean_interval
+from heuristic_core.stats.means import mean_interval
 from heuristic_core.tables.parquet import concatenate, read_table, to_matrix, write_table
 
 CONTEXT = Context.from_study(STUDY).model_copy(update={"early": None})

@@ -9,6 +9,7 @@ from mentions import mentions
 from size_curves import GRID, ONE, TWO, cell, curves, sizes, summary
 
 from heuristic_core.experiments.subnetworks.analysis.size_states import classify_sizes
+from heuristic_core.stats.bounds import compute_bounded_interval
 from heuristic_core.tables.parquet import write_table
 from heuristic_core.tables.schemas import get_schema
 
@@ -70,16 +71,15 @@ def test_a_size_at_an_end_of_the_grid_is_a_bound_and_so_is_a_mean_with_it():
 
 def test_the_interval_of_a_size_is_where_the_intervals_of_changes_cross_the_margin():
     """89 at 0.2 and 85 at 0.4, each 1 point off at most: the line crosses 87 at 0.3, or at 0.25 and at 0.35."""
-    rows = list(curves(90.0, {1: {0.2: 89.0, 0.4: 85.0, 0.6: 60.0}, 2: {0.2: 89.0, 0.4: 85.0, 0.6: 60.0}}))
+    seeds, curve = list(range(1, 7)), {0.2: 89.0, 0.4: 85.0, 0.6: 60.0}
+    rows = list(curves(90.0, dict.fromkeys(seeds, curve)))
     for row in rows[1:]:
         change = row["accuracy"] - 90
         row |= {"change": change, "change_low": change - 1, "change_high": change + 1}
-    seed_row, _, mean_row = sizes(rows, [1, 2], ONE).query("order == 'per-seed'").to_dict("records")
+    seed_row, *_, mean_row = sizes(rows, seeds, ONE).query("order == 'per-seed'").to_dict("records")
     assert [seed_row[name] for name in ("effective_size", "low", "high")] == pytest.approx([70, 65, 75])
-    assert np.isnan(mean_row["low"])  # seeds that are equal do not say how much seeds differ
-    rows[-2]["accuracy"], rows[-2]["change"] = 86.0, -4.0
-    mean_row = sizes(rows, [1, 2], ONE).query("order == 'per-seed' and seed.isna()").iloc[0]
-    assert mean_row["low"] < mean_row["effective_size"] - 5 and mean_row["high"] > mean_row["effective_size"] + 5
+    assert (mean_row["low"], mean_row["high"]) == pytest.approx(compute_bounded_interval(*[np.full(6, 70.0)] * 2, 5))
+    assert sizes(rows, seeds[:5], ONE)["low"].isna().iloc[-1]  # five seeds have no interval
 
 
 def test_sizes_that_do_not_differ_differ_less_than_on_the_grid():

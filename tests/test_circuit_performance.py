@@ -60,8 +60,7 @@ def test_by_hand():
     assert (first_seed["cpr"], first_seed["cmd"]) == pytest.approx((77.5, 22.5))
     assert (second_seed["cpr"], second_seed["cmd"]) == pytest.approx((80.0, 50.0))
     assert (mean["cpr"], mean["cmd"], mean["n_seeds"]) == pytest.approx((78.75, 36.25, 2))
-    half = 12.706204736432095 * abs(50 - 22.5) / 2
-    assert (mean["cmd_low"], mean["cmd_high"]) == pytest.approx((0, 36.25 + half))  # a distance is not below 0
+    assert mean["cmd_low"] is None  # two seeds
     assert (mean["full_accuracy"], mean["empty_accuracy"], mean["reason"]) == (90.0, 30.0, None)
 
 
@@ -106,27 +105,27 @@ def test_what_is_undefined_or_missing_is_null_with_its_reason():
     assert select_row(alone)["reason"].startswith("missing: ")
 
 
-def test_equal_seeds_have_no_interval():
-    equal = performance(group_rows(90.0, dict.fromkeys((1, 2), (60.0, 80.0, 90.0))), empty_rows(id=30.0))
-    assert select_row(equal)["cmd"] is not None and select_row(equal)["cmd_low"] is None
-
-
 @pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("generator", range(4))
-@pytest.mark.parametrize("n", [2, 3, 10])
-def test_coverage(n, generator):
-    """Nominal 95 %, at least 90: pruning seeds differ, and share their 400 evaluation pairs with the full model."""
-    rng, seeds, pairs = np.random.default_rng([generator, n]), tuple(range(1, n + 1)), 400
+@pytest.mark.parametrize("n", [6, 10])
+@pytest.mark.parametrize("lucky", [0, 0.15])
+def test_coverage(n, generator, lucky):
+    """Nominal 95 %, at least 90: pruning seeds differ, and share their 400 evaluation pairs with the full model.
+
+    lucky: Share of pruning seeds whose subnetworks are as good as the full model.
+    """
+    rng, seeds, pairs = np.random.default_rng([generator, n, int(100 * lucky)]), tuple(range(1, n + 1)), 400
     means, of_full = np.array([0.55, 0.75, 0.93]), 0.96
     f = (np.array([1 / 3, *means, of_full]) - 1 / 3) / (of_full - 1 / 3)
-    truth, rows, empty = WEIGHTS @ (1 - f), [], []
+    truth, rows, empty = (1 - lucky) * WEIGHTS @ (1 - f) + lucky * WEIGHTS[0] * (1 - f[0]), [], []
     for step in range(DRAWS):
         hard = rng.random(pairs)  # the same pairs are hard for all models
         right = hard < of_full
         by_seed, halves = {}, []
         for seed in seeds:
             ability = np.clip(means + rng.normal(0, [0.06, 0.04, 0.01]), 0, of_full)
+            ability = np.full(3, of_full) if rng.random() < lucky else ability
             # Half of the errors of a subnetwork are on the hardest pairs, half are its own.
             models = [np.where(rng.random(pairs) < 0.5, hard, rng.random(pairs)) < item for item in ability]
             by_seed[seed] = tuple(100 * model.mean() for model in models)

@@ -15,7 +15,7 @@ from heuristic_core.config.reading import ConfigError
 from heuristic_core.experiments.subnetworks.analysis import statistics_accuracy
 from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
 from heuristic_core.stats.estimates import STATISTICS, Estimate, statistic
-from heuristic_core.stats.seeds import mean_interval
+from heuristic_core.stats.means import mean_interval
 from heuristic_core.tables.schemas import SCHEMAS, get_schema
 
 

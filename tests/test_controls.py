@@ -18,6 +18,7 @@ from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.interventions import evaluate
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.stats.frames import make_frame
+from heuristic_core.stats.means import mean_interval, widen
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import as_frame, as_table, write_table
 from heuristic_core.tables.schemas import get_schema
@@ -82,10 +83,9 @@ def row(result, control, subset):
 
 
 def two_way(values, pairs):
-    """Mean and ends: Student's t over seeds, and the half width over pairs, added as squares."""
-    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
-    half = np.hypot(half, pairs)
-    return pytest.approx([np.mean(values), np.mean(values) - half, np.mean(values) + half])
+    """Mean and ends: over seeds, and the half width over pairs, added as squares; equal seeds have none."""
+    mean, low, high = mean_interval(values)
+    return pytest.approx([mean, *widen(mean, low, high, pairs)], nan_ok=True)
 
 
 def test_differences_are_paired_by_pruning_seed(tmp_path):

@@ -14,11 +14,10 @@ from heuristic_core.experiments.subnetworks.analysis.statistics_spread import (
     share_below,
 )
 from heuristic_core.stats.bootstrap import Resamples, degrees_of_freedom, sum_interval, widen_change_interval
-from heuristic_core.stats.bounds import compute_bounded_interval
 from heuristic_core.stats.differences import median_difference_interval
 from heuristic_core.stats.estimates import Estimate
+from heuristic_core.stats.means import mean_interval, widen
 from heuristic_core.stats.randomisation import layer_randomisation_test
-from heuristic_core.stats.seeds import mean_interval
 from heuristic_core.stats.verdicts import combine_seeds, decide_verdict
 
 
@@ -80,8 +79,10 @@ def holds(result, truth):
 
 def estimate_mean(values, pairs):
     """The mean over pruning seeds that share their evaluation pairs, whose interval alone is `pairs` to either side."""
-    ends = compute_bounded_interval(values, values, pairs)
-    return Estimate(np.mean(values), *ends, len(values), "pruning seeds", shared_half_widths=(pairs, pairs))
+    mean, low, high = mean_interval(values)
+    return Estimate(
+        mean, *widen(mean, low, high, pairs), len(values), "pruning seeds", shared_half_widths=(pairs, pairs)
+    )
 
 
 @pytest.mark.slow

@@ -12,8 +12,7 @@ from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments import list_sorting
 from heuristic_core.experiments.list_sorting.claims import judge_claims
 from heuristic_core.stats.estimates import STATISTICS, DoesNotApply, NotComputable
-from heuristic_core.stats.means import mean_end
-from heuristic_core.stats.seeds import mean_interval
+from heuristic_core.stats.means import mean_end, mean_interval
 from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, PERCENT, extreme_mean, mean_over_seeds
 from heuristic_core.tables.schemas import SCHEMAS
 

@@ -19,7 +19,7 @@ from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.figures import style
 from heuristic_core.figures.save import save
 from heuristic_core.figures.targets import target_files
-from heuristic_core.stats.seeds import mean_interval
+from heuristic_core.stats.means import mean_interval
 
 SETTINGS = Figure()
 

@@ -8,8 +8,7 @@ from scipy import stats
 
 from heuristic_core.experiments.list_sorting.statistics_llc import bracket_stage
 from heuristic_core.stats.estimates import NotComputable, TooFewUnits
-from heuristic_core.stats.means import mean_end
-from heuristic_core.stats.seeds import mean_interval
+from heuristic_core.stats.means import mean_end, mean_interval
 from heuristic_core.stats.training_seeds import TAIL_TESTS
 
 MEASURED = (0, 10, 20, 30, 60, LAST)

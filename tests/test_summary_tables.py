@@ -9,7 +9,7 @@ from mentions import mentions, raises
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.figures import condensed, draw, table_effective_size, table_variance
-from heuristic_core.stats.seeds import mean_interval
+from heuristic_core.stats.means import mean_interval
 
 
 def test_table5_is_the_summary_beside_the_full_model(tables, drawn):

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from heuristic_core.figures.lines import draw_lines
 from heuristic_core.figures.roles import Role
-from heuristic_core.stats.seeds import mean_interval
+from heuristic_core.stats.means import mean_interval
 
 MIN_INTERVAL_SEEDS = 3  # for intervals in figures
 SEED_LINE_STYLE, MEAN_LINE_STYLE = (
@@ -25,8 +25,8 @@ def append_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
     Returns:
         Columns `by`, seed, value, low, high, seeds: the rows, then the means with a null seed. A mean is over the
-        seeds with a value, whose number is `seeds`; low and high are its 95 % interval (Student's t), null for fewer
-        than two seeds.
+        seeds with a value, whose number is `seeds`; low and high are its 95 % interval
+        (:func:`heuristic_core.stats.means.mean_interval`), null for fewer than two seeds.
     """
     by = list(by)
     rows = rows[[*by, "seed", "value"]].astype({"seed": "Int64", "value": float})
@@ -42,7 +42,7 @@ def append_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 def drop_few_seeds(points: pd.DataFrame) -> pd.DataFrame:
     """Remove the intervals of fewer than `MIN_INTERVAL_SEEDS` seeds from rows of :func:`append_means`.
 
-    The t interval of two seeds reaches 12.7 times as far as the seeds themselves.
+    The interval of two seeds reaches 12.7 times as far as the seeds themselves.
     """
     few = points["seeds"].lt(MIN_INTERVAL_SEEDS).fillna(True).astype(bool)
     return points.assign(**{end: points[end].mask(few) for end in ("low", "high")})

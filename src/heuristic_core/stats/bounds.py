@@ -1,23 +1,27 @@
-"""Intervals of means over seeds when some values are known only as bounds.
+"""Intervals of means over seeds whose values are limited, and of which some are known only as bounds.
 
-A bound such as "above 80 %" may stand for 81 or 99, and an interval must hold for all values that the bounds allow. It
-extends from the mean of the lower bounds to the mean of the upper bounds, and is widened according to the largest
-standard deviation that the bounds allow. It is therefore conservative: possibly too wide, never too narrow.
+A bound such as "above 80 %" may stand for 81 or 99, and an interval must hold for all values that the bounds allow: its
+lower end is that of the lower bounds, its upper end that of the upper bounds.
 """
 
 import numpy as np
 
-from heuristic_core.stats.seeds import t_half_width
+from heuristic_core.stats.means import limited_end, widen
 
-MIN_SD = 1e-9  # values with a smaller standard deviation count as equal
+MIN_SEEDS = 6  # for an interval; of three seeds with equal values it would cover most of the range
+LEVELS = (0.025, 0.975)
 
 
 def compute_bounded_interval(
-    least: np.ndarray, most: np.ndarray, half_width: np.ndarray | float = 0.0
+    least: np.ndarray,
+    most: np.ndarray,
+    half_width: np.ndarray | float = 0.0,
+    limits: tuple[float, float] = (0.0, 100.0),
 ) -> tuple[float, float]:
     """Compute the 95 % interval of the mean over seeds of values between `least` and `most`.
 
-    If all values are known and `half_width` is 0, it is Student's t interval.
+    It holds for any distribution between the limits (:func:`heuristic_core.stats.means.limited_end`): sizes have one of
+    two values, a small one or a large one, and seeds may miss one of them.
 
     Args:
         least: Lower bound of each seed's value, [seeds].
@@ -25,28 +29,15 @@ def compute_bounded_interval(
         half_width: Half width of each seed's interval over evaluation pairs. Seeds share their pairs, so these errors
             do not average out, and the mean half width is used. They are independent of the errors over seeds, so it is
             added in quadrature.
+        limits: Smallest and largest possible value.
 
     Returns:
-        Lower and upper end. NaN for fewer than two seeds, and for equal values, which do not show how much seeds vary.
+        Lower and upper end. NaN for fewer than `MIN_SEEDS` seeds.
     """
     least, most = (np.asarray(ends, dtype=float) for ends in (least, most))
-    n = len(least)
-    if n < 2 or (sd := largest_sd(least, most)) < MIN_SD:
+    if len(least) < MIN_SEEDS:
         return np.nan, np.nan
-    half = np.hypot(t_half_width(sd, n), np.mean(half_width))
-    return float(least.mean() - half), float(most.mean() + half)
-
-
-def largest_sd(least: np.ndarray, most: np.ndarray) -> float:
-    """Return the largest standard deviation (ddof=1) of values between `least` and `most`.
-
-    It is attained with every value at one of its bounds: those with the lower midpoints at `least`, the others at
-    `most`.
-
-    Args:
-        least: Lower bound of each value, [values].
-        most: Upper bound of each value, [values].
-    """
-    order = np.argsort(least + most, kind="stable")
-    low, high = least[order], most[order]
-    return max(np.concatenate([low[:k], high[k:]]).std(ddof=1) for k in range(len(low) + 1))
+    low, high = (limited_end(values, level, limits) for values, level in zip((least, most), LEVELS, strict=True))
+    low, _ = widen(least.mean(), low, high, np.mean(half_width))
+    _, high = widen(most.mean(), low, high, np.mean(half_width))
+    return max(low, limits[0]), min(high, limits[1])

@@ -1,9 +1,51 @@
 """Ends of intervals of means over few values that may be skewed or pile up at a limit."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import pandas as pd
 from scipy import optimize, special
 
 from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
+
+UNLIMITED = (-np.inf, np.inf)
+
+
+def mean_interval(
+    values: np.ndarray | pd.Series | Sequence[float], limits: tuple[float, float] = UNLIMITED
+) -> tuple[float, float, float]:
+    """Compute the mean over seeds and its 95 % interval (:func:`mean_end`).
+
+    Args:
+        values: Value of each seed, [seeds].
+        limits: Smallest and largest possible value.
+
+    Returns:
+        Mean, lower end, upper end. The ends are NaN for fewer than two seeds, the mean for none.
+    """
+    values = np.asarray(values, dtype=float)
+    if len(values) == 0:
+        return (np.nan,) * 3
+    ends = (mean_end(values, quantile, limits) for quantile in (0.5 - CONFIDENCE_LEVEL / 2, 0.5 + CONFIDENCE_LEVEL / 2))
+    return values.mean(), *ends
+
+
+def widen(value: float, low: float, high: float, half_width: float) -> tuple[float, float]:
+    """Add an error that all seeds share, such as that of their evaluation pairs, to an interval over seeds.
+
+    The errors are independent, so distances from the value are added as squares.
+
+    Args:
+        value: Mean over seeds.
+        low: Lower end over seeds.
+        high: Upper end over seeds.
+        half_width: Half width of the 95 % interval of the shared error; NaN counts as 0.
+
+    Returns:
+        Lower and upper end.
+    """
+    shared = np.nan_to_num(half_width)
+    return float(value - np.hypot(value - low, shared)), float(value + np.hypot(high - value, shared))
 
 
 def mean_end(values: np.ndarray, quantile: float, limits: tuple[float, float]) -> float:

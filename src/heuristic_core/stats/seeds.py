@@ -6,26 +6,8 @@ import numpy as np
 import scipy  # loads scipy.stats on first use: Snakemake imports this module at every start
 
 CONFIDENCE_LEVEL = 0.95
+MIN_SD = 1e-9  # values with a smaller standard deviation count as equal
 PRUNING_SEEDS, FINE_TUNING_SEEDS = "pruning seeds", "fine-tuning seeds"  # names of the units of an interval
-
-
-def mean_interval(values) -> tuple[float, float, float]:
-    """Compute the mean over seeds and its 95 % t interval.
-
-    Args:
-        values: Value of each seed, [seeds].
-
-    Returns:
-        Mean, lower end, upper end. The ends are NaN for fewer than two seeds, and the mean is NaN for none.
-    """
-    values = np.asarray(values, dtype=float)
-    if len(values) == 0:
-        return (np.nan,) * 3
-    mean = values.mean()
-    if len(values) < 2:
-        return mean, np.nan, np.nan
-    half = t_half_width(values.std(ddof=1), len(values))
-    return mean, mean - half, mean + half
 
 
 def t_half_width(sd: float, n: int) -> float:

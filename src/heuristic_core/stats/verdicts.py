@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import scipy  # loads scipy.stats on first use: Snakemake imports this module at every start
 
-from heuristic_core.stats.bounds import MIN_SD
 from heuristic_core.stats.estimates import DOES_NOT_APPLY, FAILED_RUNS, NOT_RUN, TOO_FEW, Estimate
-from heuristic_core.stats.seeds import PRUNING_SEEDS, t_half_width
+from heuristic_core.stats.seeds import MIN_SD, PRUNING_SEEDS, t_half_width
 
 SUPPORTED, CONTRADICTED, NOT_CLEAR = "supported", "contradicted", "not clear"
 VERDICT_MEANINGS = {

@@ -5,7 +5,8 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.stats.frames import make_frame
-from heuristic_core.stats.seeds import CONFIDENCE_LEVEL, mean_interval
+from heuristic_core.stats.means import mean_interval
+from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
 
 MEASURES = {
     "loss": "loss, nats",

@@ -13,8 +13,8 @@ from heuristic_core.experiments.list_sorting.evidence import (
     Evidence,
     sorting_statistic,
 )
-from heuristic_core.stats.bounds import MIN_SD
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
+from heuristic_core.stats.seeds import MIN_SD
 from heuristic_core.stats.training_seeds import (
     HIGHEST,
     LOWEST,

@@ -39,7 +39,8 @@ def compute_circuit_performance(
 
     The interval of a seed is over evaluation pairs. It combines the changes of the subnetworks from the full model,
     whose errors are taken as fully dependent over sparsities, with the full model's interval. The interval of the mean
-    is over seeds (Student's t) and pairs, and null if all seeds are equal.
+    is over seeds and pairs, and null for fewer than six seeds. It assumes that performance is between the empty
+    circuit's and the full model's, so that both measures are from 0 to 100 (further for seeds beyond).
 
     Both measures are undefined unless m(full) - m(empty) exceeds the margin at the lower end of the full model's
     interval. They are missing if a sparsity of the run is missing.
@@ -140,7 +141,8 @@ def _average_seeds(seeds: pd.DataFrame) -> dict:
     """Return the means of both measures over seeds, with intervals."""
     row = {"reach": seeds["reach"].mean()}
     for name in MEASURES:
-        low, high = compute_bounded_interval(seeds[name], seeds[name], seeds["reach"])
+        limits = min(0.0, seeds[name].min()), max(100.0, seeds[name].max())
+        low, high = compute_bounded_interval(seeds[name], seeds[name], seeds["reach"], limits)
         row |= {name: seeds[name].mean()} | _interval_columns(name, low, high)
     return row
 

@@ -17,12 +17,12 @@ from heuristic_core.experiments.subnetworks.analysis.names import subset_label
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.bootstrap import difference_interval
 from heuristic_core.stats.frames import make_frame
+from heuristic_core.stats.means import mean_interval, widen
 from heuristic_core.stats.seeds import (
     CONFIDENCE_LEVEL,
     FINE_TUNING_SEEDS,
     PRUNING_SEEDS,
     estimate_standard_error,
-    mean_interval,
     welch_interval,
 )
 
@@ -231,10 +231,10 @@ def _average_seeds(rows: pd.DataFrame, value: str, unit: str, pairs: float) -> S
 
 
 def _mean_value(values: pd.Series, unit: str, pairs: float = 0.0) -> StudyValue:
-    mean, _, high = mean_interval(values)
-    half = np.hypot(high - mean, np.nan_to_num(pairs))
+    mean, low, high = mean_interval(values)
+    low, high = widen(mean, low, high, pairs)
     se, df = estimate_standard_error(values.std(), len(values), pairs)
-    return StudyValue(mean, mean - half, mean + half, se, df, len(values), unit)
+    return StudyValue(mean, low, high, se, df, len(values), unit)
 
 
 def _first_reason(rows: pd.DataFrame) -> str:

@@ -13,7 +13,7 @@ from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.stats.frames import make_frame
-from heuristic_core.stats.seeds import mean_interval
+from heuristic_core.stats.means import mean_interval, widen
 from heuristic_core.tables.columns import RUN, STEP, SUBSET
 
 CONTROLS = ("learned", "random", "importance")
@@ -167,8 +167,8 @@ def _widen(row: dict, half_width: float, limit: float) -> dict:
     """Add the half-width over pairs to the interval of a row's difference over seeds, which ends at most at `limit`."""
     if "difference" not in row:
         return row
-    half = np.hypot((row["difference_high"] - row["difference_low"]) / 2, np.nan_to_num(half_width))
-    low, high = np.clip([row["difference"] - half, row["difference"] + half], -limit, limit)
+    ends = widen(row["difference"], row["difference_low"], row["difference_high"], half_width)
+    low, high = np.clip(ends, -limit, limit)
     ends = {"difference_low": low, "difference_high": high}
     return row | ends | {"pair_half_width": half_width}
 

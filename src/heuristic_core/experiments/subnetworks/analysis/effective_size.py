@@ -244,13 +244,13 @@ def _sizes(
 
 
 def _average_sizes(sizes: list[Size]) -> Size:
-    """Average sizes over seeds, null where any is null, with the interval over seeds and pairs."""
+    """Average sizes over seeds, null where any is null, with the interval over seeds (six or more) and pairs."""
     if not sizes:
         return NO_SIZE
     table = pd.DataFrame(sizes)
     low, high = compute_bounded_interval(table["least"], table["most"], extra_half_width(table))
     means = table[["effective_size", "least", "most"]].mean(skipna=False)
-    return Size(*means, low=np.maximum(low, 0), high=np.minimum(high, 100))
+    return Size(*means, low=low, high=high)
 
 
 def extra_half_width(sizes: pd.DataFrame) -> pd.Series:

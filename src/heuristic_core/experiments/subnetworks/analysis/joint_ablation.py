@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.analysis.accuracy import LABELS
+from heuristic_core.experiments.subnetworks.analysis.accuracy import LABELS, MIN_VALUES
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
 from heuristic_core.stats.estimates import NotComputable
 
@@ -58,3 +58,13 @@ def select_controls(table: pd.DataFrame, core: pd.Series) -> pd.DataFrame:
     roles = ["control", "non-core"] if core["size"] == 1 else ["control"]
     same = (table["layers"] == core["layers"]) & (table["kind"] == core["kind"]) & (table["size"] == core["size"])
     return table[table["role"].isin(roles) & same]
+
+
+def limit_cost(row: pd.Series) -> dict[str, float]:
+    """Return the smallest and the largest cost that an ablation can have, as options of `Estimate`.
+
+    Args:
+        row: Row of table "ablations" about a group; without an accuracy there are no limits.
+    """
+    full = row["accuracy"] - row["change"]
+    return {} if pd.isna(full) else {"minimum": full - 100, "maximum": full - MIN_VALUES.get(row["group"], 0)}

@@ -6,6 +6,7 @@ import pandas as pd
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, MIN_VALUES, J
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
 from heuristic_core.experiments.subnetworks.analysis.joint_ablation import (
+    limit_cost,
     select_controls,
     select_group_row,
     select_joint_ablation,
@@ -50,7 +51,12 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
     intervals = [(lost["change"], lost["change_high"], lost["change_low"]) for lost in (lost_id, lost_j)]
     low, high = difference_interval(*intervals)
     n = None if pd.isna(low) else int(j["n"] + id_["n"])
-    return Estimate.over_pairs(lost_j["change"] - lost_id["change"], low, high, n, PAIR_UNITS if n else None, detail)
+    value, unit = lost_j["change"] - lost_id["change"], PAIR_UNITS if n else None
+    least_j, most_j = (100 * (full_j - j_value) / full_j for j_value in (100, MIN_VALUES[J]))
+    chance = evidence.full(ID)["accuracy"] - full_id
+    least_id, most_id = (100 * (full_id + chance - accuracy) / full_id for accuracy in (100, 0))
+    limits = {"minimum": least_j - most_id, "maximum": most_j - least_id}
+    return Estimate.over_pairs(value, low, high, n, unit, detail, **limits)
 
 
 @statistic
@@ -173,7 +179,8 @@ def least_cost(evidence: Evidence, group: str) -> Estimate:
     changes = ", ".join(f"{kind} {row['change']:+z.1f}" for kind, row in rows.items())
     detail = f"{cheapest['ablation']}: {changes} points {LABELS[group]}"
     low = np.min([-row["change_high"] for row in rows.values()])  # NaN if a kind has no interval
-    return Estimate.over_pairs(-cheapest["change"], low, -cheapest["change_low"], n, PAIR_UNITS, detail)
+    limits = limit_cost(cheapest)
+    return Estimate.over_pairs(-cheapest["change"], low, -cheapest["change_low"], n, PAIR_UNITS, detail, **limits)
 
 
 @statistic
@@ -204,7 +211,10 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
         )
     n = None if pd.isna(row["n"]) else int(row["n"])
     detail = f"{row['ablation']}: {row['change']:+z.1f} points {LABELS[group]} together"
-    return Estimate.over_pairs(row[column], row[f"{column}_low"], row[f"{column}_high"], n, PAIR_UNITS, detail)
+    of_cost = limit_cost(row) if of == "accuracy" else {}
+    limits = {end: cost - one_by_one for end, cost in of_cost.items()}
+    low, high = row[f"{column}_low"], row[f"{column}_high"]
+    return Estimate.over_pairs(row[column], low, high, n, PAIR_UNITS, detail, **limits)
 
 
 def _full_above_chance(evidence: Evidence) -> tuple[float, float]:

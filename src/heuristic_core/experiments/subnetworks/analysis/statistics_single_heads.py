@@ -4,6 +4,7 @@ import pandas as pd
 
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
+from heuristic_core.experiments.subnetworks.analysis.joint_ablation import limit_cost
 from heuristic_core.stats.bootstrap import bonferroni_interval
 from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
 from heuristic_core.stats.randomisation import layer_randomisation_test
@@ -49,7 +50,8 @@ def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
     if heads[["change_low", "change_high"]].isna().any(axis=None):
         return Estimate(-worst["change"], detail=detail)
     low, high = bonferroni_interval(-heads["change"], -heads["change_high"], -heads["change_low"])
-    return Estimate.over_pairs(-worst["change"], low.max(), high.max(), len(heads), "heads", detail)
+    ends = low.max(), high.max()
+    return Estimate.over_pairs(-worst["change"], *ends, len(heads), "heads", detail, **limit_cost(worst))
 
 
 @statistic

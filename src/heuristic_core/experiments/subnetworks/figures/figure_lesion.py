@@ -42,7 +42,7 @@ def draw(tables, settings, context):
     unlesioned = require_rows(tables["finetune_accuracy"], "rows in table finetune_accuracy").assign(
         lesion=NO_LESION, size=0
     )
-    rows = pd.concat([unlesioned, tables["lesion_accuracy"]])
+    rows = pd.concat([unlesioned, tables.get("lesion_accuracy")])
     rows = select_subsets(rows[rows["subset"].notna()], resolve_subsets(settings, context))
     points = average_subsets(rows[rows["group"].isin(GROUPS)], ["ft_seed", "lesion", "size", "step", "group"])
     seeds = ft_seeds(points)

@@ -102,8 +102,9 @@ TARGETS = {
     ),
     "figure_core_seeds": Target(("core_seeds",), "Heads that all subnetworks share, by their number"),
     "figure_lesion": Target(
-        ("finetune_accuracy", "lesion_accuracy"),
+        ("finetune_accuracy",),
         "Fine-tuning without the heads that attend to the repeated word before it",
+        optional_tables=("lesion_accuracy",),
         requirements=(("lesions", 1, "lesion.control_draws (as in config/lesion/overlap.yaml)"),),
     ),
     "figure_transplant": Target(
