@@ -53,6 +53,10 @@ def finetuning(*values, every=10):
         for k, value in enumerate(values)
         for subset, shift in (("a", 5.0), ("b", -5.0))
     ]
+    # all pairs of the other class right, so that J is OOD accuracy
+    rows += [
+        row | {"subset": "c", "group": "ood-entailment", "accuracy": 100.0} for row in rows if row["subset"] == "a"
+    ]
     return table(
         "finetune_accuracy", [*rows, *({"step": row["step"], "group": "auc", "accuracy": 1.0} for row in rows)]
     )
@@ -62,8 +66,8 @@ def test_half_of_the_last_value_is_found_between_evaluations():
     assert find_half_step(finetuning(5, 10, 30, 70, 80)) == (pytest.approx(20 + 10 * 10 / 40), None)
     assert find_half_step(finetuning(95, 60, 10, 70, 80))[0] == pytest.approx(20 + 10 * 30 / 60)  # for good
     assert find_half_step(finetuning(50, 60, 70))[0] == 0
-    step, reason = find_half_step(finetuning(5, 5.0, 5.0), ["b"])
-    assert step is None and mentions(reason, "OOD")
+    step, reason = find_half_step(finetuning(5, 5.0, 5.0), ["b", "c"])
+    assert step is None and mentions(reason, "J")
 
 
 def components(frequencies, seeds=ENTRY.entry_seeds, sparsity=0.3):

@@ -76,12 +76,10 @@ def test_a_faulty_file_of_findings_is_refused(tmp_path, findings, named):
     ("counts", "outcome", "numbers"),
     [
         ({"supported": 2}, "supported", (2,)),
-        ({"supported": 1, "not run": 1}, "supported", (1,)),
         ({"supported": 3, "not clear": 2}, "not clear", (3, 5, 2)),
         ({"supported": 1, "contradicted": 1}, "not clear", (1, 2)),
         ({"contradicted": 1, "not clear": 2}, "contradicted", (3, 1, 2)),
-        ({"not clear": 1, "too few": 1}, "not clear", (2, 1)),
-        ({"not run": 2}, "not run", ()),
+        ({"not clear": 1, "failed runs": 1}, "not clear", (2, 1)),
     ],
 )
 def test_headlines_are_made_from_verdicts(counts, outcome, numbers):
@@ -101,12 +99,20 @@ def claim(name, verdict, **values):
 
 
 def test_a_finding_has_its_claims_figures_and_the_checks_that_speak_against_it():
-    rows = [claim("a", "supported"), claim("b", "contradicted", family=None), claim("c", "not clear", family=None)]
+    rows = [
+        claim("a", "supported"),
+        claim("few", "too few"),
+        claim("b", "contradicted", family=None),
+        claim("c", "not clear", family=None),
+    ]
     claims = group_claims(table("claims", [*rows, claim("d", "supported", family=None)]))
     exhibits = [Exhibit(name, name, "", "", "", "", {}) for name in ("table5", "figure11", "figure05")]
     against = {"b": "contradicted", "c": "contradicted", "d": "contradicted", "absent": "supported"}
     entry = finding(
-        text="{{ mid }} removed", targets=["figure05", "absent"], claims={"absent": "?", "a": "A"}, against=against
+        text="{{ mid }} removed",
+        targets=["figure05", "absent"],
+        claims={"absent": "?", "a": "A", "few": "Few"},
+        against=against,
     )
     entries = [Finding(**entry, runs="all"), Finding(**finding(finding="g", claims={"absent": "?"}))]
     further = {("a", "> 1"): Replication(10, 5, 0)}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from heuristic_core.report.render import is_number
+from heuristic_core.stats.estimates import NOT_RUN, TOO_FEW
 from heuristic_core.stats.verdicts import VERDICTS, is_test
 
 MARGIN = 0.06  # fraction of a plot's width that stays free at each side
@@ -36,6 +37,11 @@ class Claim(NamedTuple):
     def rows(self) -> list[dict]:
         """All rows: the study's, then those of the seeds."""
         return [self.overall, *self.seeds]
+
+    @property
+    def is_decidable(self) -> bool:
+        """Whether the study can decide the claim: it has what the claim rests on, and enough of it."""
+        return self.overall["verdict"] not in (TOO_FEW, NOT_RUN)
 
 
 def group_claims(rows: Sequence[dict]) -> list[Claim]:

@@ -10,12 +10,12 @@ import jinja2
 from heuristic_core.config.findings import Finding
 from heuristic_core.report.claims import Claim, count_verdicts
 from heuristic_core.report.exhibits import Exhibit
-from heuristic_core.stats.estimates import DOES_NOT_APPLY, FAILED_RUNS, NOT_RUN, TOO_FEW
+from heuristic_core.stats.estimates import DOES_NOT_APPLY, FAILED_RUNS
 from heuristic_core.stats.verdicts import CONTRADICTED, NOT_CLEAR, SUPPORTED
 from heuristic_core.tables.parquet import read_rows
 
 DECIDED = (SUPPORTED, CONTRADICTED)
-PHRASES = {TOO_FEW: "with too few data", FAILED_RUNS: "with failed runs", DOES_NOT_APPLY: "not applicable"}
+PHRASES = {FAILED_RUNS: "with failed runs", DOES_NOT_APPLY: "not applicable"}
 
 
 class Replication(NamedTuple):
@@ -53,7 +53,7 @@ class FindingView(NamedTuple):
         text: What is asked.
         headline: The outcome, made from the verdicts on its claims.
         verdict: The verdict that colours the headline.
-        answers: Its claims.
+        answers: Its claims that the study can decide.
         opposed: Checks whose verdict speaks against the finding.
         checks: Number of checks that could.
         undecided: Number of these that are neither supported nor contradicted.
@@ -94,7 +94,7 @@ def build_findings(
     warnings: Mapping[str, str] = MappingProxyType({}),
     replications: Mapping[tuple[str, str], Replication] = MappingProxyType({}),
 ) -> list[FindingView]:
-    """Return the findings of which the study has at least one claim.
+    """Return the findings of which the study can decide at least one claim.
 
     Args:
         findings: Findings in order.
@@ -105,7 +105,7 @@ def build_findings(
         warnings: Warning on the runs of each kind that a finding may rest on.
         replications: On how many further training seeds each claim holds, by claim and threshold.
     """
-    by_name = {claim.name: claim for claim in claims}
+    by_name = {claim.name: claim for claim in claims if claim.is_decidable}
     views = []
     for finding in findings:
         answers = [Answer(by_name[name], text) for name, text in finding.claims.items() if name in by_name]
@@ -144,14 +144,12 @@ def _is_fragile(claim: Claim, replications: Mapping[tuple[str, str], Replication
 
 
 def summarise_verdicts(counts: Mapping[str, int]) -> tuple[str, str]:
-    """Return a headline and the verdict that colours it. Claims that were not run are named, but not judged.
+    """Return a headline and the verdict that colours it.
 
     Args:
         counts: Number of claims with each verdict.
     """
-    judged = sum(count for verdict, count in counts.items() if verdict != NOT_RUN)
-    if not judged:
-        return "Not run", NOT_RUN
+    judged = sum(counts.values())
     others = [f"{n} {PHRASES.get(verdict, verdict)}" for verdict, n in counts.items() if n and verdict != SUPPORTED]
     if counts[SUPPORTED] == judged:
         outcome, verdict = f"Supported: {f'all {judged} claims' if judged > 1 else 'its claim'}", SUPPORTED

@@ -84,9 +84,9 @@ def study_values(
         claims: All claims of the study.
         exhibits: Figures and tables, in order.
         findings: Findings, in order.
-        tiles: Key numbers of the study; the number of supported claims is added.
+        tiles: Key numbers of the study; the number of supported claims, of those that it can decide, is added.
     """
-    primary = [claim for claim in claims if claim.family is not None]
+    primary = [claim for claim in claims if claim.family is not None and claim.is_decidable]
     in_findings = {exhibit.name for finding in findings for exhibit in finding.exhibits}
     keys = {claim.name: (claim.name, claim.overall["threshold"]) for claim in claims}
     return {
@@ -94,7 +94,8 @@ def study_values(
         "tiles": [*tiles, *([_count_supported(primary)] if primary else [])],
         "findings": findings,
         "claims": primary,
-        "checks": [claim for claim in claims if claim.family is None],
+        "checks": [claim for claim in claims if claim.family is None and claim.is_decidable],
+        "undecidable": [claim for claim in claims if not claim.is_decidable],
         "replications": {name: data.replications[key] for name, key in keys.items() if key in data.replications},
         "meanings": VERDICT_MEANINGS,
         "tally_by_seed": count_verdicts_by_seed(primary),

@@ -6,15 +6,14 @@ is
 kept at the first step is censored: it entered then or before. Runs that failed, collapsed or missed their target do not
 count, and a step with fewer than `MIN_RUNS` counted subnetworks is unknown.
 
-The full model generalises from the step on at which its OOD accuracy, interpolated linearly between evaluations, stays
-at or above half of its last value. An earlier crossing does not count: an untrained model may reject every pair, and so
-reach any OOD accuracy.
+The full model generalises from the step on at which its J, interpolated linearly between evaluations, stays at or above
+half of its last value. J is 0 of a model that gives one answer.
 """
 
 import numpy as np
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.analysis.accuracy import OOD, compute_group_means, select_subsets
+from heuristic_core.experiments.subnetworks.analysis.accuracy import compute_j, select_subsets
 from heuristic_core.experiments.subnetworks.analysis.counter_heads import select_counter_heads
 from heuristic_core.experiments.subnetworks.analysis.outcomes import select_sound
 from heuristic_core.experiments.subnetworks.config.context import Context
@@ -128,7 +127,7 @@ def _first_of_two(shares: pd.Series, steps: tuple[int, ...], unknown: float) -> 
 
 
 def find_half_step(finetuning: pd.DataFrame, subsets=None) -> tuple[float | None, str | None]:
-    """Find the interpolated step from which on OOD accuracy is at least half of its last value.
+    """Find the interpolated step from which on J is at least half of its last value.
 
     Args:
         finetuning: Table "finetune_accuracy" of one run.
@@ -137,11 +136,10 @@ def find_half_step(finetuning: pd.DataFrame, subsets=None) -> tuple[float | None
     Returns:
         The step and None, or None and the reason why it is missing.
     """
-    rows = finetuning[finetuning["subset"].notna()]
-    means = compute_group_means(select_subsets(rows, subsets))
-    curve = means[means["group"] == OOD].set_index("step")["accuracy"].dropna().sort_index()
+    rows = select_subsets(finetuning[finetuning["subset"].notna()], subsets)
+    curve = compute_j(rows, ["step"]).set_index("step")["accuracy"].dropna().sort_index()
     if curve.empty or not curve.iloc[-1] > 0:
-        return None, "the full model has no OOD accuracy at the end of fine-tuning"
+        return None, "the full model has no J above 0 at the end of fine-tuning"
     level, values, steps = curve.iloc[-1] / 2, curve.to_numpy(dtype=float), curve.index.to_numpy(dtype=float)
     if not (below := np.flatnonzero(values < level)).size:
         return float(steps[0]), None

@@ -98,12 +98,11 @@ def lesion_cost(evidence: Evidence, group: str, share: float) -> Estimate:
 
 @statistic
 def lesion_delay(evidence: Evidence, share: float) -> Estimate:
-    """Estimate how many steps later OOD accuracy rises without overlap heads than without random heads.
+    """Estimate how many steps later J rises without overlap heads than without random heads.
 
-    The step compared is the first at which OOD accuracy reaches half of the unlesioned model's last OOD accuracy. The
-    search starts where ID accuracy reaches the threshold of :meth:`.Evidence.share_of_best` for the unlesioned model,
-    because a model that rejects every pair is correct on all OOD pairs. A model that never reaches half is counted at
-    the last step, which is a lower bound of its delay.
+    The step compared is the first at which J reaches half of the unlesioned model's last J. The search starts where ID
+    accuracy reaches the threshold of :meth:`.Evidence.share_of_best` for the unlesioned model. A model that never
+    reaches half is counted at the last step, which is a lower bound of its delay.
 
     Args:
         evidence: Tables of one fine-tuning run.
@@ -114,21 +113,24 @@ def lesion_delay(evidence: Evidence, share: float) -> Estimate:
         reaches half.
 
     Raises:
-        DoesNotApply: If the unlesioned model ends at 0 % OOD accuracy, or no lesioned model reaches half.
+        NotComputable: If J was not evaluated during fine-tuning.
+        DoesNotApply: If the unlesioned model ends without J above 0, or no lesioned model reaches half.
     """
     curves = _curves(evidence)
     learning_steps, unlesioned = _learning_steps(evidence, curves, share), curves["none"]
-    if not (half := unlesioned["ood"].iloc[-1] / 2) > 0:
-        raise DoesNotApply("the unlesioned model ends with 0 % out-of-domain")
+    if "j" not in unlesioned:
+        raise NotComputable("no J was evaluated over fine-tuning")
+    if not (half := unlesioned["j"].iloc[-1] / 2) > 0:
+        raise DoesNotApply("the unlesioned model ends without J above 0")
     half_steps = {name: _first_step(curve, half, learning_steps[name]) for name, curve in curves.items()}
     lesioned, *others = (half_steps[name] for name in curves if name != "none")
     if lesioned is None and all(step is None for step in others):
-        raise DoesNotApply(f"no lesioned model reaches {half:.1f} % out-of-domain, half of the unlesioned model's")
+        raise DoesNotApply(f"no lesioned model reaches {half:.1f} points of J, half of the unlesioned model's")
     last = int(unlesioned.index[-1])
     counted_steps = [last if step is None else step for step in (lesioned, *others)]
     labels = [f"never (counted as {last})" if step is None else str(step) for step in (lesioned, *others)]
     detail = (
-        f"half is {half:.1f} %; reached at step {labels[0]} without {_describe_lesion(evidence, curves)}, "
+        f"half is {half:.1f} points of J; reached at step {labels[0]} without {_describe_lesion(evidence, curves)}, "
         f"{', '.join(labels[1:])} without random heads, {half_steps['none']} with all"
     )
     value, low, high = _compare_with_controls(counted_steps[0], counted_steps[1:])
@@ -179,10 +181,10 @@ def _learning_steps(evidence: Evidence, curves: dict[str, pd.DataFrame], share: 
 
 
 def _first_step(curve: pd.DataFrame, level: float, learned: int | None) -> int | None:
-    """Return the first step from `learned` on at which OOD accuracy is at least `level`, or None."""
+    """Return the first step from `learned` on at which J is at least `level`, or None."""
     if learned is None:
         return None
-    reached = curve.index[(curve.index >= learned) & (curve["ood"] >= level)]
+    reached = curve.index[(curve.index >= learned) & (curve["j"] >= level)]
     return int(reached[0]) if len(reached) else None
 
 

@@ -28,19 +28,20 @@ def build_tiles(root: Path, context: Context, heuristic: str | None) -> list[Til
     """
     paths = {name: root / "tables" / f"{name}.parquet" for name in TABLES}
     tables = {name: read_table(path) for name, path in paths.items() if path.is_file()}
-    return [*_full_model(tables, context, heuristic or "the heuristic"), *_runs(tables), *_core(tables, context)]
+    return [*_full_model(tables, context, heuristic), *_runs(tables), *_core(tables, context)]
 
 
-def _full_model(tables: Mapping[str, pd.DataFrame], context: Context, heuristic: str) -> list[Tile]:
+def _full_model(tables: Mapping[str, pd.DataFrame], context: Context, heuristic: str | None) -> list[Tile]:
     """Return the full model's ID accuracy, OOD accuracy and J at the last checkpoint."""
     if "group_accuracy" not in tables:
         return []
     rows = tables["group_accuracy"]
     rows = rows[(rows["sparsity"] == 0) & (rows["step"] == context.last)]
+    where = f"where {heuristic} is right" if heuristic else "on the opposite class"
     notes = {
         ID: ("ID accuracy", " %", "in-domain: pairs like those in training"),
-        OOD: ("OOD accuracy", " %", f"out-of-domain: pairs on which {heuristic} misleads"),
-        J: ("J", "", f"OOD accuracy + accuracy where {heuristic} is right − 100; 0 if a model gives one answer"),
+        OOD: ("OOD accuracy", " %", "out-of-domain" + (f": pairs on which {heuristic} misleads" if heuristic else "")),
+        J: ("J", "", f"OOD accuracy + accuracy {where} − 100; 0 if a model gives one answer"),
     }
     tiles = []
     for group, (label, unit, note) in notes.items():

@@ -95,7 +95,7 @@ FURTHER_RUN_TABLES = {
         "entry_step": (INT, "first of two consecutive steps at which at least 75 % of subnetworks keep the head; "
                              "null where it never enters, or where a step with fewer than 3 subnetworks decides"),
         "censored": (BOOL, "the head is in at the first step already: it entered at this step or before"),
-        "half_step": (REAL, "from where on the full model's OOD accuracy is at least half of its last value, "
+        "half_step": (REAL, "from where on the full model's J is at least half of its last value, "
                             "interpolated between evaluations of fine-tuning"),
         "before_half": (BOOL, "entry_step is below half_step; null where half_step is, or such a step decides"),
         "rise": (REAL, "percent of subnetworks that keep the head, mean over the steps from half_step on minus mean "
