@@ -1,15 +1,19 @@
 """Intervals over seeds: Student's t, since there are too few seeds for a bootstrap."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy  # loads scipy.stats on first use: Snakemake imports this module at every start
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 CONFIDENCE_LEVEL = 0.95
 PRUNING_SEEDS, FINE_TUNING_SEEDS = "pruning seeds", "fine-tuning seeds"  # names of the units of an interval
 
 
-def mean_interval(values) -> tuple[float, float, float]:
+def mean_interval(values: "ArrayLike") -> tuple[float, float, float]:
     """Compute the mean over seeds and its 95 % t interval.
 
     Args:
