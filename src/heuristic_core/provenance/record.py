@@ -134,7 +134,12 @@ def study_and_job(log: str) -> tuple[Path, str]:
 
 
 def record_path(path: str | Path, root: Path) -> Path:
-    """Return the path of the record of the result `path` in the study's folder `root`."""
+    """Return the path of the record of a result.
+
+    Args:
+        path: Path of the result.
+        root: Folder of the study.
+    """
     return root / "provenance" / f"{os.path.relpath(path, root)}.json"
 
 
@@ -266,6 +271,11 @@ def provenance_rows(root: str | Path) -> list[dict]:
 
 
 def provenance_row(root: str | Path, record: dict) -> dict:
-    """Return the row of a record in table `provenance`: dictionaries become JSON."""
+    """Return the row of a record in table `provenance`.
+
+    Args:
+        root: Folder of the study, whose name becomes a column.
+        record: Content of the record; dictionaries in it become JSON.
+    """
     cells = {key: json.dumps(cell, sort_keys=True) if isinstance(cell, dict) else cell for key, cell in record.items()}
     return {"study": Path(root).name} | cells
