@@ -11,6 +11,8 @@ at or above half of its last value. An earlier crossing does not count: an untra
 reach any OOD accuracy.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 
@@ -127,7 +129,7 @@ def _first_of_two(shares: pd.Series, steps: tuple[int, ...], unknown: float) -> 
     return int(both[0]) if len(both) else None
 
 
-def find_half_step(finetuning: pd.DataFrame, subsets=None) -> tuple[float | None, str | None]:
+def find_half_step(finetuning: pd.DataFrame, subsets: Collection[str] | None = None) -> tuple[float | None, str | None]:
     """Find the interpolated step from which on OOD accuracy is at least half of its last value.
 
     Args:
