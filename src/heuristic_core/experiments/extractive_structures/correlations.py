@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from heuristic_core.stats.estimates import Estimate, TooFewUnits
 from heuristic_core.stats.training_seeds import LOWEST, extreme_mean
@@ -16,7 +17,7 @@ from heuristic_core.stats.training_seeds import LOWEST, extreme_mean
 MAX_ABS_R = 1 - 1e-6  # a correlation of 1 has no finite z
 
 
-def to_z(r) -> np.ndarray:
+def to_z(r: ArrayLike) -> np.ndarray:
     """Return Fisher's z of correlations."""
     return np.arctanh(np.clip(np.asarray(r, dtype=float), -MAX_ABS_R, MAX_ABS_R))
 

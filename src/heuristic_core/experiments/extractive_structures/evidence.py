@@ -10,7 +10,12 @@ IMPLICATIONS, TEST_IMPLICATIONS = "implications", "test implications"
 
 
 def by_hop(rows: pd.DataFrame, column: str) -> dict[str, pd.Series]:
-    """Return a column of both hops, indexed by seed; empty for a hop without rows."""
+    """Return a column by hop, indexed by seed; empty for a hop without rows.
+
+    Args:
+        rows: Columns hop, seed and `column`.
+        column: Name of the column.
+    """
     return {f"{hop} hop": rows[rows["hop"] == hop].set_index("seed")[column].astype(float) for hop in HOPS}
 
 
