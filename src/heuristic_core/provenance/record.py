@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from heuristic_core.common import arithmetic as arithmetics
 from heuristic_core.common.atomic import write_text
@@ -102,7 +103,7 @@ def set_record(record: Record) -> None:
     _CURRENT[:] = [record]
 
 
-def run_with_record(main: Callable, *arguments) -> None:
+def run_with_record(main: Callable, *arguments: Any) -> None:
     """Run a script's main function; if it succeeds, write the record that it set with `set_record`.
 
     A command without a record ends quietly when the reader of its output is gone, as after `| head`.

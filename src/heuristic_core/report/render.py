@@ -10,7 +10,7 @@ _PACKAGE = "heuristic_core.report"
 MINUS, NO_BREAK = "−", "\N{NO-BREAK SPACE}"
 
 
-def render(template: str, package: str = _PACKAGE, **values) -> str:
+def render(template: str, package: str = _PACKAGE, **values: Any) -> str:
     """Render a page that contains its style sheet and scripts.
 
     Args:

@@ -1,5 +1,7 @@
 """Tables of a study, and ranks of its models by seed, as statistics read them."""
 
+from typing import Any
+
 import pandas as pd
 
 from heuristic_core.stats.estimates import NotComputable
@@ -22,7 +24,7 @@ def by_hop(rows: pd.DataFrame, column: str) -> dict[str, pd.Series]:
 class Evidence(BaseEvidence):
     """The tables of a study, and what its statistics read in them."""
 
-    def ranks(self, table: str, part: str, **where) -> pd.Series:
+    def ranks(self, table: str, part: str, **where: Any) -> pd.Series:
         """Return the mean ranks of a part's questions, indexed by seed.
 
         Args:
