@@ -28,7 +28,15 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
 
 
 def find_write_error(folder: str | Path, size: int) -> str | None:
-    """Return the operating system's error if `size` bytes cannot be written in `folder`; None if they can."""
+    """Return the operating system's error if a folder cannot be written to.
+
+    Args:
+        folder: The folder; if it does not exist, its nearest existing parent is tried.
+        size: Number of bytes to write.
+
+    Returns:
+        Text of the error; None if there is none.
+    """
     folder = Path(folder).absolute()
     existing = next(path for path in (folder, *folder.parents) if path.is_dir())
     try:
@@ -65,12 +73,22 @@ def _is_running(process: int) -> bool:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file atomically."""
+    """Write a text file atomically.
+
+    Args:
+        path: Path of the file.
+        text: Its content, written in UTF-8.
+    """
     with replace_atomically(path) as partial:
         partial.write_text(text, encoding="utf-8")
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file atomically. Also for safetensors: `save_file` leaves a temporary file when killed."""
+    """Write a file atomically. Also for safetensors: `save_file` leaves a temporary file when killed.
+
+    Args:
+        path: Path of the file.
+        content: Its content.
+    """
     with replace_atomically(path) as partial:
         partial.write_bytes(content)

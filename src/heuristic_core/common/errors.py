@@ -15,5 +15,10 @@ def format_points(points: float) -> str:
 
 
 def format_count(count: int, noun: str) -> str:
-    """Return a count with its noun for messages, such as "1 row" or "2,000 rows"."""
+    """Return a count with its noun, such as "1 row" or "2,000 rows".
+
+    Args:
+        count: Number of things.
+        noun: Noun in the singular, whose plural ends in "s".
+    """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -7,10 +7,11 @@ branch of MKL that does (docs/decisions/portable-arithmetic.md).
 import warnings
 from functools import cache
 from types import ModuleType
+from typing import Any
 
 
 @cache
-def use_openblas(torch: ModuleType):
+def use_openblas(torch: ModuleType) -> Any:
     """Let numpy compute all later `mm`, `bmm` and `addmm` of torch on CPUs, forward and backward, in this process.
 
     Args:

@@ -8,6 +8,7 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from types import TracebackType
 from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
@@ -106,7 +107,7 @@ def read_progress(log: str | Path, since: float) -> JobProgress | None:
     return JobProgress(int(percent) / 100, f"{name} {meter}")
 
 
-def log_failure(kind: type[BaseException], error: BaseException, trace) -> None:
+def log_failure(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Write an uncaught exception to the log and to standard error; an exception hook, see `sys.excepthook`.
 
     Errors that a user can fix have no traceback.

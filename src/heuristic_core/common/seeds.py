@@ -22,5 +22,10 @@ def get_global_rng_state(device: torch.device) -> torch.Tensor:
 
 
 def set_global_rng_state(device: torch.device, state: torch.Tensor) -> None:
-    """Restore a state that :func:`get_global_rng_state` returned."""
+    """Restore a state that :func:`get_global_rng_state` returned.
+
+    Args:
+        device: Device of the generator.
+        state: State of the generator, uint8 [bytes].
+    """
     torch.cuda.set_rng_state(state, device) if device.type == "cuda" else torch.set_rng_state(state)

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import ValidationError
 
@@ -61,7 +61,7 @@ class DuplicateKeyError(ValueError):
     """A YAML mapping repeats a key. Parsers would keep only the last value."""
 
 
-def parse_yaml(text: str):
+def parse_yaml(text: str) -> Any:
     """Parse a YAML document.
 
     Returns:

@@ -141,7 +141,12 @@ class GeneratedTask(Block):
 
 
 def describe_unknown_subsets(requested: Mapping[str, Sequence[str]], known: Collection[str]) -> list[str]:
-    """Return a message for each setting of `requested` (key -> names of subsets) with a name that is not `known`."""
+    """Return a message for each setting that names an unknown subset.
+
+    Args:
+        requested: Setting -> names of subsets.
+        known: Names of the subsets that exist.
+    """
     unknown = {key: [name for name in names if name not in known] for key, names in requested.items()}
     return [
         f"{key}: unknown subset {names[0]!r}; choose from {', '.join(known)}" for key, names in unknown.items() if names

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple, TextIO
 
 from heuristic_core.common.errors import InputError
 
@@ -44,7 +44,7 @@ class Columns(NamedTuple):
         return f"line {self.lines[row]}" if self.lines else f"row {row + 1}"
 
 
-def open_text(path: Path, newline: str | None = None):
+def open_text(path: Path, newline: str | None = None) -> TextIO:
     """Open a text file, gzip-compressed or not, and skip the byte order mark that Excel writes.
 
     Args:
@@ -54,7 +54,7 @@ def open_text(path: Path, newline: str | None = None):
     return _select_open(path)(path, "rt", encoding="utf-8-sig", newline=newline)
 
 
-def open_bytes(path: Path):
+def open_bytes(path: Path) -> IO[bytes]:
     """Open the bytes of a file, gzip-compressed or not."""
     return _select_open(path)(path, "rb")
 

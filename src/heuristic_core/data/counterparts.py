@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
+from typing import TYPE_CHECKING
 
 from heuristic_core.data.encode import encode
 from heuristic_core.data.encoded import Encoded
@@ -23,6 +24,9 @@ from heuristic_core.data.vocabulary import (
     TRANSITIVE,
     Words,
 )
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 _WORD_CLASSES = {
     word: letter
@@ -68,7 +72,9 @@ _REPLACEMENT_CUES = {
 _SCOPE_CUES = CONDITIONALS + DOUBTFUL_ADVERBS + NON_FACTIVES + FACTUAL_CONJUNCTIONS
 
 
-def build_minimal_pairs(rows: Sequence[dict], evaluation: Encoded, tokenizer, max_length: int) -> Encoded:
+def build_minimal_pairs(
+    rows: Sequence[dict], evaluation: Encoded, tokenizer: "PreTrainedTokenizerBase", max_length: int
+) -> Encoded:
     """Build the minimal pairs of the generated language.
 
     In-domain pairs have no minimal pair, nor have pairs whose tokens would not align with those of their counterpart.

@@ -57,7 +57,12 @@ def log_counts(pairs: Sentences, counts: Sequence[Mapping]) -> None:
 
 
 def list_unmet_demands(pairs: Sentences, demands: DataRequirements) -> list[str]:
-    """Return a message for each demand of a study's settings that its pairs do not meet."""
+    """Return a message for each demand of a study's settings that its pairs do not meet.
+
+    Args:
+        pairs: Sentences and counts of the task's sets.
+        demands: What the settings require of them.
+    """
     training, reasons = pairs.accounts[0], format_reasons(pairs.accounts[0].reasons)
     source = f"{training.source}: {format_count(training.rows, 'row')}"
     source += f", of which are left out: {reasons}" if reasons else ""

@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.data.encoded import Encoded, Subset, get_token_types, pack_lists
 from heuristic_core.data.pairs import SubsetRule, find_length_error
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 MAX_UNKNOWN_TOKENS = 1000  # first unknown tokens, whose words are counted
 
@@ -29,7 +32,9 @@ class Tokenised(NamedTuple):
     unknown_words: tuple[str, ...]
 
 
-def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[SubsetRule] = ()) -> Encoded:
+def encode(
+    rows: Sequence[dict], tokenizer: "PreTrainedTokenizerBase", max_length: int, rules: Sequence[SubsetRule] = ()
+) -> Encoded:
     """Encode rows of table `sentences`.
 
     Args:
@@ -45,7 +50,9 @@ def encode(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[Sub
     return tokenise(rows, tokenizer, max_length, rules).pairs
 
 
-def tokenise(rows: Sequence[dict], tokenizer, max_length: int, rules: Sequence[SubsetRule] = ()) -> Tokenised:
+def tokenise(
+    rows: Sequence[dict], tokenizer: "PreTrainedTokenizerBase", max_length: int, rules: Sequence[SubsetRule] = ()
+) -> Tokenised:
     """Encode rows as :func:`encode` does, and report truncated pairs and unknown tokens.
 
     Args:

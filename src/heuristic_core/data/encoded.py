@@ -86,7 +86,12 @@ class Encoded:
         return self.slice_pairs(0, count)
 
     def slice_pairs(self, start: int, stop: int) -> "Encoded":
-        """Return the pairs `start` to `stop`, without subsets."""
+        """Return a range of pairs, without subsets.
+
+        Args:
+            start: Index of the first pair.
+            stop: Index after the last pair.
+        """
         first, end = self.offsets[start], self.offsets[stop]
         flat = (array[first:end] for array in (self.ids, self.types, self.special))
         offsets = self.offsets[start : stop + 1] - first

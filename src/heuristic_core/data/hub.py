@@ -53,7 +53,12 @@ class Source:
 
 
 def list_sources(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask) -> list[Source]:
-    """List the files that a study needs from the hub."""
+    """List the files that a study needs from the hub.
+
+    Args:
+        model: The model's configuration.
+        task: The task's configuration.
+    """
     items = []
     if isinstance(model, PretrainedModel) and model.hub:
         items.append(Source("model", "model", model.hub, model.revision))
@@ -90,6 +95,10 @@ def find_cached_files(repository: str, revision: str, patterns: Sequence[str], k
 def find_cached_model(repository: str, revision: str) -> Path:
     """Return the folder of a model and its tokenizer in the cache.
 
+    Args:
+        repository: Name of the model on the hub.
+        revision: Commit.
+
     Raises:
         InputError: If a file is missing.
     """
@@ -112,7 +121,12 @@ def select_model_files(names: Iterable[str]) -> list[str]:
 
 
 def match_names(names: Iterable[str], pattern: str) -> list[str]:
-    """Return the sorted names that match a pattern. ``*`` does not match ``/``; other characters match themselves."""
+    """Return the sorted names that match a pattern.
+
+    Args:
+        names: Paths of files in a repository.
+        pattern: ``*`` does not match ``/``; other characters match themselves.
+    """
     parts = glob.escape(pattern).replace("[*]", "*").split("/")
     return sorted(
         name for name in names if len(name.split("/")) == len(parts) and all(map(fnmatchcase, name.split("/"), parts))

@@ -65,7 +65,12 @@ class LabelledPair(NamedTuple):
 
 
 def draw_labelled_pair(label: int, draw: Draw) -> LabelledPair:
-    """Draw a pair of class `label`, an index of `LABELS`."""
+    """Draw a pair of a class.
+
+    Args:
+        label: Index of the class in `LABELS`.
+        draw: Random draws, whose state advances.
+    """
     return (draw_entailment, _draw_neutral, _draw_contradiction)[label](draw)
 
 

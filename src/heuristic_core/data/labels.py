@@ -90,7 +90,12 @@ def encode_labels(
 
 
 def may_be_labels(texts: Iterable[str], labels: Sequence[str]) -> bool:
-    """Return whether all values are names in any case, indices, or missing labels, and at least one is a label."""
+    """Return whether all values are names in any case, indices, or missing labels, and at least one is a label.
+
+    Args:
+        texts: Values of a column.
+        labels: Class names in the task's order.
+    """
     names = {name.strip().casefold(): name for name in labels}
     codes = [
         _LabelParser(labels, False).parse(names.get(text.strip().casefold(), text.strip()))[1] for text in set(texts)

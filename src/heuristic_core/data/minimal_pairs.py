@@ -71,7 +71,15 @@ def _write_nearest(ids: np.ndarray, evaluation: Encoded, targets: np.ndarray, ca
 
 
 def count_changed_tokens(evaluation: Encoded, minimal: Encoded) -> np.ndarray:
-    """Count the tokens in which each pair differs from its minimal pair, int64 [n]; 0 without a minimal pair."""
+    """Count the tokens in which each pair differs from its minimal pair.
+
+    Args:
+        evaluation: The n pairs.
+        minimal: The same pairs, with the token ids of their minimal pairs where they have one.
+
+    Returns:
+        Counts, int64 [n]; 0 for a pair without a minimal pair.
+    """
     return np.add.reduceat((evaluation.ids != minimal.ids).astype(np.int64), evaluation.offsets[:-1])
 
 
@@ -100,7 +108,12 @@ def select_paired(evaluation: Encoded, minimal: Encoded, names: Collection[str] 
 
 
 def log_changes(evaluation: Encoded, minimal: Encoded) -> None:
-    """Log for each subset of `OVERLAP_GROUPS` how many pairs have a minimal pair, and how many tokens differ."""
+    """Log for each subset of `OVERLAP_GROUPS` how many pairs have a minimal pair, and how many tokens differ.
+
+    Args:
+        evaluation: The evaluation set.
+        minimal: The same set, with the token ids of the minimal pairs.
+    """
     changes = count_changed_tokens(evaluation, minimal)
     for subset in evaluation.subsets:
         if subset.group in OVERLAP_GROUPS:

@@ -122,7 +122,15 @@ def _format_error(key: str, error: DataError) -> str:
 
 
 def count_max_rows(path: Path, format: Format | None = None) -> int | None:
-    """Return the rows of a Parquet file, or the lines of a text file (an upper bound of its rows); None if unknown."""
+    """Count the rows of a Parquet file, or the lines of a text file.
+
+    Args:
+        path: The file.
+        format: Its format; None to derive it from the name.
+
+    Returns:
+        Number of rows or an upper bound of it; None for a folder or a compressed file.
+    """
     if path.is_dir() or path.suffix == ".gz":
         return None
     if format == "parquet" or (format is None and path.suffix == ".parquet"):

@@ -87,6 +87,10 @@ def _split_records(
 def find_misplaced_quote(text: str, delimiter: str) -> tuple[int, str] | None:
     """Find the first misplaced double quote of a record whose fields may be quoted.
 
+    Args:
+        text: Text of the record.
+        delimiter: Character between fields.
+
     Returns:
         Its line, counted from 0 at the start of the record, and an error text; None if there is none.
     """

@@ -62,6 +62,10 @@ def find_unknown_words(folder: str | Path, pairs: Sequence[WordPair]) -> list[st
     """Return the distinct words of `pairs` that the tokenizer in `folder` encodes as its unknown token.
 
     Empty for tokenizers without an unknown token, such as GPT-2's, which split any word into bytes.
+
+    Args:
+        folder: Folder of the saved tokenizer.
+        pairs: Pairs that :func:`encode_word_pairs` returned.
     """
     tokenizer = _load_tokenizer(folder)
     token = getattr(tokenizer.model, "unk_token", None)

@@ -39,6 +39,10 @@ def resolve_folder(values: Mapping, origin: str | Path = "configuration") -> str
 def load_experiment(values: Mapping, origin: str | Path = "configuration") -> Experiment:
     """Return the experiment of a configuration.
 
+    Args:
+        values: The configuration.
+        origin: Its file, for messages.
+
     Raises:
         ConfigError: If the experiment is unknown.
     """

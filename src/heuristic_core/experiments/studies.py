@@ -102,7 +102,7 @@ def parse_studies(values: dict, origin: str | Path) -> dict[str, ConfiguredStudy
     return studies
 
 
-def parse_sweep(values: dict, studies: Mapping[str, ConfiguredStudy], origin: str | Path):
+def parse_sweep(values: dict, studies: Mapping[str, ConfiguredStudy], origin: str | Path) -> Any:
     """Return the figure over several studies, checked by their experiment, or None if none is configured.
 
     Args:

@@ -3,9 +3,16 @@
 import importlib
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from heuristic_core.config.figure import Figure
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import pandas as pd
+
+Tables: TypeAlias = "Mapping[str, pd.DataFrame]"  # by schema name
+Drawing: TypeAlias = "tuple[matplotlib.figure.Figure | None, pd.DataFrame]"  # None for a table; and its marks
 
 
 class DrawingTarget(Protocol):
@@ -24,11 +31,11 @@ def draw(
     package: str,
     targets: Mapping[str, DrawingTarget],
     name: str,
-    tables: Mapping,
+    tables: Tables,
     settings: Figure,
     *context: Any,
     parse_math: bool = True,
-):
+) -> Drawing:
     """Draw a target.
 
     Args:
@@ -60,7 +67,7 @@ def draw(
         raise ValueError(f"{name}: {error}") from error
 
 
-def build_sheets(package: str, targets: Mapping[str, DrawingTarget], name: str, marks) -> list | None:
+def build_sheets(package: str, targets: Mapping[str, DrawingTarget], name: str, marks: "pd.DataFrame") -> list | None:
     """Build the tables for reading (``figures.sheets.Sheet``) of a target; return None for a figure.
 
     Args:

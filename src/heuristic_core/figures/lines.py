@@ -1,6 +1,7 @@
 """Lines of values and bands of intervals. Both are computed before; seaborn estimates nothing."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
@@ -15,7 +16,14 @@ DASHES |= {(0, dashes): dashes for dashes in ((6.4, 1.6, 1, 1.6, 1, 1.6),)}  # a
 
 
 def draw_lines(
-    ax: Axes, rows: pd.DataFrame, x: str, y: str, by: str, roles: Mapping[str, Role], unit: str | None = None, **options
+    ax: Axes,
+    rows: pd.DataFrame,
+    x: str,
+    y: str,
+    by: str,
+    roles: Mapping[str, Role],
+    unit: str | None = None,
+    **options: Any,
 ) -> None:
     """Draw a line for each value of column `by`, broken where `y` is null.
 
@@ -58,7 +66,7 @@ def draw_bands(ax: Axes, rows: pd.DataFrame, x: str, by: str, roles: Mapping[str
         ax.fill_between(band[x], band["low"], band["high"], color=look.colour, alpha=alpha, linewidth=0)
 
 
-def legend_handles(roles: Mapping[str, Role], **options) -> list[Line2D]:
+def legend_handles(roles: Mapping[str, Role], **options: Any) -> list[Line2D]:
     """Make legend handles, one for each look; `options` are passed to ``Line2D``."""
     return [
         Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.line, label=look.label, **options)

@@ -2,18 +2,23 @@
 
 from collections.abc import Iterable
 from textwrap import fill
+from typing import Any
 
 import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 
+from heuristic_core.config.figure import Figure as FigureSettings
 from heuristic_core.figures.style import SMALL_FONT_SIZE
 
 _MAX_HEIGHT_PIXELS = 60_000  # matplotlib's limit is 65,535
 
 
-def make_panels(settings, rows: int, columns: int, height: float, **options) -> tuple[Figure, np.ndarray]:
+def make_panels(
+    settings: FigureSettings, rows: int, columns: int, height: float, **options: Any
+) -> tuple[Figure, np.ndarray]:
     """Make a figure with a grid of panels.
 
     Args:
@@ -33,7 +38,9 @@ def make_panels(settings, rows: int, columns: int, height: float, **options) -> 
     return figure, axes
 
 
-def make_wrapped_panels(settings, count: int, height: float, **options) -> tuple[Figure, list[Axes]]:
+def make_wrapped_panels(
+    settings: FigureSettings, count: int, height: float, **options: Any
+) -> tuple[Figure, list[Axes]]:
     """Make a figure with `count` panels, two in a row.
 
     Args:
@@ -55,7 +62,7 @@ def vertical_label_height(names: Iterable[str]) -> float:
     return max(map(len, names)) * SMALL_FONT_SIZE * 0.6 / 72
 
 
-def set_percent_axis(axis, values: Iterable[float] = ()) -> None:
+def set_percent_axis(axis: Axis, values: Iterable[float] = ()) -> None:
     """Set the limits and ticks of an axis of percentages, 0-100, with a margin for marks at its ends.
 
     Args:
@@ -89,6 +96,11 @@ def spread_labels(values: Iterable[float], spacing: float, high: float) -> np.nd
 
 
 def annotate_empty(ax: Axes, reason: str) -> None:
-    """Write into a panel why it has no marks. Its axes stay visible, since other panels share them."""
+    """Write into a panel why it has no marks. Its axes stay visible, since other panels share them.
+
+    Args:
+        ax: Axes of the panel.
+        reason: Text, which is wrapped.
+    """
     text = {"ha": "center", "va": "center", "fontsize": SMALL_FONT_SIZE, "color": "0.3"}
     ax.text(0.5, 0.5, fill(reason, 26), transform=ax.transAxes, **text)

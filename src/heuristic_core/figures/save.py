@@ -2,11 +2,17 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heuristic_core.common.atomic import replace_atomically, write_text
+from heuristic_core.config.figure import Figure as FigureSettings
 from heuristic_core.figures import glyphs, style
 from heuristic_core.figures.sheets import Sheet, to_latex, to_markdown
 from heuristic_core.figures.targets import target_files
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
 
 # Format -> metadata without dates, so that files are reproducible.
 _UNDATED_METADATA = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
@@ -15,14 +21,14 @@ _UNDATED_METADATA = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png"
 def save(
     folder: str | Path,
     name: str,
-    figure,
-    marks,
-    settings,
+    figure: "Figure | None",
+    marks: "pd.DataFrame",
+    settings: FigureSettings,
     title: str,
     sheets: Sequence[Sheet] | None = None,
     parse_math: bool = True,
 ) -> None:
-    """Write the files of a target, which ``targets.outputs(folder, name)`` lists.
+    """Write the files of a target, which ``targets.target_files(folder, name)`` lists.
 
     Args:
         folder: Folder of figures and tables.
@@ -32,7 +38,7 @@ def save(
         settings: ``config.figure.Figure`` of the target; `dpi` is used for the PNG.
         title: Title in the metadata of a figure, or caption of a table.
         sheets: Tables for reading; None for a figure.
-        parse_math: See `style.applied`; as the figure was drawn, since ticks may be made only here.
+        parse_math: See `style.use_style`; as the figure was drawn, since ticks may be made only here.
     """
     files = {Path(path).suffix[1:]: path for path in target_files(str(folder), name)}
     write_text(files["csv"], marks.to_csv(index=False, lineterminator="\n"))

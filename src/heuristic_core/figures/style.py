@@ -3,10 +3,14 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import matplotlib.style
 import seaborn as sns
 from seaborn.utils import relative_luminance
+
+if TYPE_CHECKING:
+    from matplotlib.typing import ColorType
 
 SMALL_FONT_SIZE = 7  # points; the smallest text
 
@@ -35,7 +39,7 @@ RC = {
 }
 
 
-def contrast_colour(background) -> str:
+def contrast_colour(background: "ColorType") -> str:
     """Return "black" or "white", whichever has the higher contrast (WCAG 2) with a background colour."""
     return "black" if relative_luminance(background) > 0.179 else "white"
 

@@ -10,7 +10,12 @@ def is_report_file(path: str) -> bool:
 
 
 def target_files(root: str, name: str) -> list[str]:
-    """Return the files of a target: a figure in three formats and the values behind its marks, or a table in four."""
+    """Return the files of a target: a figure in three formats and the values behind its marks, or a table in four.
+
+    Args:
+        root: Folder of figures/ and tables/.
+        name: Name of the target.
+    """
     if name.startswith("table"):
         return [f"{root}/tables/{name}.{suffix}" for suffix in ("parquet", "csv", "md", "tex")]
     return [f"{root}/figures/{name}.{suffix}" for suffix in ("pdf", "svg", "png", "csv")]

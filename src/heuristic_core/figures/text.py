@@ -1,17 +1,31 @@
 """Numbers and names as text in figures and tables."""
 
 from textwrap import fill
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def format_number(value, digits: int = 1) -> str:
-    """Return a number with `digits` decimals and a true minus sign; empty for null."""
+
+def format_number(value: float | None, digits: int = 1) -> str:
+    """Return a number with a true minus sign; empty for null.
+
+    Args:
+        value: The number.
+        digits: Number of decimals.
+    """
     return "" if pd.isna(value) else f"{value:z.{digits}f}".replace("-", "−")
 
 
-def format_signed(value, digits: int = 1) -> str:
-    """Return a number like :func:`format_number`, with + for positive values."""
+def format_signed(value: float | None, digits: int = 1) -> str:
+    """Return a number like :func:`format_number`, with + for positive values.
+
+    Args:
+        value: The number.
+        digits: Number of decimals.
+    """
     return "" if pd.isna(value) else f"{value:+z.{digits}f}".replace("-", "−")
 
 
@@ -36,7 +50,12 @@ def format_seed(ft_seed: int) -> str:
     return f"fine-tuning seed {ft_seed}"
 
 
-def annotate_missing(ax, reason: str) -> None:
-    """Write into a panel why it is empty, and hide its axes."""
+def annotate_missing(ax: "Axes", reason: str) -> None:
+    """Write into a panel why it is empty, and hide its axes.
+
+    Args:
+        ax: Axes of the panel.
+        reason: Text, which is wrapped.
+    """
     ax.text(0.5, 0.5, fill(reason, 44), transform=ax.transAxes, ha="center", va="center")
     ax.set_axis_off()

@@ -104,7 +104,12 @@ def _as_queries_and_keys(values: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def batch_relations(pairs: Sequence[WordPair], real: Tensor) -> Tensor:
-    """Return :func:`token_relations` of one batch; `real` is bool [B, T], False on padding."""
+    """Return :func:`token_relations` of one batch, bool [relations, B, T, T].
+
+    Args:
+        pairs: The B pairs, token by token.
+        real: bool [B, T], False on padding.
+    """
     words = [[-1 if word is None else word for word in pair.words] for pair in pairs]
     texts = [_number_texts(pair.texts) for pair in pairs]
     sentences = [[-1 if sentence is None else sentence for sentence in pair.sentences] for pair in pairs]

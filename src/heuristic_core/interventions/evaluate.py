@@ -47,7 +47,11 @@ def all_logits(model: Model, pairs: PairTensors, mask: Mask | None = None) -> Te
 
 
 def require_finite(logits: Tensor, description: str) -> Tensor:
-    """Return `logits` [n, classes] unchanged.
+    """Return logits unchanged if all are finite.
+
+    Args:
+        logits: Logits [n, classes].
+        description: What they are, for the message of the error.
 
     Raises:
         InputError: A logit is NaN or infinite; the message contains `description`.
@@ -161,7 +165,12 @@ def _score_true_label(logits: np.ndarray, labels: np.ndarray, merge: np.ndarray)
 
 
 def log_accuracies(step: int, columns: dict[str, np.ndarray]) -> None:
-    """Log the accuracy of every group of pairs, in percent; `columns` are those of :func:`predictions`."""
+    """Log the accuracy of every group of pairs, in percent.
+
+    Args:
+        step: Step of fine-tuning.
+        columns: Columns group and correct of table `predictions`, [n] each.
+    """
     for group in dict.fromkeys(columns["group"].tolist()):
         share = columns["correct"][columns["group"] == group].mean()
         LOGGER.info("step %d: %s accuracy %.1f", step, group, 100 * share)

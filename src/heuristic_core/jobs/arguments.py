@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -59,7 +60,7 @@ class JobParser(argparse.ArgumentParser):
             help="further dependency of the results, for the record",
         )
 
-    def add_block(self, name: str, block) -> None:
+    def add_block(self, name: str, block: Any) -> None:
         """Add an option for a block of the configuration.
 
         Args:
@@ -149,7 +150,7 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def read_block(name: str, block, text: str):
+def read_block(name: str, block: Any, text: str) -> Any:
     """Read a block of a configuration.
 
     Args:

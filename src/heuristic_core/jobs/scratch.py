@@ -44,7 +44,12 @@ def release(folder: Path) -> None:
 
 
 def set_aside(folder: Path, name: str) -> Path:
-    """Rename a folder whose work must not be resumed, in place of an older folder of that name."""
+    """Rename a folder whose work must not be resumed, and return its new path.
+
+    Args:
+        folder: The folder, with its lock.
+        name: New name. An older folder of that name is deleted.
+    """
     target = folder.with_name(name)
     shutil.rmtree(target, ignore_errors=True)
     (folder / LOCK).unlink()

@@ -5,12 +5,13 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 # Looser than Snakemake's pattern, which differs between versions: linking more paths is harmless.
 BRACES = re.compile(r"\{.*\}", re.DOTALL)
 
 
-def escape_setting(value):
+def escape_setting(value: Any) -> Any:
     """Protect a setting from wildcards: return a function of it if it has braces, else the setting.
 
     Snakemake expands wildcards in texts, but not in values that a function returns.

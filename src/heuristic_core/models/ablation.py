@@ -184,7 +184,12 @@ class Mask:
 
 
 def gates_without(components: Iterable[int], grid: ComponentGrid) -> Tensor:
-    """Return gates [components] that remove the component indices `components` and keep all others."""
+    """Return gates [components] that remove some components and keep all others.
+
+    Args:
+        components: Component indices to remove.
+        grid: Components of the model.
+    """
     gates = torch.ones(len(grid))
     gates[list(components)] = 0
     return gates

@@ -56,7 +56,15 @@ def probabilities(queries: Tensor, keys: Tensor, mask: Tensor | None, causal: bo
 
 
 def additive_mask(allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """Return a boolean mask [B, T] as an additive one [B, 1, 1, T]: 0 where allowed, minus infinity elsewhere."""
+    """Return a boolean mask as an additive one: 0 where allowed, minus infinity elsewhere.
+
+    Args:
+        allowed: Tokens that may be attended to, [B, T]; None for all.
+        dtype: Type of the result.
+
+    Returns:
+        Mask [B, 1, 1, T]; None if `allowed` is None.
+    """
     if allowed is None:
         return None
     return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill_(~allowed, -torch.inf)[

@@ -68,10 +68,14 @@ class PairTensors:
         return self._ids.shape[1]
 
     def padded_batch(self, rows: torch.Tensor, tokens: int) -> Batch:
-        """Return the pairs at `rows` (int64 [B], on the device), padded to `tokens` tokens.
+        """Return the pairs at `rows`, padded to `tokens` tokens.
 
-        No pair may be longer. Shapes depend on the arguments alone and the host never waits for the device; `index`
-        of the batch is on the device.
+        Shapes depend on the arguments alone and the host never waits for the device; `index` of the batch is on the
+        device.
+
+        Args:
+            rows: Rows of the pairs, int64 [B], on the device.
+            tokens: Length of the batch, T. No pair may be longer.
         """
         real = torch.arange(tokens, device=self.device) < self._lengths[rows][:, None]
         return Batch(self._ids[rows, :tokens].long(), self._types[rows, :tokens].long(), real, rows)

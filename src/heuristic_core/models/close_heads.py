@@ -1,15 +1,19 @@
 """Remove heads from a Hugging Face model in place, so that training cannot bring them back."""
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 import torch
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.models.families import get_family, input_width
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
 
 @torch.no_grad()
-def close_heads(model, heads: Collection[tuple[int, int]]) -> None:
+def close_heads(model: "PreTrainedModel", heads: Collection[tuple[int, int]]) -> None:
     """Close `heads` of `model`, so that it computes what zero ablation of them gives.
 
     The weights with which the attention's output projection reads these heads become zero and get no gradient. An

@@ -59,5 +59,10 @@ class ComponentGrid:
 
 
 def kept_count(size: int, sparsity: float) -> int:
-    """Return how many of `size` components a subnetwork at `sparsity` keeps: round((1 - sparsity) * size)."""
+    """Return how many components a subnetwork keeps: round((1 - sparsity) * size).
+
+    Args:
+        size: Number of components of the model.
+        sparsity: Fraction of the components that is removed.
+    """
     return round((1 - sparsity) * size)

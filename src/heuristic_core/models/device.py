@@ -27,6 +27,10 @@ def allow_cudnn_attention(allowed: bool) -> None:
 def resolve_dtype(device: torch.device, precision: PrecisionSetting) -> torch.dtype:
     """Return the dtype of `precision` on `device`.
 
+    Args:
+        device: Device of the computation.
+        precision: Name of a dtype, or "auto" for the choice of :func:`resolve_precision`.
+
     Raises:
         InputError: The device does not support it.
     """
@@ -36,7 +40,12 @@ def resolve_dtype(device: torch.device, precision: PrecisionSetting) -> torch.dt
 
 
 def resolve_precision(device: torch.device, precision: PrecisionSetting) -> Precision:
-    """Resolve "auto": bfloat16 on a device that multiplies in bfloat16, float32 elsewhere."""
+    """Resolve "auto": bfloat16 on a device that multiplies in bfloat16, float32 elsewhere.
+
+    Args:
+        device: Device of the computation.
+        precision: Name of a dtype, which is returned unchanged, or "auto".
+    """
     if precision != "auto":
         return precision
     return "bfloat16" if has_native_bfloat16(device) else "float32"

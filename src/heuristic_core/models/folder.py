@@ -130,6 +130,10 @@ def check_labels(folder: str | Path, labels: Sequence[str]) -> None:
     Loading renames the classes of a classifier, so another order would swap their names. The head of another task, such
     as token classification, can have the same name and shape.
 
+    Args:
+        folder: Folder of the checkpoint.
+        labels: Class names in the task's order.
+
     Raises:
         InputError: The classifier is of another task, or has other classes or another order.
     """

@@ -5,6 +5,7 @@ To add a family with BERT's block (norm after each residual sum) or GPT-2's (nor
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class FusedFamily:
     attention_dropout_after: bool = True
     keys: Mapping[str, str] = field(default_factory=dict)
 
-    def value(self, config: Mapping, name: str, default=None):
+    def value(self, config: Mapping, name: str, default: Any = None) -> Any:
         """Return the value of a setting.
 
         Args:

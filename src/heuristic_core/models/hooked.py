@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Iterator, Sequence
 from copy import copy
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +21,9 @@ from heuristic_core.models.hugging_face import load_classifier
 from heuristic_core.models.model import AttentionObserver, Edit, wants_projections
 from heuristic_core.models.projections import projection_hooks
 from heuristic_core.models.shrink import shrink
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 class HookedModel:
@@ -134,7 +138,12 @@ class HookedModel:
 
 
 def model_inputs(model: nn.Module, batch: Batch) -> dict:
-    """Return `batch` as keyword arguments of `model`'s forward: without cache, token types only if it has them."""
+    """Return a batch as keyword arguments of a model's forward pass, without a cache.
+
+    Args:
+        model: A ``PreTrainedModel``.
+        batch: Batch of pairs; token types are passed only to models that have them.
+    """
     accepted = inspect.signature(model.forward).parameters
     inputs = {"input_ids": batch.ids, "attention_mask": batch.mask().long()}
     if "token_type_ids" in accepted and getattr(model.config, "type_vocab_size", 0) > 1:
@@ -143,7 +152,7 @@ def model_inputs(model: nn.Module, batch: Batch) -> dict:
 
 
 @contextlib.contextmanager
-def eager_attention(model) -> Iterator[None]:
+def eager_attention(model: "PreTrainedModel") -> Iterator[None]:
     """Compute the attention of a Hugging Face model by explicit matrix products instead of a fused kernel."""
     before = model.config._attn_implementation
     model.set_attn_implementation("eager")

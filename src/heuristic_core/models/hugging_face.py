@@ -7,15 +7,23 @@ import contextlib
 import logging
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.models.weight_files import summarise_weights
 
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
 LOGGER = logging.getLogger(__name__)
 
 
-def load_config(folder: str | Path, **options):
+def load_config(folder: str | Path, **options: Any) -> "PretrainedConfig":
     """Load the configuration of a model, a ``PretrainedConfig``.
+
+    Args:
+        folder: The model's folder.
+        **options: Settings that replace those of config.json.
 
     Raises:
         InputError: The folder cannot be loaded.
@@ -26,7 +34,7 @@ def load_config(folder: str | Path, **options):
         return AutoConfig.from_pretrained(folder, trust_remote_code=False, **options)
 
 
-def load_tokenizer(folder: str | Path):
+def load_tokenizer(folder: str | Path) -> "PreTrainedTokenizerBase":
     """Load the tokenizer of a model, a ``PreTrainedTokenizerBase``.
 
     Raises:
@@ -38,7 +46,7 @@ def load_tokenizer(folder: str | Path):
         return AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
 
 
-def load_classifier(folder: str | Path, new_head: bool = False, **options):
+def load_classifier(folder: str | Path, new_head: bool = False, **options: Any) -> "PreTrainedModel":
     """Load a ``PreTrainedModel`` for sequence classification.
 
     Args:
@@ -61,7 +69,7 @@ def load_classifier(folder: str | Path, new_head: bool = False, **options):
     return model
 
 
-def load_decoder(folder: str | Path, **options):
+def load_decoder(folder: str | Path, **options: Any) -> "PreTrainedModel":
     """Load a ``PreTrainedModel`` for causal language modelling.
 
     Args:

@@ -3,12 +3,16 @@
 import copy
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heuristic_core.models.device import resolve_device, resolve_dtype
 from heuristic_core.models.families import get_family
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.models.fused_families import fused_family
 from heuristic_core.models.model import Model
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 def load_model(folder: str | Path, device: str = "cpu", precision: str = "float32") -> Model:
@@ -32,8 +36,13 @@ def load_model(folder: str | Path, device: str = "cpu", precision: str = "float3
     return HookedModel.load(folder, device, dtype)
 
 
-def wrap_model(model, precision: str = "float32") -> Model:
-    """Wrap a Hugging Face classifier in memory; its weights are shared, or copied if `precision` differs."""
+def wrap_model(model: "PreTrainedModel", precision: str = "float32") -> Model:
+    """Wrap a Hugging Face classifier in memory.
+
+    Args:
+        model: A ``PreTrainedModel`` for sequence classification.
+        precision: "auto" or a dtype's name. The weights are copied if they have another dtype, and shared otherwise.
+    """
     config, dtype = model.config.to_dict(), resolve_dtype(model.device, precision)
     if fused_family(config):
         return FusedModel(config, {name: value.detach().to(dtype) for name, value in model.state_dict().items()})

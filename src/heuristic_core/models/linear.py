@@ -38,7 +38,12 @@ class Linear:
         return product(x, self.forward_layout, self.bias)
 
     def rows(self, start: int, stop: int | None = None) -> "Linear":
-        """Return the map to outputs `start` to `stop` only."""
+        """Return the map to some of the outputs.
+
+        Args:
+            start: Index of the first output.
+            stop: Index after the last output; None for all from `start` on.
+        """
         return Linear(self.weight[start:stop], self.bias[start:stop])
 
     @cached_property

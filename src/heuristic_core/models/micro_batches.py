@@ -9,6 +9,11 @@ BATCH_TOKENS = {"cpu": 512, "cuda": 65536}
 
 
 def pass_tokens(device: str, hidden: int) -> int:
-    """Return the largest number of padded tokens in a forward and backward pass through `hidden` units on `device`."""
+    """Return the largest number of padded tokens in a forward and backward pass.
+
+    Args:
+        device: "cpu" or "cuda".
+        hidden: Hidden size of the model.
+    """
     limit = PASS_TOKENS[device]
     return limit if device == "cuda" else max(limit // 2, min(limit, limit * FULL_PASS_WIDTH // hidden))

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -14,6 +15,9 @@ from heuristic_core.models.families import get_family
 from heuristic_core.models.folder import check_labels, resolve_folder
 from heuristic_core.models.hugging_face import load_classifier, load_config, load_tokenizer
 
+if TYPE_CHECKING:
+    from transformers import BertForMaskedLM, BertPreTrainedModel, PreTrainedModel, PreTrainedTokenizerBase
+
 
 def load_initial_model(
     model: NewModel | PretrainedModel,
@@ -23,7 +27,7 @@ def load_initial_model(
     dropout: float | None,
     device: str = "cpu",
     pretrained: str | Path | None = None,
-):
+) -> tuple["PreTrainedModel", "PreTrainedTokenizerBase"]:
     """Return the model that fine-tuning starts from, on `device`, and its tokenizer.
 
     Args:
@@ -50,7 +54,7 @@ def build_classifier(
     ft_seed: int,
     dropout: float | None,
     pretrained: str | Path | None = None,
-):
+) -> "PreTrainedModel":
     """Build a ``PreTrainedModel`` for sequence classification.
 
     The classifier of a pretrained model, or every weight of a new one, is drawn from a generator of `ft_seed`.
@@ -96,8 +100,13 @@ def _dropout_settings(model_type: str, dropout: float | None) -> dict[str, float
     return {} if dropout is None else dict.fromkeys(get_family(model_type).dropout, dropout)
 
 
-def build_masked_language_model(model: NewModel, vocabulary: int):
-    """Build the ``BertForMaskedLM`` that pre-training starts from, without dropout, as its text never repeats."""
+def build_masked_language_model(model: NewModel, vocabulary: int) -> "BertForMaskedLM":
+    """Build the model that pre-training starts from, without dropout, as its text never repeats.
+
+    Args:
+        model: Configuration of the model and its pre-training.
+        vocabulary: Number of tokens.
+    """
     from transformers import BertForMaskedLM
 
     bert = BertForMaskedLM(_bert_config(model, vocabulary, _dropout_settings("bert", 0.0)))
@@ -130,7 +139,7 @@ def _bert_config(model: NewModel, vocabulary: int, options: dict):
 
 
 @torch.no_grad()
-def initialise(bert, settings: Initialisation, draws: torch.Generator) -> None:
+def initialise(bert: "BertPreTrainedModel", settings: Initialisation, draws: torch.Generator) -> None:
     """Draw all matrices from a normal distribution, then scale embeddings, queries and keys as `settings` say.
 
     `tie_query_key` also sets keys to queries: a head then attends to tokens similar to the query's, a soft same-word

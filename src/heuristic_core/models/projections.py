@@ -1,6 +1,7 @@
 """Forward hooks that edit queries, keys and values of Hugging Face models head by head."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -8,6 +9,9 @@ from torch import Tensor, nn
 from heuristic_core.common.errors import InputError
 from heuristic_core.models.families import Family
 from heuristic_core.models.model import PROJECTIONS, Edit
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig
 
 Hook = Callable[[nn.Module, tuple, Tensor], Tensor]
 LAYOUTS = {  # by the order of a joint map's rows: axis of queries, keys and values, and shape of its output
@@ -17,7 +21,7 @@ LAYOUTS = {  # by the order of a joint map's rows: axis of queries, keys and val
 
 
 def projection_hooks(
-    family: Family, config, layers: Sequence[nn.Module], heads: int, size: int
+    family: Family, config: "PretrainedConfig", layers: Sequence[nn.Module], heads: int, size: int
 ) -> Iterator[tuple[nn.Module, Callable[[Edit], Hook]]]:
     """Yield each map of `layers` to queries, keys or values, with a function that turns an edit into its forward hook.
 

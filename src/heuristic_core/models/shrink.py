@@ -8,6 +8,7 @@ checkpoint that loads without this code keeps the original's shape (`zero_compon
 
 import copy
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -16,9 +17,12 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.families import Family, get_family, input_width
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
 
 @torch.no_grad()
-def shrink(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
+def shrink(model: "PreTrainedModel", removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "PreTrainedModel":
     """Return a smaller copy of `model` without the components at the indices `removed`.
 
     A head's rows and columns of queries, keys, values and the output projection are removed; a removed MLP has an inner
@@ -42,7 +46,7 @@ def shrink(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
 
 
 @torch.no_grad()
-def zero_components(model, removed: Sequence[int], heads: Tensor, mlps: Tensor):
+def zero_components(model: "PreTrainedModel", removed: Sequence[int], heads: Tensor, mlps: Tensor) -> "PreTrainedModel":
     """Return a copy of a model with its original architecture that computes the subnetwork.
 
     ``from_pretrained`` loads what its ``save_pretrained`` writes, without code of this project. The copy has the

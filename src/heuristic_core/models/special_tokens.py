@@ -14,7 +14,15 @@ SPECIAL_TOKENS = {"BertProcessing": BERT_SPECIAL_TOKENS, "RobertaProcessing": 4}
 
 
 def find_length_problem(model: NewModel | PretrainedModel, max_length: int) -> str | None:
-    """Return why `max_length` has no room for a token of each sentence; None if it has, or if the files do not say."""
+    """Return why a maximum length has no room for a token of each sentence.
+
+    Args:
+        model: The model's configuration, which determines the number of special tokens.
+        max_length: Maximum number of tokens of an encoded pair.
+
+    Returns:
+        Text of the problem; None if there is none, or if the files do not give the number of special tokens.
+    """
     special = count_special_tokens(model)
     return None if special is None else find_length_error(special, max_length)
 

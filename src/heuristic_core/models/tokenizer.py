@@ -1,6 +1,7 @@
 """The tokenizer of a study's model."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
@@ -12,9 +13,16 @@ from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.models.tokenizer_files import check_rows
 from heuristic_core.models.weight_files import read_object
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
-def make_tokenizer(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask):
+
+def make_tokenizer(model: NewModel | PretrainedModel, task: GeneratedTask | FilesTask) -> "PreTrainedTokenizerBase":
     """Load a pretrained model's tokenizer; for a new model, build one from the words of the generated language.
+
+    Args:
+        model: The model's configuration.
+        task: The task's configuration; its `max_length` limits the tokens of a pair.
 
     Raises:
         InputError: The files of a pretrained model are missing or do not fit together.

@@ -57,6 +57,10 @@ PACKAGES = {"sentencepiece": "sentencepiece", "google.protobuf": "protobuf"}  # 
 def check_tokenizer(folder: Path, config: Mapping[str, Any]) -> None:
     """Check that the folder's files make a tokenizer whose tokens the model embeds.
 
+    Args:
+        folder: Folder of the model's files.
+        config: Content of config.json.
+
     Raises:
         InputError: A file is missing or does not fit the model.
     """

@@ -45,7 +45,12 @@ def format_gigabytes(size: float) -> str:
 
 
 def format_table(head: list[str], rows: Rows) -> str:
-    """Format a table. Numbers are right-aligned; the first column and a last column of text are left-aligned."""
+    """Format a table. Numbers are right-aligned; the first column and a last column of text are left-aligned.
+
+    Args:
+        head: Headings of the columns.
+        rows: Cells as text, as many as headings.
+    """
     cells = [head, *rows]
     widths = [max(len(row[k]) for row in cells) for k in range(len(head))]
     text = {0} | ({len(head) - 1} if head[-1] == "throughput from" else set())

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from heuristic_core.common import arithmetic as arithmetics
 from heuristic_core.common.atomic import write_text
@@ -102,7 +103,7 @@ def set_record(record: Record) -> None:
     _CURRENT[:] = [record]
 
 
-def run_with_record(main: Callable, *arguments) -> None:
+def run_with_record(main: Callable, *arguments: Any) -> None:
     """Run a script's main function; if it succeeds, write the record that it set with `set_record`.
 
     A command without a record ends quietly when the reader of its output is gone, as after `| head`.
@@ -134,7 +135,12 @@ def study_and_job(log: str) -> tuple[Path, str]:
 
 
 def record_path(path: str | Path, root: Path) -> Path:
-    """Return the path of the record of the result `path` in the study's folder `root`."""
+    """Return the path of the record of a result.
+
+    Args:
+        path: Path of the result.
+        root: Folder of the study.
+    """
     return root / "provenance" / f"{os.path.relpath(path, root)}.json"
 
 
@@ -266,6 +272,11 @@ def provenance_rows(root: str | Path) -> list[dict]:
 
 
 def provenance_row(root: str | Path, record: dict) -> dict:
-    """Return the row of a record in table `provenance`: dictionaries become JSON."""
+    """Return the row of a record in table `provenance`.
+
+    Args:
+        root: Folder of the study, whose name becomes a column.
+        record: Content of the record; dictionaries in it become JSON.
+    """
     cells = {key: json.dumps(cell, sort_keys=True) if isinstance(cell, dict) else cell for key, cell in record.items()}
     return {"study": Path(root).name} | cells

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 NON_SETTINGS = ("--code", "--log")  # options that do not affect results
@@ -40,7 +41,7 @@ def _parse_json(text: str):
         return text
 
 
-def public(value):
+def public(value: Any) -> Any:
     """Return a value without private parts: of a path outside the checkout its last part, of an address no query."""
     if isinstance(value, dict):
         return {key: public(inner) for key, inner in value.items()}

@@ -127,6 +127,10 @@ def soft_mask(log_alpha: Tensor, grid: ComponentGrid) -> Tensor:
 
     Within each layer's heads, and within each layer's MLP, the round(E[number of closed gates]) smallest values of
     sigmoid(0.8 log_alpha / T) become 0.
+
+    Args:
+        log_alpha: Locations of the gates [components].
+        grid: Components of the model.
     """
     values, closed = torch.sigmoid(SOFT_MASK_SLOPE * log_alpha / TEMPERATURE), 1 - probability_open(log_alpha)
     heads = [range(layer * grid.heads, (layer + 1) * grid.heads) for layer in range(grid.layers)]

@@ -56,7 +56,15 @@ class FixedShapeObjective:
         self._pool = torch.cuda.graph_pool_handle() if model.device.type == "cuda" else None
 
     def compute_gradients(self, learner: Learner, draw: Draws) -> Tensor:
-        """Compute the gradients of one step on `learner`'s parameters; return its trace values, float32 [runs, 6]."""
+        """Compute the gradients of one step on the parameters of `learner`.
+
+        Args:
+            learner: Parameters of the pruning runs, whose gradients are accumulated.
+            draw: Random draws of the step.
+
+        Returns:
+            Trace values of the step, float32 [runs, 6].
+        """
         return learner.compute_gradients(draw, self._backward)
 
     def _backward(self, z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:

@@ -69,6 +69,11 @@ def target_sparsity_at(step: int, rise: int, final: float, start: float = 0.0) -
 
 
 def keep_largest(log_alpha: Tensor, count: int) -> list[int]:
-    """Return the ascending indices of the `count` components of largest log_alpha; ties go to the lower index."""
+    """Return the ascending indices of the components of largest log_alpha.
+
+    Args:
+        log_alpha: Locations of the gates [components].
+        count: Number of components to keep. Ties go to the lower index.
+    """
     order = torch.argsort(log_alpha, descending=True, stable=True)
     return sorted(order[:count].tolist())

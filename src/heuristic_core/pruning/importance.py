@@ -43,9 +43,13 @@ def gate_gradients(model: Model, pairs: PairTensors, means: ComponentMeans) -> T
 
 
 def normalise_by_layer(gradients: Tensor, grid: ComponentGrid) -> Tensor:
-    """Divide `gradients` [components] by the Euclidean norm of each layer's heads, and of all MLPs together.
+    """Divide gradients by the Euclidean norm of each layer's heads, and of all MLPs together.
 
     A group of zeros stays zero.
+
+    Args:
+        gradients: Gradients [components].
+        grid: Components of the model.
     """
     heads, mlps = gradients.split([grid.layers * grid.heads, grid.layers])
     groups = (F.normalize(heads.view(grid.layers, grid.heads), dim=-1), F.normalize(mlps, dim=-1))

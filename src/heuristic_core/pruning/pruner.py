@@ -62,7 +62,12 @@ class Pruner:
         return learn_gates(self._inputs, runs, self._settings, state)
 
     def make_subnetwork(self, result: PruningResult, run: Identity) -> Subnetwork | FailedRun:
-        """Discretise what a run has learned into a subnetwork; a failed run keeps its reason."""
+        """Discretise what a run has learned into a subnetwork.
+
+        Args:
+            result: Outcome of the run; its `failure` makes a failed run, which keeps the reason.
+            run: Identity of the run, with its sparsity and seed.
+        """
         if result.failure:
             LOGGER.warning("failed run: seed %d %s", run.seed, result.failure)
             return FailedRun(run, result.failure)

@@ -68,7 +68,12 @@ def _make_page_row(row: dict) -> dict:
 
 
 def pair_claims(a: Sequence[Claim], b: Sequence[Claim]) -> list[Pair]:
-    """Pair claims of the same name, in the order of a, then the claims that only b has."""
+    """Pair claims of the same name, in the order of a, then the claims that only b has.
+
+    Args:
+        a: Claims of the first study.
+        b: Claims of the second study.
+    """
     claims_a, claims_b = ({claim.name: claim for claim in claims} for claims in (a, b))
     return [Pair(claims_a.get(name), claims_b.get(name)) for name in claims_a | claims_b]
 
@@ -96,5 +101,10 @@ def pair_figures(
 
 
 def relative_link(path: Path, folder: Path) -> str:
-    """Return the relative link from the page's folder to `path`."""
+    """Return the relative link from a page to a file.
+
+    Args:
+        path: Path of the file.
+        folder: Folder of the page.
+    """
     return Path(os.path.relpath(path, folder)).as_posix()

@@ -2,6 +2,7 @@
 
 import base64
 import math
+from typing import Any
 
 import jinja2
 
@@ -9,7 +10,7 @@ _PACKAGE = "heuristic_core.report"
 MINUS, NO_BREAK = "−", "\N{NO-BREAK SPACE}"
 
 
-def render(template: str, package: str = _PACKAGE, **values) -> str:
+def render(template: str, package: str = _PACKAGE, **values: Any) -> str:
     """Render a page that contains its style sheet and scripts.
 
     Args:
@@ -30,16 +31,21 @@ def render(template: str, package: str = _PACKAGE, **values) -> str:
 
 
 def data_uri(content: bytes, media_type: str) -> str:
-    """Return content as a data URI of a media type, such as text/csv."""
+    """Return content as a data URI.
+
+    Args:
+        content: The bytes.
+        media_type: Type of the content, such as text/csv.
+    """
     return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
 
 
-def is_number(value) -> bool:
+def is_number(value: Any) -> bool:
     """Return whether a cell holds a value: neither None nor NaN."""
     return value is not None and not (isinstance(value, float) and math.isnan(value))
 
 
-def format_number(value) -> str:
+def format_number(value: float | None) -> str:
     """Format an integer in full, a real number to one decimal (three below 1); empty for null."""
     if not is_number(value):
         return ""
@@ -53,8 +59,13 @@ def format_number(value) -> str:
     return text.replace("-", MINUS)
 
 
-def format_interval(low, high) -> str:
-    """Format an interval, such as "−1.2 to 3.4"; empty if an end is null."""
+def format_interval(low: float | None, high: float | None) -> str:
+    """Format an interval, such as "−1.2 to 3.4"; empty if an end is null.
+
+    Args:
+        low: Lower end.
+        high: Upper end.
+    """
     return f"{format_number(low)} to {format_number(high)}" if is_number(low) and is_number(high) else ""
 
 

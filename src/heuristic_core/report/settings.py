@@ -58,6 +58,10 @@ def group_settings(settings: dict) -> dict[str, list[tuple[str, str]]]:
 def setting_differences(a: dict, b: dict) -> list[tuple[str, str | None, str | None]]:
     """Return the settings in which two checked configurations differ, except their names.
 
+    Args:
+        a: Checked configuration of the first study.
+        b: Checked configuration of the second study.
+
     Returns:
         List of (dotted key, value in a, value in b); a value is None if the configuration lacks the key.
     """

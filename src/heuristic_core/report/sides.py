@@ -77,6 +77,11 @@ def check_study_folder(path: str, usage: str) -> Path:
 
 
 def existing_files(root: Path, tables: Iterable[str]) -> list[Path]:
-    """Return the paths of study.json and of `tables`, as far as they exist in the study's folder `root`."""
+    """Return the paths of study.json and of tables, as far as they exist.
+
+    Args:
+        root: The study's folder.
+        tables: Names of tables.
+    """
     paths = [root / "study.json", *(root / "tables" / f"{name}.parquet" for name in tables)]
     return [path for path in paths if path.is_file()]

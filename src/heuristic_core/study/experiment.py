@@ -76,6 +76,10 @@ class Experiment(ABC):
     def parse(self, values: dict, origin: str = "configuration") -> Study:
         """Check a configuration.
 
+        Args:
+            values: The configuration.
+            origin: Its file, for messages.
+
         Raises:
             ConfigError: If it is invalid; the message has one line per error.
         """
@@ -142,17 +146,33 @@ class Experiment(ABC):
         }
 
     def find_missing(self, name: str, study: Study) -> str | None:
-        """Return why a study cannot have a target, or None if it can."""
+        """Return why a study cannot have a target, or None if it can.
+
+        Args:
+            name: Name of the target.
+            study: The study.
+        """
         return self.targets[name].find_missing(name, study, self.list_tables(study))
 
     def list_figure_inputs(self, name: str, study: Study) -> list[str]:
-        """Return the files of tables that a target is drawn from."""
+        """Return the files of tables that a target is drawn from.
+
+        Args:
+            name: Name of the target.
+            study: The study.
+        """
         target, existing = self.targets[name], self.list_tables(study)
         optional = [table for table in target.optional_tables if table in existing]
         return [path for table in (*target.tables, *optional) for path in self.list_table_files(name, table, study)]
 
     def list_table_files(self, name: str, table: str, study: Study) -> list[str]:
-        """Return the files from which target `name` reads a table: the table, or those of its parts that it shows."""
+        """Return the files from which a target reads a table: the table, or those of its parts that it shows.
+
+        Args:
+            name: Name of the target.
+            table: Name of the table.
+            study: The study.
+        """
         return [self.make_layout(study).table(table)]
 
     def list_unavailable(self, study: Study) -> dict[str, str]:
@@ -181,7 +201,12 @@ class Experiment(ABC):
         return describe_target(path, {name: target.title for name, target in self.targets.items()})
 
     def list_drawing_modules(self, script: str, settings: Mapping[str, Any]) -> list[Path]:
-        """Return the modules that a job of `script` loads by name rather than by an import."""
+        """Return the modules that a job loads by name rather than by an import.
+
+        Args:
+            script: Name of the job's script.
+            settings: Settings of the job.
+        """
         return [self.find_drawing_module(settings["name"])] if script == self.figure_script else []
 
     def drawing_module(self, name: str) -> str:
@@ -193,7 +218,12 @@ class Experiment(ABC):
         return self.folder / "figures" / f"{self.drawing_module(name)}.py"
 
     def figure_settings(self, name: str, study: Study) -> dict[str, str]:
-        """Return the settings of the job that draws a target. What it does not show stays out, as changes redraw it."""
+        """Return the settings of the job that draws a target. What it does not show stays out, as changes redraw it.
+
+        Args:
+            name: Name of the target.
+            study: The study.
+        """
         return {"figures": format_block(study.figures)}
 
     def claim_settings(self, study: Study) -> dict[str, str]:

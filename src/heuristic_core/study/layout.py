@@ -1,7 +1,7 @@
 """Paths of a study's results."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Layout:
     root: str
 
     @classmethod
-    def from_study(cls, study) -> Self:
+    def from_study(cls, study: Any) -> Self:
         """Return the layout of a study."""
         return cls(study.root)
 

@@ -5,6 +5,7 @@ Snakemake imports this module at every start, so it imports nothing heavy.
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Target:
     optional_tables: tuple[str, ...] = ()
     drawn_by: str | None = None
 
-    def find_missing(self, name: str, study, tables: Collection[str]) -> str | None:
+    def find_missing(self, name: str, study: Any, tables: Collection[str]) -> str | None:
         """Return why a study cannot have this target, or None if it can.
 
         Args:

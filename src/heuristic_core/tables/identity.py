@@ -27,6 +27,11 @@ class Identity(NamedTuple):
     repeat: int = 0
 
     def as_columns(self, rows: int, last: str = "repeat") -> dict[str, list]:
-        """Return the fields up to `last` as columns of a table, repeated in all `rows`."""
+        """Return fields as columns of a table, repeated in all rows.
+
+        Args:
+            rows: Number of rows.
+            last: The last field to include.
+        """
         names = self._fields[: self._fields.index(last) + 1]
         return {name: [getattr(self, name)] * rows for name in names}

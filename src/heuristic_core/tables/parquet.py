@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,10 +11,16 @@ from heuristic_core.common.atomic import replace_atomically
 from heuristic_core.tables.columns import STRING
 from heuristic_core.tables.schemas import get_schema
 
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    Rows = pa.Table | pd.DataFrame | Mapping[str, Any] | list[dict[str, Any]]
+
 ROW_GROUP_SIZE = 1 << 20  # rows of a row group, pyarrow's default
 
 
-def as_table(name: str, rows) -> pa.Table:
+def as_table(name: str, rows: "Rows") -> pa.Table:
     """Convert rows to an Arrow table with the schema of table `name`.
 
     Args:
@@ -42,7 +49,7 @@ def as_table(name: str, rows) -> pa.Table:
     return table.select(expected.names).cast(expected)
 
 
-def write_table(name: str, rows, path: str | Path) -> None:
+def write_table(name: str, rows: "Rows", path: str | Path) -> None:
     """Write a table. The same rows give the same bytes.
 
     Args:
@@ -54,14 +61,14 @@ def write_table(name: str, rows, path: str | Path) -> None:
         pq.write_table(as_table(name, rows), partial, compression="zstd")
 
 
-def as_frame(table: pa.Table):
+def as_frame(table: pa.Table) -> "pd.DataFrame":
     """Convert an Arrow table to a pandas frame; integers become pandas' nullable Int32."""
     import pandas as pd
 
     return table.to_pandas(types_mapper={pa.int32(): pd.Int32Dtype()}.get)
 
 
-def read_table(path: str | Path, without: Iterable[str] = ()):
+def read_table(path: str | Path, without: Iterable[str] = ()) -> "pd.DataFrame":
     """Read a table as a pandas frame, see :func:`as_frame`.
 
     Args:
@@ -71,7 +78,7 @@ def read_table(path: str | Path, without: Iterable[str] = ()):
     return as_frame(pq.read_table(path, columns=[c for c in pq.read_schema(path).names if c not in set(without)]))
 
 
-def read_categorical(path: str | Path | Sequence[str | Path], columns: Iterable[str]):
+def read_categorical(path: str | Path | Sequence[str | Path], columns: Iterable[str]) -> "pd.DataFrame":
     """Read columns of a table as a pandas frame, text as categories, which need less memory.
 
     Args:
@@ -82,15 +89,23 @@ def read_categorical(path: str | Path | Sequence[str | Path], columns: Iterable[
     return as_frame(pq.read_table(path, columns=columns, read_dictionary=_text_columns(first, columns)))
 
 
-def iter_categorical_groups(path: str | Path, columns: Iterable[str]) -> Iterator:
-    """Read columns of one file like :func:`read_categorical`, and yield a frame for each row group."""
+def iter_categorical_groups(path: str | Path, columns: Iterable[str]) -> Iterator["pd.DataFrame"]:
+    """Read columns of a file like :func:`read_categorical`, one row group at a time.
+
+    Args:
+        path: Path of the Parquet file.
+        columns: Names of the columns.
+
+    Yields:
+        A frame for each row group.
+    """
     columns = list(columns)
     with pq.ParquetFile(path, read_dictionary=_text_columns(path, columns)) as file:
         for number in range(file.num_row_groups):
             yield as_frame(file.read_row_group(number, columns))
 
 
-def to_categorical_frame(tables: Iterable[pa.Table]):
+def to_categorical_frame(tables: Iterable[pa.Table]) -> "pd.DataFrame":
     """Concatenate tables as one frame, text as categories in order of appearance, like :func:`read_categorical`."""
     encoded = [pa.table({name: _encode(table[name]) for name in table.column_names}) for table in tables]
     return as_frame(pa.concat_tables(encoded))
@@ -107,7 +122,12 @@ def read_rows(path: str | Path) -> list[dict]:
 
 
 def concatenate(name: str, paths: Iterable[str | Path]) -> pa.Table:
-    """Return the rows of several files of table `name` in the order of `paths`; an empty table for no files."""
+    """Concatenate files of a table; no files give an empty table.
+
+    Args:
+        name: Name of the table in `SCHEMAS`.
+        paths: Paths of the Parquet files, in the order of the rows.
+    """
     return pa.concat_tables([get_schema(name).empty_table(), *(pq.read_table(path) for path in paths)])
 
 
@@ -143,6 +163,6 @@ def _text_columns(path: str | Path, columns: Collection[str]) -> list[str]:
     return [field.name for field in pq.read_schema(path) if field.name in columns and field.type == STRING]
 
 
-def to_matrix(column: pa.ChunkedArray):
+def to_matrix(column: pa.ChunkedArray) -> "np.ndarray":
     """Convert a column of lists of equal length to a numpy array [rows, length]."""
     return column.combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -19,6 +20,9 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import wrap_model
 from heuristic_core.training.saved_state import digests, load_state, save_state
 from heuristic_core.training.stepper import AdamWStepper, Stepper
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 LOGGER = logging.getLogger(__name__)
 # A run has diverged if the mean loss of an interval exceeds this multiple of the loss of a uniform guess, or of the
@@ -46,7 +50,7 @@ class TrainingRun:
 
 
 def finetune(
-    model,
+    model: "PreTrainedModel",
     train: Encoded,
     evaluation: Encoded,
     settings: Finetune,
@@ -168,12 +172,17 @@ class Batches:
 
 
 def learning_rate(step: int, settings: Training) -> float:
-    """Return the rate of step `step` (from 0): linear warmup-up, times linear decay to zero at the last step."""
+    """Return the learning rate of a step: linear warm-up, times linear decay towards zero after the last step.
+
+    Args:
+        step: Number of the step, from 0.
+        settings: Peak learning rate, number of steps and of warm-up steps.
+    """
     warmup = min(1.0, (step + 1) / settings.warmup_steps) if settings.warmup_steps else 1.0
     return settings.learning_rate * warmup * (1 - step / settings.steps)
 
 
-def save_run(path: Path, run: TrainingRun, model, stepper: AdamWStepper) -> None:
+def save_run(path: Path, run: TrainingRun, model: "PreTrainedModel", stepper: AdamWStepper) -> None:
     """Save weights, Adam's moments, dropout's generator and records in one file, from which the run can resume.
 
     Args:
@@ -191,7 +200,7 @@ def save_run(path: Path, run: TrainingRun, model, stepper: AdamWStepper) -> None
     save_state(path, tensors, vars(run))
 
 
-def resume_run(path: Path, model, stepper: AdamWStepper) -> TrainingRun:
+def resume_run(path: Path, model: "PreTrainedModel", stepper: AdamWStepper) -> TrainingRun:
     """Restore what :func:`save_run` wrote into `model`, `stepper` and torch's generator, and return the run.
 
     Returns a new run if the file is missing or damaged.

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -20,6 +20,9 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.training.finetune import TrainingRun, learning_rate, resume_run, save_run
 from heuristic_core.training.saved_state import digests
 from heuristic_core.training.stepper import AdamWStepper
+
+if TYPE_CHECKING:
+    from transformers import BertForMaskedLM
 
 LOGGER = logging.getLogger(__name__)
 ACCURACY_PAIRS, ATTENTION_PAIRS = 2000, 500  # pairs on which accuracy and attention are measured
@@ -90,15 +93,23 @@ class MaskedStepper(AdamWStepper):
         return F.cross_entropy(predict_masked(self.model, batch), batch.original[batch.chosen])
 
 
-def predict_masked(model, text: MaskedText) -> Tensor:
-    """Compute logits over the vocabulary at the masked words, [chosen, vocabulary]."""
+def predict_masked(model: "BertForMaskedLM", text: MaskedText) -> Tensor:
+    """Compute logits over the vocabulary at the masked words.
+
+    Args:
+        model: A ``BertForMaskedLM``.
+        text: Pairs with masked words.
+
+    Returns:
+        Logits [chosen, vocabulary].
+    """
     encoder = model.base_model
     hidden = encoder(input_ids=text.seen, attention_mask=text.real.long(), token_type_ids=text.types)
     return model.cls(hidden.last_hidden_state[text.chosen])
 
 
 @torch.no_grad()
-def accuracies(model, text: MaskedText) -> dict[str, float | None]:
+def accuracies(model: "BertForMaskedLM", text: MaskedText) -> dict[str, float | None]:
     """Compute the percentage of masked words predicted correctly.
 
     Args:
@@ -115,7 +126,11 @@ def accuracies(model, text: MaskedText) -> dict[str, float | None]:
 
 
 def pretrain(
-    model, corpus: Corpus, settings: Pretraining, save_measurement: Callable[[int], Iterable[Path]], state: Path
+    model: "BertForMaskedLM",
+    corpus: Corpus,
+    settings: Pretraining,
+    save_measurement: Callable[[int], Iterable[Path]],
+    state: Path,
 ) -> TrainingRun:
     """Train `model` in place; the run's trace has one row per measurement.
 

@@ -46,7 +46,12 @@ def load_state(path: Path | None) -> tuple[dict[str, Tensor], dict] | None:
 
 
 def digests(folder: Path, paths: Iterable[Path] | None) -> dict[str, str]:
-    """Return the SHA-256 of finished files by their paths relative to `folder`."""
+    """Return the SHA-256 of finished files by relative path.
+
+    Args:
+        folder: Folder that paths are relative to.
+        paths: Files in it; None for none.
+    """
     return {path.relative_to(folder).as_posix(): file_digest(path) for path in paths or ()}
 
 

@@ -4,6 +4,7 @@ import contextlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -35,10 +36,14 @@ class AdamWStepper(ABC):
         self._eager = (kind, dtype) == ("cpu", torch.bfloat16)
         self.scaler = torch.amp.GradScaler(kind, enabled=dtype == torch.float16)
 
-    def step(self, batch, rate: float) -> float:
-        """Update the weights from `batch` at learning rate `rate` and return its mean loss, nats.
+    def step(self, batch: Any, rate: float) -> float:
+        """Update the weights from a batch and return its mean loss before the update, nats.
 
         In float16, a gradient that is not finite halves the loss scale and skips the step.
+
+        Args:
+            batch: Indices of pairs, int64 [batch], in fine-tuning; a ``MaskedText`` in pre-training.
+            rate: Learning rate of this step.
 
         Raises:
             DivergenceError: Loss or gradient is NaN or infinite, or float16's loss scale is below 1; the weights are

@@ -11,6 +11,10 @@ def mean_rank(parameters: Parameters, queries: Queries) -> float:
     """Return the mean of :func:`compute_ranks` over questions.
 
     0 if all answers are right; (options - 1) / 2 is expected by chance.
+
+    Args:
+        parameters: Weights of the model.
+        queries: The questions.
     """
     return float(
         compute_ranks(option_logits(_compute_logits(parameters, queries), queries), queries.answer).double().mean()
@@ -18,7 +22,12 @@ def mean_rank(parameters: Parameters, queries: Queries) -> float:
 
 
 def mean_loss(parameters: Parameters, queries: Queries) -> float:
-    """Return the mean of :func:`compute_losses` over questions."""
+    """Return the mean of :func:`compute_losses` over questions, nats.
+
+    Args:
+        parameters: Weights of the model.
+        queries: The questions.
+    """
     return float(compute_losses(_compute_logits(parameters, queries), queries).double().mean())
 
 

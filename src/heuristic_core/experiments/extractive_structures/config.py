@@ -286,6 +286,10 @@ class ExtractiveStudy(Block):
 def parse_extractive(values: dict, origin: str = "configuration") -> ExtractiveStudy:
     """Check a configuration.
 
+    Args:
+        values: The configuration.
+        origin: Its file, for messages.
+
     Raises:
         ConfigError: If it is invalid; the message has one line per error.
     """

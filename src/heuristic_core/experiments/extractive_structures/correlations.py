@@ -6,6 +6,7 @@ correlation is of all components of one model and has no error of its own; only 
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,13 @@ import pandas as pd
 from heuristic_core.stats.estimates import Estimate, TooFewUnits
 from heuristic_core.stats.training_seeds import LOWEST, extreme_mean
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 MAX_ABS_R = 1 - 1e-6  # a correlation of 1 has no finite z
 
 
-def to_z(r) -> np.ndarray:
+def to_z(r: "ArrayLike") -> np.ndarray:
     """Return Fisher's z of correlations."""
     return np.arctanh(np.clip(np.asarray(r, dtype=float), -MAX_ABS_R, MAX_ABS_R))
 

@@ -1,5 +1,7 @@
 """Tables of a study, and ranks of its models by seed, as statistics read them."""
 
+from typing import Any
+
 import pandas as pd
 
 from heuristic_core.stats.estimates import NotComputable
@@ -10,14 +12,19 @@ IMPLICATIONS, TEST_IMPLICATIONS = "implications", "test implications"
 
 
 def by_hop(rows: pd.DataFrame, column: str) -> dict[str, pd.Series]:
-    """Return a column of both hops, indexed by seed; empty for a hop without rows."""
+    """Return a column by hop, indexed by seed; empty for a hop without rows.
+
+    Args:
+        rows: Columns hop, seed and `column`.
+        column: Name of the column.
+    """
     return {f"{hop} hop": rows[rows["hop"] == hop].set_index("seed")[column].astype(float) for hop in HOPS}
 
 
 class Evidence(BaseEvidence):
     """The tables of a study, and what its statistics read in them."""
 
-    def ranks(self, table: str, part: str, **where) -> pd.Series:
+    def ranks(self, table: str, part: str, **where: Any) -> pd.Series:
         """Return the mean ranks of a part's questions, indexed by seed.
 
         Args:

@@ -32,6 +32,10 @@ class ExtractiveStructures(Experiment):
     def parse(self, values: dict, origin: str = "configuration") -> ExtractiveStudy:
         """Check a configuration.
 
+        Args:
+            values: The configuration.
+            origin: Its file, for messages.
+
         Raises:
             ConfigError: If it is invalid; the message has one line per error.
         """

@@ -49,9 +49,11 @@ def curve_rows(
 
 
 def answer_rows(p: Parameters, parts: dict[str, Queries]) -> list[dict]:
-    """Return a row with rank and loss for each part of the questions.
+    """Return a row with rank and loss (nats) for each part of the questions.
 
-    A model in the host's memory is copied to the default device.
+    Args:
+        p: Weights of the model. Those in the host's memory are copied to the default device.
+        parts: Questions by name of the part.
     """
     p = {name: value.to(torch.get_default_device()) for name, value in p.items()}
     return [

@@ -13,6 +13,10 @@ def build_prerequisites(world: World, data: Data) -> dict[str, Questions]:
     """Return the questions on required knowledge by hop.
 
     First hop: the language of a city's people. Second hop: the city that contains a landmark.
+
+    Args:
+        world: Names and templates.
+        data: Number of cities.
     """
     relation, cities = world.relations["language"], world.cities[: data.cities]
     language_facts = [fill_template(relation.stated, city["language"], city=city["city"]) for city in cities]

@@ -81,7 +81,12 @@ def select_layers(p: Parameters, layers: range) -> set[str]:
 
 
 def parameter_shapes(model: Model, vocabulary: int) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every parameter by name."""
+    """Return the shape of every parameter by name.
+
+    Args:
+        model: Number of layers, heads and positions, and the width.
+        vocabulary: Number of tokens.
+    """
     d, h = model.width, model.heads
     by_name = {"token": (vocabulary, d), "position": (model.positions, d)}
     for layer in range(model.layers):

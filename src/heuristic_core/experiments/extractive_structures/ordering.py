@@ -82,7 +82,12 @@ def order_rows(
 
 
 def split_parts(made: Hop, tested: int) -> dict[str, Questions]:
-    """Split facts and implications into those of the test names, the first `tested`, and those of the other names."""
+    """Split facts and implications into those of the test names and those of the other names.
+
+    Args:
+        made: Facts and implications of a hop, in the order of the names.
+        tested: Number of test names, which come first.
+    """
 
     def part(questions: Questions, names: slice) -> Questions:
         return Questions(questions.sentences[names], questions.options)

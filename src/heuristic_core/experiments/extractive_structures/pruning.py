@@ -175,7 +175,12 @@ def prune_greedily(full: FullModel, count: int) -> list[int]:
 
 @torch.no_grad()
 def measure_divergence(full: FullModel, kept: Sequence[int]) -> float:
-    """Return KL(full || subnetwork of the components `kept`), mean over questions, nats."""
+    """Return KL(full || subnetwork), mean over questions, nats.
+
+    Args:
+        full: The full model, its questions and its answers.
+        kept: Indices of the components that the subnetwork keeps.
+    """
     return float(
         _kl(full.answers, _answer_log_probs(run_gated(full, full.queries, _gate_mask(full, kept)), full.queries))
         .double()
@@ -185,7 +190,12 @@ def measure_divergence(full: FullModel, kept: Sequence[int]) -> float:
 
 @torch.no_grad()
 def measure_rank(full: FullModel, kept: Sequence[int]) -> float:
-    """Return the mean rank of the right answers in the subnetwork of the components `kept`."""
+    """Return the mean rank of the right answers in a subnetwork.
+
+    Args:
+        full: The full model and its questions.
+        kept: Indices of the components that the subnetwork keeps.
+    """
     logits = option_logits(run_gated(full, full.queries, _gate_mask(full, kept)), full.queries)
     return float(compute_ranks(logits, full.queries.answer).double().mean())
 

@@ -212,7 +212,15 @@ def _nan_mean(values: Tensor) -> Tensor:
 
 
 def correlate(a: Sequence[float], b: Sequence[float]) -> tuple[float | None, str | None]:
-    """Return Pearson's r and None, or None and the reason why r is undefined."""
+    """Correlate two series.
+
+    Args:
+        a: Values.
+        b: Values, as many as in `a`.
+
+    Returns:
+        Pearson's r and None, or None and the reason why r is undefined.
+    """
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if len(a) < 3:
         return None, f"{len(a)} values; a correlation needs three"

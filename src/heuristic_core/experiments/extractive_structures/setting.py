@@ -136,6 +136,11 @@ def open_setting(
 
 
 def write_weights(path: str | Path, weights: dict[str, Tensor]) -> None:
-    """Write a safetensors file atomically."""
+    """Write a safetensors file atomically.
+
+    Args:
+        path: Path of the file.
+        weights: Weights by name, on any device.
+    """
     with replace_atomically(Path(path)) as temporary:
         save_file({name: value.cpu() for name, value in weights.items()}, temporary)

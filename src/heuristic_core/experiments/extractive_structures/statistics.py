@@ -132,7 +132,12 @@ def rank_by_order(evidence: Evidence, order: str, less: str) -> Estimate:
 
 @statistic
 def rank_after_order(evidence: Evidence, order: str) -> Estimate:
-    """Estimate the rank of test names' implications after an order of teaching, percent of the rank by chance."""
+    """Estimate the rank of test names' implications after an order of teaching, percent of the rank by chance.
+
+    Args:
+        evidence: Tables of the study.
+        order: Name of the order.
+    """
     chance = _worst_rank(evidence) / 2
     ranks = evidence.ranks_after_order(order)
     return mean_over_seeds(100 / chance * ranks, _describe_ranks("rank", {order: ranks}), (0, 200))

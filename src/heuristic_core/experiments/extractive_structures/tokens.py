@@ -144,7 +144,12 @@ class HubTokenizer:
 
 
 def encode_examples(sentences: Sequence[Sentence], encode: Encoder) -> Examples:
-    """Encode sentences with their answers, for training."""
+    """Encode sentences with their answers, for training.
+
+    Args:
+        sentences: The sentences.
+        encode: Encodes texts and prompts as token ids.
+    """
     prompts = [encode.prompt(sentence.prompt) for sentence in sentences]
     answers = [encode(sentence.answer) for sentence in sentences]
     sequences = [prompt + answer for prompt, answer in zip(prompts, answers, strict=True)]
@@ -154,6 +159,10 @@ def encode_examples(sentences: Sequence[Sentence], encode: Encoder) -> Examples:
 
 def encode_queries(questions: Questions, encode: Encoder) -> Queries:
     """Encode questions.
+
+    Args:
+        questions: The questions and their options.
+        encode: Encodes texts and prompts as token ids.
 
     Raises:
         InputError: As in :func:`first_tokens`.
@@ -167,6 +176,10 @@ def encode_queries(questions: Questions, encode: Encoder) -> Queries:
 
 def first_tokens(options: Sequence[str], encode: Encoder) -> list[int]:
     """Return the first token of every option, which identifies an answer.
+
+    Args:
+        options: Possible answers.
+        encode: Encodes a text as token ids.
 
     Raises:
         InputError: If there are fewer than two options, or if two options begin with the same token.
@@ -186,10 +199,17 @@ def first_tokens(options: Sequence[str], encode: Encoder) -> list[int]:
 
 
 def align(a: Sequence[int], b: Sequence[int]) -> list[int]:
-    """Align two prompts: return for every token of `a` the position of its partner in `b`, or -1 if it has none.
+    """Align two prompts.
 
     Tokens of the shared beginning and of the shared end are partners. Between them tokens are paired from the end,
     because the representation of a name is complete at its last token.
+
+    Args:
+        a: Token ids of the first prompt.
+        b: Token ids of the second prompt.
+
+    Returns:
+        For every token of `a` the position of its partner in `b`; -1 if it has none.
     """
     shortest = min(len(a), len(b))
     begin = next((k for k in range(shortest) if a[k] != b[k]), shortest)

@@ -61,7 +61,12 @@ class StageSaving(NamedTuple):
     rows: list[dict]
 
     def stage_saving(self, stage: str, interval: int) -> Saving:
-        """Return where a stage is saved, after each interval of steps and at its end."""
+        """Return where a stage is saved, after each interval of steps and at its end.
+
+        Args:
+            stage: Name of the stage.
+            interval: Number of steps between two states.
+        """
         return Saving(self.folder / f"{stage.replace(' ', '-')}.safetensors", interval, self.rows, at_end=True)
 
 
@@ -154,7 +159,12 @@ def iterate_batches(count: int, size: int, purpose: str, seed: int) -> Iterator[
 
 
 def answer_loss(parameters: Parameters, examples: Examples) -> Tensor:
-    """Return the cross-entropy of the tokens of answers, mean over all of them, nats."""
+    """Return the cross-entropy of the tokens of answers, mean over all of them, nats.
+
+    Args:
+        parameters: Weights of the model.
+        examples: Sentences with their answers.
+    """
     logits = run(parameters, examples.tokens).logits[:, :-1]
     positions = torch.arange(logits.shape[1])
     mask = (positions >= examples.prompt[:, None] - 1) & (positions < examples.length[:, None] - 1)

@@ -109,7 +109,12 @@ class World(Block):
         )
 
     def values(self, key: str, count: int) -> list[str]:
-        """Return the values of the first `count` cities under `key`, in order."""
+        """Return a value of the first cities, in order.
+
+        Args:
+            key: Name of the value.
+            count: Number of cities.
+        """
         return [city[key] for city in self.cities[:count]]
 
 

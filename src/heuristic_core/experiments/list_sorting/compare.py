@@ -48,7 +48,12 @@ def select_last_step(models: pd.DataFrame) -> pd.DataFrame:
 
 
 def unshared_conditions(models: pd.DataFrame, others: pd.DataFrame) -> list[str]:
-    """Return the conditions of `models` that `others` lacks, which are not compared, in alphabetical order."""
+    """Return the conditions that another study lacks, which are not compared, in alphabetical order.
+
+    Args:
+        models: Table "sorting_models".
+        others: Table "sorting_models" of the other study.
+    """
     return sorted(set(models["condition"]) - set(others["condition"]))
 
 

@@ -171,7 +171,11 @@ class ListSorting(Block):
 
 
 def parse(values: dict, origin: str = "configuration") -> ListSorting:
-    """Check `values`.
+    """Check a configuration.
+
+    Args:
+        values: The configuration.
+        origin: Its file, for messages.
 
     Raises:
         ConfigError: If they are invalid; the message has one line per error.

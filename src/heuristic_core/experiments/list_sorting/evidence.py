@@ -61,7 +61,12 @@ class Evidence(BaseEvidence):
         return rows
 
     def at_end(self, name: str, table: str = "sorting_models") -> pd.DataFrame:
-        """Return the rows of a table at the last step of conditions that sort, where column `name` is known."""
+        """Return the rows of a table at the last step of conditions that sort.
+
+        Args:
+            name: Column whose value must be known.
+            table: Name of the table.
+        """
         rows = self._last(table)
         return rows[rows["condition"].isin(self.conditions()["condition"])].dropna(subset=name)
 

@@ -38,6 +38,10 @@ class ListSorting(Experiment):
     def parse(self, values: dict, origin: str = "configuration") -> SortingStudy:
         """Check a configuration.
 
+        Args:
+            values: The configuration.
+            origin: Its file, for messages.
+
         Raises:
             ConfigError: If it is invalid; the message has one line per error.
         """

@@ -149,7 +149,7 @@ def compute_start(losses: Losses, parameters: Mapping[str, Tensor], draw: Draw, 
     return Start(layout, weights, loss, gradient)
 
 
-def loss_and_gradient(losses: Losses, layout: ParameterLayout, weights: Tensor, batch) -> tuple[Tensor, Tensor]:
+def loss_and_gradient(losses: Losses, layout: ParameterLayout, weights: Tensor, batch: Any) -> tuple[Tensor, Tensor]:
     """Compute the losses of a batch and the gradient of each model's mean loss.
 
     Args:
@@ -177,7 +177,15 @@ def average_losses(losses: Tensor) -> Tensor:
 
 
 def reduce_by_model(matrix: Tensor, reduce: Callable[[Tensor], Tensor]) -> Tensor:
-    """Reduce each model's row to a scalar, [M]."""
+    """Reduce each model's row to a scalar.
+
+    Args:
+        matrix: Values [M, n].
+        reduce: Function from [n] to a scalar.
+
+    Returns:
+        Scalars [M].
+    """
     return torch.stack([reduce(values) for values in matrix])
 
 

@@ -60,7 +60,12 @@ class ForwardPass(NamedTuple):
 
 
 def parameter_shapes(data: Data, model: Model) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every parameter of one model, by name."""
+    """Return the shape of every parameter of one model, by name.
+
+    Args:
+        data: Range and length of the lists.
+        model: Heads and widths of the model.
+    """
     tokens, positions, d = data.numbers + 1, 2 * data.length + 1, model.width
     head = (model.heads, d, model.head_width)
     sizes = {"token": (tokens, d), "position": (positions, d), "norm_gain": (d,), "norm_bias": (d,)}

@@ -35,7 +35,12 @@ def add_suppression(models: pd.DataFrame, heads: pd.DataFrame) -> pd.DataFrame:
 
 
 def classify_mode(splitting: float | None, suppression: float | None) -> str | None:
-    """Return the mode of a model by both scores, 0-1; None if a score is missing."""
+    """Return the mode of a model; None if a score is missing.
+
+    Args:
+        splitting: Score of vocabulary splitting, 0-1.
+        suppression: Score of copy suppression, 0-1.
+    """
     if pd.isna(splitting) or pd.isna(suppression):
         return None
     return {(True, True): BOTH, (True, False): SPLITTING, (False, True): SUPPRESSION, (False, False): NEITHER}[

@@ -55,7 +55,15 @@ def _size(subsets: pd.DataFrame, unit: str, criterion: Criterion) -> dict:
 
 
 def core_rows(masks: pd.DataFrame, heads: pd.DataFrame) -> Iterator[dict]:
-    """Yield rows of table "sorting_core" from tables "sorting_masks" and "sorting_heads"."""
+    """Compute the rows of table "sorting_core".
+
+    Args:
+        masks: Table "sorting_masks".
+        heads: Table "sorting_heads".
+
+    Yields:
+        A row for each model, head, and half of the head.
+    """
     scores = heads.set_index([*MODEL, "head"])[["copying", "suppression"]]
     model_heads = {model: sorted(rows["head"]) for model, rows in heads.groupby(MODEL)}
     for model, model_masks in masks.groupby(MODEL, sort=False):

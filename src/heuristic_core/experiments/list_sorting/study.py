@@ -160,7 +160,11 @@ class SortingStudy(Block):
 
 
 def parse_sorting(values: dict, origin: str = "configuration") -> SortingStudy:
-    """Check `values`.
+    """Check a configuration.
+
+    Args:
+        values: The configuration.
+        origin: Its file, for messages.
 
     Raises:
         ConfigError: If they are invalid; the message has one line per error.
@@ -169,12 +173,22 @@ def parse_sorting(values: dict, origin: str = "configuration") -> SortingStudy:
 
 
 def select_trained_steps(training: Training, count: int) -> list[int]:
-    """Return at most `count` of the kept steps after step 0, evenly spaced, ascending."""
+    """Return some of the kept steps after step 0, evenly spaced, ascending.
+
+    Args:
+        training: Settings of training, with the kept steps.
+        count: Maximum number of steps.
+    """
     return select_evenly([step for step in training.kept if step], count)
 
 
 def select_evenly(values: list[int], count: int) -> list[int]:
-    """Return at most `count` of `values`, including the last, as even as their positions allow."""
+    """Return some values, including the last, as even as their positions allow.
+
+    Args:
+        values: The values.
+        count: Maximum number of values, from 1.
+    """
     last, parts = len(values) - 1, max(min(count, len(values)) - 1, 1)
     return (
         [values[i] for i in sorted({round(last * k / parts) for k in range(parts + 1)})] if count > 1 else values[-1:]

@@ -144,7 +144,12 @@ class Learner:
         return step_losses
 
     def save(self, path: Path, files: dict[str, str]) -> None:
-        """Save everything that resumption needs in one file, with the digests of finished files beside it."""
+        """Save everything that resumption needs in one file.
+
+        Args:
+            path: Path of the file.
+            files: SHA-256 of finished files by relative path, which are saved, too.
+        """
         (moments,) = self._optimizer.state.values()
         tensors = {"parameters": self._flat, "losses": self.losses[: self.step]}
         tensors |= {f"adam.{key}": value for key, value in moments.items()}
@@ -183,7 +188,12 @@ class Learner:
 
 
 def make_optimizer(parameters: Sequence[Tensor], settings: Training) -> torch.optim.Optimizer:
-    """Return Adam with the weight decay of `settings`, in torch's fused form, which is portable."""
+    """Return Adam with weight decay in torch's fused form, which is portable.
+
+    Args:
+        parameters: Parameters to optimise.
+        settings: Rates, and whether weight decay is decoupled (AdamW).
+    """
     optimizer_class = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
     return optimizer_class(
         parameters,
@@ -196,7 +206,12 @@ def make_optimizer(parameters: Sequence[Tensor], settings: Training) -> torch.op
 
 
 def learning_rate_at(step: int, settings: Training) -> float:
-    """Return the learning rate of step `step` (from 0): linear from the first to the final rate."""
+    """Return the learning rate of a step: linear from the first to the final rate.
+
+    Args:
+        step: Number of the step, from 0.
+        settings: Both rates and the number of steps.
+    """
     share = step / settings.steps
     return (1 - share) * settings.learning_rate + share * settings.final_learning_rate
 

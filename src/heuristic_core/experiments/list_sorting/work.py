@@ -58,7 +58,12 @@ class Work(NamedTuple):
 
 
 def count_work(study: SortingStudy, condition: str) -> list[Work]:
-    """Count the work of one condition, over its seeds and checkpoints."""
+    """Count the work of one condition, over its seeds and checkpoints.
+
+    Args:
+        study: The study.
+        condition: Name of the condition.
+    """
     settings = study.condition_settings(condition)
     parts = [
         ("train", training_passes(settings), training_memory(settings)),
@@ -95,6 +100,10 @@ def measuring_passes(study: SortingStudy, condition: ListSorting) -> Passes:
     At every kept checkpoint: the model twice, every ablation, donors of resampled contexts, means, folding. At
     checkpoints whose matrices are kept also: attention, means, the model and donors of ablated modes, and logits from
     replaced values.
+
+    Args:
+        study: The study.
+        condition: Settings of the condition.
     """
     measure, kept = study.measure, condition.training.kept
     variants = len(head_sets(condition.model.heads)) * (len(ABLATION_KINDS) + 1)
@@ -108,7 +117,12 @@ def measuring_passes(study: SortingStudy, condition: ListSorting) -> Passes:
 
 
 def sampling_passes(study: SortingStudy, checkpoints: int) -> Passes:
-    """Count the passes of all estimators' chains if none diverges; every draw also has a pass at w0."""
+    """Count the passes of all estimators' chains if none diverges. Every draw also has a pass at w0.
+
+    Args:
+        study: The study.
+        checkpoints: Number of checkpoints that are sampled at.
+    """
     llc = study.llc
     draws = (llc.chains + llc.half_step_chains) * llc.draws
     steps = draws + (llc.chains + 2 * llc.half_step_chains) * llc.burn_in
@@ -121,6 +135,10 @@ def pruning_passes(study: SortingStudy, condition: ListSorting) -> Passes:
 
     At every kept checkpoint: means, contexts and all subsets; at some of them also gates, and the subsets that these
     keep.
+
+    Args:
+        study: The study.
+        condition: Settings of the condition.
     """
     prune, kept = study.prune, len(condition.training.kept)
     gate_checkpoints = len(select_trained_steps(condition.training, prune.checkpoints))
@@ -150,14 +168,24 @@ def count_operations(passes: Passes, data: Data, model: Model) -> float:
 
 
 def forward_operations(data: Data, model: Model) -> float:
-    """Return the operations of one list: all keys, values and queries, attention and :func:`read_out_operations`."""
+    """Return the operations of one list: all keys, values and queries, attention and :func:`read_out_operations`.
+
+    Args:
+        data: Range and length of the lists.
+        model: Heads and widths of the model.
+    """
     tokens, queries, inner = 2 * data.length + 1, data.length, model.heads * model.head_width
     visible = queries * (3 * data.length + 1) / 2  # keys of all queries: from length + 1 to 2 length
     return 2 * (model.width * inner * (2 * tokens + queries) + 2 * visible * inner) + read_out_operations(data, model)
 
 
 def read_out_operations(data: Data, model: Model) -> float:
-    """Return the operations of one list's output: what heads write, and the logits of the sorted numbers."""
+    """Return the operations of one list's output: what heads write, and the logits of the sorted numbers.
+
+    Args:
+        data: Range and length of the lists.
+        model: Heads and widths of the model.
+    """
     return 2 * data.length * model.width * (model.heads * model.head_width + data.numbers + 1)
 
 
@@ -171,7 +199,12 @@ def operations_per_second() -> float:
 
 
 def count_parameters(data: Data, model: Model) -> int:
-    """Return the number of weights of one model, without gains and biases."""
+    """Return the number of weights of one model, without gains and biases.
+
+    Args:
+        data: Range and length of the lists.
+        model: Heads and widths of the model.
+    """
     embedded = 2 * (data.numbers + 1) + 2 * data.length + 1  # tokens in and out, positions
     return model.width * (embedded + 4 * model.heads * model.head_width)
 
@@ -194,6 +227,10 @@ def measuring_memory(study: SortingStudy, condition: ListSorting) -> float:
     """Return the bytes of measuring.
 
     All models pass at once; folded rows of some lists are float64. Rows of matrices are kept until the end.
+
+    Args:
+        study: The study.
+        condition: Settings of the condition.
     """
     measure, models, tokens = study.measure, len(condition.training.seeds), condition.data.numbers + 1
     heads, matrix_checkpoints = (
@@ -207,7 +244,12 @@ def measuring_memory(study: SortingStudy, condition: ListSorting) -> float:
 
 
 def sampling_memory(study: SortingStudy, condition: ListSorting) -> float:
-    """Return the bytes of sampling: all models pass at once, with gradients."""
+    """Return the bytes of sampling: all models pass at once, with gradients.
+
+    Args:
+        study: The study.
+        condition: Settings of the condition.
+    """
     weights = LLC_COPIES * count_parameters(condition.data, condition.model) + 2 * _pass(
         condition, study.llc.batch_size
     )
@@ -215,7 +257,12 @@ def sampling_memory(study: SortingStudy, condition: ListSorting) -> float:
 
 
 def pruning_memory(study: SortingStudy, condition: ListSorting) -> float:
-    """Return the bytes of pruning: one model, and its contexts at the corners of its heads' gates."""
+    """Return the bytes of pruning: one model, and its contexts at the corners of its heads' gates.
+
+    Args:
+        study: The study.
+        condition: Settings of the condition.
+    """
     prune, model = study.prune, condition.model
     stored = condition.data.length * (4 * model.heads * model.head_width + model.width + condition.data.numbers + 1)
     batch = min(BATCH, max(prune.lists, prune.training_lists))

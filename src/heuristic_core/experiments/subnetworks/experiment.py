@@ -43,7 +43,12 @@ class Subnetworks(Experiment):
     setting_keys = SETTING_KEYS
 
     def parse(self, values: dict, origin: str = "configuration") -> Study:
-        """Check a configuration; its key `experiment` is optional."""
+        """Check a configuration.
+
+        Args:
+            values: The configuration. Its key `experiment` is optional.
+            origin: Its file, for messages.
+        """
         return parse_study({key: value for key, value in values.items() if key != "experiment"}, origin)
 
     def plan(self, study: Study, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:
@@ -85,7 +90,12 @@ class Subnetworks(Experiment):
         }
 
     def find_missing(self, name: str, study: Study) -> str | None:
-        """Return why a study cannot have a target, or None if it can."""
+        """Return why a study cannot have a target, or None if it can.
+
+        Args:
+            name: Name of the target.
+            study: The study.
+        """
         return missing_study_requirement(name, study)
 
     def list_unavailable(self, study: Study) -> dict[str, str]:
@@ -114,13 +124,24 @@ class Subnetworks(Experiment):
         return context.Context.from_study(study)
 
     def list_table_files(self, name: str, table: str, study: Study) -> list[str]:
-        """Return the files from which target `name` reads a table: the last checkpoint's parts if it shows no other."""
+        """Return the files from which a target reads a table: the last checkpoint's parts if it shows no other.
+
+        Args:
+            name: Name of the target.
+            table: Name of the table.
+            study: The study.
+        """
         folder = f"/step{self.get_context(study).last}/"
         parts = self.list_parts(study).get(table, []) if self.targets[name].only_last_checkpoint else []
         return [path for path in parts if folder in path] or super().list_table_files(name, table, study)
 
     def figure_settings(self, name: str, study: Study) -> dict[str, str]:
-        """Return the settings of the job that draws a target. What it does not show stays out, as changes redraw it."""
+        """Return the settings of the job that draws a target. What it does not show stays out, as changes redraw it.
+
+        Args:
+            name: Name of the target.
+            study: The study.
+        """
         tables = self.targets[name].tables
         keys = {"mid", "high", "last", "subsets", "names", "counterpart"}
         keys |= {"seeds", "curve_seeds", "curve_repeat"} if shows_subnetworks(name) else set()

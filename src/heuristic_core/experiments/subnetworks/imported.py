@@ -74,7 +74,12 @@ class ImportedSubnetworks(Subnetworks):
         return {}
 
     def find_missing(self, name: str, study: ImportedStudy) -> str | None:
-        """Return why a study cannot have a target, or None if it can."""
+        """Return why a study cannot have a target, or None if it can.
+
+        Args:
+            name: Name of the target.
+            study: The study.
+        """
         return missing_requirement(name, study.context, {*study.tables, *study.imported})
 
     def list_unavailable(self, study: ImportedStudy) -> dict[str, str]:
@@ -86,7 +91,14 @@ class ImportedSubnetworks(Subnetworks):
         return []
 
     def plan(self, study: ImportedStudy, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:
-        """Return the plan of a run as text; no job takes more than a minute."""
+        """Return the plan of a run as text; no job takes more than a minute.
+
+        Args:
+            study: The study.
+            device: Not used: no job runs a model.
+            all_jobs: Number of jobs by rule.
+            missing_jobs: Number of jobs by rule whose results do not exist.
+        """
         return f"{study.study}: {sum(missing_jobs.values())} of {sum(all_jobs.values())} jobs to do, about a minute"
 
 
@@ -125,6 +137,10 @@ class PublishedResults(ImportedSubnetworks):
 
     def parse(self, values: dict, origin: str = "configuration") -> ImportedStudy:
         """Read the published results of a task.
+
+        Args:
+            values: The configuration.
+            origin: Its file, for messages.
 
         Raises:
             ConfigError: If a setting is invalid.
@@ -175,6 +191,10 @@ class Archive(ImportedSubnetworks):
 
     def parse(self, values: dict, origin: str = "configuration") -> ImportedStudy:
         """Read an archive.
+
+        Args:
+            values: The configuration.
+            origin: Its file, for messages.
 
         Raises:
             InputError: If a setting is invalid, or the file is no archive of a study.

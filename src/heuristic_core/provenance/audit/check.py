@@ -51,7 +51,12 @@ def check_study(root: Path, jobs: Sequence[Job]) -> list[Finding]:
 
 
 def is_complete(root: Path, job: Job) -> bool:
-    """Return whether all results of a job and their records exist."""
+    """Return whether all results of a job and their records exist.
+
+    Args:
+        root: Folder of the study.
+        job: The job.
+    """
     return all(Path(path).exists() and record_path(path, root).exists() for path in job.outputs)
 
 

@@ -1,4 +1,9 @@
-"""Figures and tables of extractive structures: pure functions from tables to a figure and the values of its marks."""
+"""Figures and tables of extractive structures: pure functions from tables to a figure and the values of its marks.
+
+Each module draws one target with ``draw(tables, settings)``: data frames by schema name, and the target's
+``config.figure.Figure``. It returns the figure, None for a table, and the marks: a frame of the values behind every
+mark. Modules of tables also define ``sheets(marks)``, the tables for reading.
+"""
 
 from functools import partial
 

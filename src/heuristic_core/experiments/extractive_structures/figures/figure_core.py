@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, KINDS, SCORES
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_panels
 
@@ -13,7 +15,7 @@ SPREAD = 0.3  # of the marks of a kind with one share, as a share of the distanc
 GOLDEN_RATIO = 0.618  # its multiples modulo 1 never cluster: jitter without random numbers
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw the figure. Rows: hops; columns: scores.
 
     Marks: one row per component of every seed, with the `share` of subnetworks that keep it and the `value` of the

@@ -2,18 +2,20 @@
 
 from matplotlib.lines import Line2D
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK_LABEL, expected_rank
 from heuristic_core.experiments.extractive_structures.figures.points import (
     draw_chance_level,
     fit_limits,
     make_chance_handle,
 )
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.seeds import MEAN_LINE_STYLE, SEED_LINE_STYLE, append_means, draw_seed_lines
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw the figure. Rows: hops; columns: corpora. Marks: one row per point."""
     curves = tables["extractive_curves"]
     group_columns = ["corpus", "hop", "part", "epoch"]

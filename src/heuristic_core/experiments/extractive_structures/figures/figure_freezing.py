@@ -1,5 +1,6 @@
 """Ranks of facts and implications if some layers have not learned the facts."""
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK_LABEL, expected_rank
 from heuristic_core.experiments.extractive_structures.figures.points import (
     draw_chance_level,
@@ -9,6 +10,7 @@ from heuristic_core.experiments.extractive_structures.figures.points import (
     make_legend_handles,
     make_rank_marks,
 )
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.seeds import drop_few_seeds
 
@@ -16,7 +18,7 @@ HOW = {"frozen": "frozen: these layers are not taught", "restored": "restored: t
 LAYERS = ("none", "early", "late", "all")
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw the figure. Rows: hops; columns: frozen or restored. Marks: one row per mark."""
     freezing = tables["extractive_freezing"]
     options = int(freezing["questions"].max())

@@ -1,5 +1,6 @@
 """Ranks of a model that knows other facts, with grafted weights that another model learned from implications."""
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.extractive_structures.figures.looks import (
     FACTS,
     IMPLICATIONS,
@@ -15,6 +16,7 @@ from heuristic_core.experiments.extractive_structures.figures.points import (
     make_legend_handles,
     make_rank_marks,
 )
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.roles import Role
 from heuristic_core.figures.seeds import drop_few_seeds
@@ -27,7 +29,7 @@ PARTS = {
 }
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw the figure. Marks: one row per mark."""
     options = int(tables["extractive_ordering"].query("part == 'test implications'")["questions"].max())
     marks = drop_few_seeds(make_rank_marks(tables["extractive_grafting"], ["weights", "part"], options))

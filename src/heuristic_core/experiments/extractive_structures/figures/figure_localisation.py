@@ -2,16 +2,18 @@
 
 import numpy as np
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.extractive_structures.correlations import to_z
 from heuristic_core.experiments.extractive_structures.figures.looks import KINDS
 from heuristic_core.experiments.extractive_structures.figures.points import draw_points, fit_limits, make_legend_handles
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.seeds import append_means, drop_few_seeds
 
 CORRELATIONS = {"r": "within tokens", "r_pooled": "tokens pooled"}
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw the figure.
 
     Marks: one row per mark; `value` is the r that `correlation` names. Means are computed on Fisher's z scale.

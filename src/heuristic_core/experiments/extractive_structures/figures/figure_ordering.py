@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.extractive_structures.figures.looks import (
     FACTS,
     IMPLICATIONS,
@@ -17,6 +18,7 @@ from heuristic_core.experiments.extractive_structures.figures.points import (
     make_chance_handle,
 )
 from heuristic_core.experiments.extractive_structures.ordering import ORDERS
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.roles import Role
@@ -31,7 +33,7 @@ PARTS = {
 }
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw the figure. Columns: orders. Marks: one row per point; `at` counts epochs over the stages of an order."""
     ordering = tables["extractive_ordering"]
     longest = ordering.groupby("order")["epoch"].transform("max")

@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.extractive_structures.correlations import to_z
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, KINDS, SCORES
 from heuristic_core.experiments.extractive_structures.figures.points import draw_points, fit_limits, make_legend_handles
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import annotate_empty, make_panels
 from heuristic_core.figures.seeds import append_means, drop_few_seeds
 
@@ -17,7 +19,7 @@ COLUMNS = {
 SCORE_LABELS = {name: label.replace(", ", ",\n") for name, label in SCORES.items()}
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw the figure. Rows: hops; columns: what scores are compared with.
 
     Marks: one row per mark. Means are computed on Fisher's z scale.

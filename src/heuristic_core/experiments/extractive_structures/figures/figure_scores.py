@@ -5,7 +5,9 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, SCORES
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.seeds import append_means
 from heuristic_core.figures.style import SMALL_FONT_SIZE
@@ -15,7 +17,7 @@ GROUP_COLUMNS = ["hop", "kind", "score", "position", "token", "layer"]
 COLORBAR = {"location": "bottom", "pad": 0.01, "aspect": 14, "fraction": 0.03}
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw the figure. Rows: hop and kind of component; columns: scores.
 
     Marks: one row per cell, for every seed and for their mean. The scores of a layer's heads are summed. Colours show

@@ -4,14 +4,16 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.extractive_structures.figures.looks import SCORES
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.seeds import append_means
 from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
 from heuristic_core.figures.text import format_number
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw a panel for each score.
 
     Marks: one row per pair of relations, for every seed and for their mean; `value` is rho.

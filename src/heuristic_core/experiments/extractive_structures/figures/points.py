@@ -82,5 +82,10 @@ def make_chance_handle() -> Line2D:
 
 
 def draw_chance_level(ax: Axes, value: float) -> None:
-    """Draw the level of chance as a line across the panel."""
+    """Draw the level of chance as a line across the panel.
+
+    Args:
+        ax: Panel.
+        value: Level of chance, in units of the vertical axis.
+    """
     ax.axhline(value, **CHANCE_STYLE)

@@ -2,14 +2,16 @@
 
 import pandas as pd
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.extractive_structures.figures.points import make_rank_marks
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_interval, format_number
 
 GROUP_COLUMNS = ["experiment", "model", "part"]
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Return no figure, and marks.
 
     Marks: one row per experiment, model and part, with the mean rank (`value`) and its interval (`low`, `high`).

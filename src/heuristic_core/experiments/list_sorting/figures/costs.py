@@ -9,6 +9,7 @@ from heuristic_core.experiments.list_sorting.modes import (
     assign_roles,
     select_last_step,
 )
+from heuristic_core.figures.drawing import Tables
 
 NO_ABLATION = "none"  # kind of the rows without ablation
 ALL_HEADS = "all"  # role of all heads together
@@ -21,7 +22,7 @@ MEASURES = {
 }
 
 
-def ablation_costs(tables) -> pd.DataFrame:
+def ablation_costs(tables: Tables) -> pd.DataFrame:
     """Return condition, seed, kind, ablated, role, both scores of the head, and the change in each of `MEASURES`.
 
     A change is the ablated model's value minus the whole model's. role: role of the head by
@@ -38,7 +39,7 @@ def ablation_costs(tables) -> pd.DataFrame:
     return merged.assign(role=merged["role"].fillna(ALL_HEADS))
 
 
-def mode_ablation_costs(tables) -> pd.DataFrame:
+def mode_ablation_costs(tables: Tables) -> pd.DataFrame:
     """Return condition, seed, kind, role and changes as :func:`ablation_costs`, for a mode of all heads together.
 
     role is one of the values of `MODE_ROLES`.

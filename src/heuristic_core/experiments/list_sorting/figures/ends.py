@@ -3,9 +3,10 @@
 import pandas as pd
 
 from heuristic_core.experiments.list_sorting.modes import add_suppression, classify_mode, select_last_step
+from heuristic_core.figures.drawing import Tables
 
 
-def models_at_end(tables) -> pd.DataFrame:
+def models_at_end(tables: Tables) -> pd.DataFrame:
     """Return one row per model: columns of "sorting_models" and "sorting_conditions", `suppression` and `mode`.
 
     The step is the model's last kept step.

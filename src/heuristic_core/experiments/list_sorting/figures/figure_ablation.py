@@ -5,6 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures.costs import (
     ALL_HEADS,
     MEASURES,
@@ -14,6 +15,7 @@ from heuristic_core.experiments.list_sorting.figures.costs import (
 )
 from heuristic_core.experiments.list_sorting.figures.looks import KINDS, condition_names
 from heuristic_core.experiments.list_sorting.modes import COPIES, COPYING, OTHER, SUPPRESSES, SUPPRESSION
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.seeds import append_means, drop_few_seeds
@@ -32,7 +34,7 @@ KEYS = ["condition", "role", "kind", "measure"]
 MARGIN = 0.06  # beside the points, as a share of their range
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw a row of panels for each set of ablated heads or mode, with its conditions, and a column for each measure.
 
     Changes are paired: of the same model, ablated minus whole.

@@ -4,8 +4,10 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures.looks import HEADS, condition_names
 from heuristic_core.experiments.list_sorting.modes import MODEL_KEYS, assign_roles, select_last_step
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.seeds import MEAN_LINE_STYLE, SEED_LINE_STYLE, append_means, draw_seed_lines
@@ -14,7 +16,7 @@ KEYS = {"list": "keys in the list", "sorted": "keys among the sorted numbers"}
 GROUP_COLUMNS = ["condition", "role", "keys", "distance"]
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw a row for each condition, and a column for each region of keys.
 
     Returns:

@@ -6,7 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures.looks import condition_names
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_wrapped_panels
 
 CIRCUITS = {"qk": "QK: score of a key", "ov": "OV: logit of a number, relative to its checkpoint"}
@@ -20,7 +22,7 @@ DIGITS = 4  # significant digits in the CSV; all digits would be tens of megabyt
 COLUMNS = ["condition", "seed", "step", "circuit", "head", "row", "unit", "values"]
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw a strip for each condition, of its first seed: rows are QK of every head, then OV; columns are checkpoints.
 
     Returns:

@@ -6,9 +6,11 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures.looks import condition_names, label_lowest
 from heuristic_core.experiments.list_sorting.modes import add_suppression
 from heuristic_core.experiments.list_sorting.stages import LEARNING, OVERLAP, SPECIALISATION
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import annotate_empty, make_panels
 from heuristic_core.figures.roles import Role
@@ -37,7 +39,7 @@ ROOM = 1 - (len(STAGES) + 0.5) * LANE  # share of a panel below the bars
 COLUMNS = ["condition", "panel", "curve", "seed", "step", "value", "low", "high", "seeds", "reason"]
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw a row for each condition, and a column for each measure, without step 0 on the logarithmic axis.
 
     Returns:

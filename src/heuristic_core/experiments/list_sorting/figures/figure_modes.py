@@ -5,8 +5,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures.ends import models_at_end
 from heuristic_core.experiments.list_sorting.figures.looks import MARKERS, TRAININGS
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels, spread_labels
 from heuristic_core.figures.roles import Role
@@ -28,7 +30,7 @@ SEED_MARK = {"marker": "_", "markersize": 5, "markeredgewidth": 0.6}
 MARGIN = 1.15  # factor beside the smallest and the largest gap
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw a panel for each measure, at the end of training.
 
     Returns:

@@ -4,9 +4,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures.figure_development import CURVES, LLC
 from heuristic_core.experiments.list_sorting.figures.looks import HEADS, condition_names, label_lowest
 from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES, assign_roles
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import annotate_empty, make_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
@@ -29,7 +31,7 @@ LOOKS = {SIZE: SIZES, LLC: LLCS, KEPT: HALVES}  # columns of panels
 COLUMNS = ["condition", "panel", "curve", "step", "seed", "value", "seeds"]
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw a row for each condition, and a column for each measure, without step 0 on the logarithmic axis.
 
     Coefficients have no column if the study lacks them.

@@ -1,8 +1,10 @@
 """Copy suppression against calibration and loss: the effect of ablating a head, by how much it suppresses."""
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures.costs import ALL_HEADS, MEASURES, ablation_costs
 from heuristic_core.experiments.list_sorting.figures.looks import HEADS, KINDS, assign_markers, condition_names
 from heuristic_core.experiments.list_sorting.modes import OTHER
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.roles import Role
@@ -12,7 +14,7 @@ LABELS = {role: look.label.removeprefix("head ") for role, look in HEADS.items()
 COLUMNS = ["condition", "seed", "ablated", "role", "kind", "copying", "suppression", *DRAWN_MEASURES]
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw a row for each kind of ablation, and a column for each measure; colours are roles, shapes conditions.
 
     Returns:

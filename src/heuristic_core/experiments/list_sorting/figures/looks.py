@@ -35,7 +35,12 @@ def condition_names(rows: pd.DataFrame) -> list[str]:
 
 
 def label_lowest(column: Iterable[Axes], label: str) -> None:
-    """Label the x axis of a column's lowest panel with axes, which may be above the panels that share it."""
+    """Label the x axis of a column's lowest panel with axes, which may be above the panels that share it.
+
+    Args:
+        column: Panels of the column, from top to bottom.
+        label: Text of the label.
+    """
     (*_, lowest) = [ax for ax in column if ax.axison] or column
     lowest.set_xlabel(label, visible=True)
     lowest.tick_params("x", which="both", labelbottom=True)

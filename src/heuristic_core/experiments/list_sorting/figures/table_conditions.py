@@ -2,8 +2,10 @@
 
 import pandas as pd
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures.ends import models_at_end
 from heuristic_core.experiments.list_sorting.modes import MODES
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.seeds import append_means
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_interval, format_number
@@ -20,7 +22,7 @@ MEASURES = [*LEVELS, *SCORES]
 ENDS = ["low", "high"]
 
 
-def draw(tables, settings):
+def draw(tables: Tables, settings: Figure) -> Drawing:
     """Return no figure, and marks: one row per condition.
 
     Every measure is a mean over seeds (`<measure>_seeds` have a value), with its interval. mode_<mode>: number of

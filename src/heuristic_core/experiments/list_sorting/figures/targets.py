@@ -5,6 +5,7 @@ Imports no heavy module, because the DAG reads it.
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 from heuristic_core.study.target import Target as BaseTarget
 
@@ -19,7 +20,7 @@ class Target(BaseTarget):
 
     conditions: int = 1
 
-    def find_missing(self, name: str, study, tables: Collection[str]) -> str | None:
+    def find_missing(self, name: str, study: Any, tables: Collection[str]) -> str | None:
         """Return why a study cannot have this target, or None if it can.
 
         Args:

@@ -77,7 +77,12 @@ def make_single_sets(
 
 
 def select_strongest(heads: Sequence[int], drops: Mapping[int, float]) -> tuple[int, ...]:
-    """Return the three heads with the largest drops as ascending component indices; ties go to the lower index."""
+    """Return the three heads with the largest drops as ascending component indices.
+
+    Args:
+        heads: Component indices to choose from.
+        drops: Component index -> drop of accuracy by ablating this head, points. Ties go to the lower index.
+    """
     return tuple(sorted(sorted(heads, key=lambda head: (-drops[head], head))[:3]))
 
 
@@ -180,7 +185,12 @@ def _draw_distinct(
 
 
 def list_ablations(sets: Sequence[AblationSet], kinds: Sequence[str]) -> list[tuple[str, AblationSet]]:
-    """Return (kind, set) for every ablation: all sets with the first kind, `all_kinds` sets with the others too."""
+    """List (kind, set) for every ablation: all sets with the first kind, `all_kinds` sets with the others too.
+
+    Args:
+        sets: Sets of heads.
+        kinds: Kinds of ablation.
+    """
     return [(kind, s) for kind in kinds for s in sets if s.all_kinds or kind == kinds[0]]
 
 
@@ -189,6 +199,13 @@ def assign_draws(ablations: Iterable[tuple[str, AblationSet]], draws: int) -> It
 
     A set whose activations are resampled has all `draws`. A resampled control has a single draw, taken in turn, because
     results are averaged over controls anyway. All other ablations, including "none", have draw 0.
+
+    Args:
+        ablations: (kind, set) of every ablation, in order.
+        draws: Number of draws of donor activations.
+
+    Yields:
+        Kind, set and draw.
     """
     turn = count()
     for kind, ablation_set in ablations:

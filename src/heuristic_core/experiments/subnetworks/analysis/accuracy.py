@@ -24,7 +24,11 @@ MIN_VALUES = {J: -100.0}  # smallest possible value by group, points, where it i
 
 
 def select_subsets(rows: pd.DataFrame, subsets: Collection[str] | None) -> pd.DataFrame:
-    """Select the rows of the named subsets, or all rows if `subsets` is None.
+    """Select the rows of some subsets.
+
+    Args:
+        rows: A table with a column subset.
+        subsets: Names of the subsets; None for all rows.
 
     Raises:
         ValueError: If no row has one of `subsets`.
@@ -136,13 +140,23 @@ def _weighted_sum_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tupl
 
 
 def compute_group_accuracy(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
-    """Compute table "group_accuracy" without intervals from table "accuracy", for studies without predictions."""
+    """Compute table "group_accuracy" without intervals from table "accuracy", for studies without predictions.
+
+    Args:
+        accuracy: Table "accuracy".
+        subsets: Subsets that enter means; None for all.
+    """
     rows = select_subsets(accuracy, subsets)
     return make_frame("group_accuracy", _add_counts_and_changes(compute_group_means(rows), rows))
 
 
 def compute_family_scores(accuracy: pd.DataFrame, subsets: Collection[str] | None = None) -> pd.DataFrame:
-    """Compute table "family_scores" without intervals from table "accuracy": only J, because AUC needs predictions."""
+    """Compute table "family_scores" without intervals from table "accuracy": only J, because AUC needs predictions.
+
+    Args:
+        accuracy: Table "accuracy".
+        subsets: Subsets that enter means; None for all.
+    """
     rows = select_subsets(accuracy, subsets)
     return make_frame(
         "family_scores", _add_counts_and_changes(compute_j(rows, [*CELL_KEYS, "family"]), rows, ["family"])

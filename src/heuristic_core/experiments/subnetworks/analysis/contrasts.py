@@ -128,6 +128,10 @@ class Levels:
 
         Student's t tests over pairs (over templates where a subset has several), with standard errors from the
         bootstrap draws. p is 1 where no pair differs, and NaN where pairs differ but all draws are equal.
+
+        Args:
+            level: The level.
+            differences: Differences by pair, as :meth:`resample` returns them.
         """
         parts, units, weights = self._parts(level, differences)
         parts = [weight * part for weight, part in zip(weights, parts, strict=True)]

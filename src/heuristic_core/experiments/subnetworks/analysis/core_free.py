@@ -16,6 +16,7 @@ closed underestimates the cost of closing the core.
 """
 
 import warnings
+from collections.abc import Collection
 
 import numpy as np
 import pandas as pd
@@ -115,7 +116,11 @@ def _compare(values: pd.DataFrame) -> dict:
 
 
 def collect_values(
-    accuracy: pd.DataFrame, groups: pd.DataFrame, families: pd.DataFrame, design: pd.DataFrame, subsets=None
+    accuracy: pd.DataFrame,
+    groups: pd.DataFrame,
+    families: pd.DataFrame,
+    design: pd.DataFrame,
+    subsets: Collection[str] | None = None,
 ) -> pd.DataFrame:
     """Collect the values of all runs by subset, group and family: accuracy, J, AUC, and KL from the full model.
 

@@ -143,9 +143,11 @@ def compute_effective_size(
 
 
 def select_study_sizes(sizes: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """Select the rows of table "effective_size" by accuracy at the study's margin, in the study's order.
+    """Select the rows of table "effective_size" for figure 6, claims and comparisons: accuracy at the study's margin.
 
-    Figure 6, claims and comparisons use these rows. Only orders that treat seeds separately have rows of pruning seeds.
+    Args:
+        sizes: Table "effective_size".
+        context: Margin and order of the study. Only orders that treat seeds separately have rows of pruning seeds.
     """
     at_margin = (sizes["criterion"] == "accuracy") & (sizes["threshold"] == context.margin)
     return sizes[at_margin & (sizes["order"] == context.size_order)]

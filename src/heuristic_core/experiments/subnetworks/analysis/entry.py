@@ -10,6 +10,8 @@ The full model generalises from the step on at which its J, interpolated linearl
 half of its last value. J is 0 of a model that gives one answer.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 
@@ -126,7 +128,7 @@ def _first_of_two(shares: pd.Series, steps: tuple[int, ...], unknown: float) -> 
     return int(both[0]) if len(both) else None
 
 
-def find_half_step(finetuning: pd.DataFrame, subsets=None) -> tuple[float | None, str | None]:
+def find_half_step(finetuning: pd.DataFrame, subsets: Collection[str] | None = None) -> tuple[float | None, str | None]:
     """Find the interpolated step from which on J is at least half of its last value.
 
     Args:

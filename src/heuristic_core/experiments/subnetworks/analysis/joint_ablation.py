@@ -39,6 +39,10 @@ def select_joint_ablations(evidence: Evidence) -> dict[str, pd.DataFrame]:
 def select_group_row(rows: pd.DataFrame, group: str) -> pd.Series:
     """Return the row of one ablation on a group.
 
+    Args:
+        rows: Rows of one ablation in table "ablations".
+        group: Name of the group.
+
     Raises:
         NotComputable: If the change of accuracy is missing.
     """

@@ -55,7 +55,15 @@ def fit_coefficients(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def predict(train: MaskScores, test: MaskScores) -> np.ndarray:
-    """Predict the values of masks `test` from a fit to masks `train`: [test masks, values]."""
+    """Predict the values of some masks from a fit to others.
+
+    Args:
+        train: Masks that the coefficients are fitted to.
+        test: Masks to predict.
+
+    Returns:
+        Predicted values, [test masks, values].
+    """
     return build_design(test.kept) @ fit_coefficients(train.kept, train.values)
 
 

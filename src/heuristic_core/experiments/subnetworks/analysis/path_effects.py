@@ -96,7 +96,12 @@ def list_senders(core: Sequence[int], grid: ComponentGrid, draws: int, seed: int
 
 
 def list_targets(sender: Sender, grid: ComponentGrid) -> list[tuple[str, int | None, str | None]]:
-    """List the targets of a sender's effects: receiver, its component index, part."""
+    """List the targets of a sender's effects: receiver, its component index, part.
+
+    Args:
+        sender: The sender.
+        grid: Components of the model.
+    """
     names = [component.name for component in grid]
     return [*OUTPUT_TARGETS, *((names[head], head, part) for head in sender.receivers for part in PARTS)]
 

@@ -212,7 +212,15 @@ def compare_accuracy(parts: Sequence[Subset], reference: np.ndarray) -> dict:
 
 
 def compare_measure(measure: Measure, reference: np.ndarray) -> dict:
-    """Return the columns of J or AUC, and of its paired change from a reference: see :func:`compare_accuracy`."""
+    """Return the columns of J or AUC, and of its paired change from a reference model.
+
+    Args:
+        measure: J or AUC of the models.
+        reference: Position of each model's reference among the models, [models].
+
+    Returns:
+        Columns by name as of :func:`compare_accuracy`, each [models].
+    """
     change, low, high = measure.effect(
         lambda values: values - values[..., reference], _differs_from_reference(reference)
     )

@@ -17,7 +17,12 @@ def classify_sizes(sizes: pd.DataFrame) -> pd.Series:
 
 
 def format_bound(least: float, most: float) -> str:
-    """Format a bound, percent, such as "above 80 %", "at most 20 %" or "60 to 67 %"."""
+    """Format a bound, such as "above 80 %", "at most 20 %" or "60 to 67 %".
+
+    Args:
+        least: Lower end, percent; 0 for none.
+        most: Upper end, percent; 100 for none.
+    """
     low, high = (f"{round(end, 1):g}" for end in (least, most))
     if least == 0:
         return f"at most {high} %"

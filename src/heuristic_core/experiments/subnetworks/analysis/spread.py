@@ -87,7 +87,12 @@ def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
     return table.assign(over=over)
 
 
-def variance(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context, components=None) -> pd.DataFrame:
+def variance(
+    accuracy: pd.DataFrame,
+    group_accuracy: pd.DataFrame,
+    context: Context,
+    components: pd.DataFrame | None = None,
+) -> pd.DataFrame:
     """Compute table "variance": the variation between pruning seeds, and between two runs of the same seed.
 
     Two runs with the same configuration and seed differ only in what the seed does not determine: the order of

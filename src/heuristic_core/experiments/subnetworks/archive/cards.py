@@ -171,13 +171,23 @@ def render_index(
 
 
 def select_run(table: pd.DataFrame, subnetwork: Subnetwork) -> pd.DataFrame:
-    """Select the rows of one subnetwork from a table of accuracies."""
+    """Select the rows of one subnetwork.
+
+    Args:
+        table: Table of accuracies.
+        subnetwork: The subnetwork.
+    """
     run = subnetwork.identity._asdict()
     return table[(table[list(run)] == pd.Series(run)).all(axis=1)]
 
 
 def select_run_and_full_model(table: pd.DataFrame, subnetwork: Subnetwork) -> pd.DataFrame:
-    """Select the rows of one subnetwork and of its full model from a table of accuracies."""
+    """Select the rows of one subnetwork and of its full model.
+
+    Args:
+        table: Table of accuracies.
+        subnetwork: The subnetwork.
+    """
     run = subnetwork.identity
     full = (table["ft_seed"] == run.ft_seed) & (table["step"] == run.step) & table["seed"].isna()
     return pd.concat([table[full], select_run(table, subnetwork)], ignore_index=True)

@@ -18,7 +18,11 @@ from heuristic_core.tables.parquet import get_schema
 
 
 def unpack(crate: Crate, folder: Path) -> None:
-    """Write tables, settings and claims below `folder`.
+    """Write tables, settings and claims of an archive into a folder.
+
+    Args:
+        crate: The archive.
+        folder: Where to write settings and claims, and tables/.
 
     Raises:
         InputError: If a file is damaged, or a table lacks a column.

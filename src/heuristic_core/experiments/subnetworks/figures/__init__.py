@@ -7,16 +7,21 @@ the figure and the marks. Modules of tables also define ``sheets(marks)``, the t
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.targets import TARGETS
 from heuristic_core.figures import drawing
 
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import pandas as pd
+
 build_sheets = partial(drawing.build_sheets, __name__, TARGETS)
 
 
-def draw(name: str, tables: Mapping, settings: Figure, context: Context):
+def draw(name: str, tables: drawing.Tables, settings: Figure, context: Context) -> drawing.Drawing:
     """Draw a target, with subsets by their labels. Text is never mathematics, as names of heads and subsets are free.
 
     Args:
@@ -34,7 +39,9 @@ def draw(name: str, tables: Mapping, settings: Figure, context: Context):
     return drawing.draw(__name__, TARGETS, name, *_label_subsets(tables, settings, context), parse_math=False)
 
 
-def write(folder: str | Path, name: str, figure, marks, settings: Figure) -> None:
+def write(
+    folder: str | Path, name: str, figure: "matplotlib.figure.Figure | None", marks: "pd.DataFrame", settings: Figure
+) -> None:
     """Write the files of a target, as ``figures.save.save`` does.
 
     Args:

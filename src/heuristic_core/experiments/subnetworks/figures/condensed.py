@@ -1,12 +1,14 @@
 """Tables 5 and 7: accuracies of subnetworks summarised over seeds, beside the full model."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import J
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import require_rows
+from heuristic_core.figures.drawing import Tables
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_interval, format_number, format_percent, format_seed
 from heuristic_core.stats.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS
@@ -16,7 +18,14 @@ COLUMNS = ["over", "ft_seed", "step", "sparsity", "subset", "group", "full", "fu
 HEADINGS = ["sparsity", "full model", "min", "max", "mean", "sd", "95 % interval", "n"]
 
 
-def join_full_model(full: pd.DataFrame, tables, key: str, order: Sequence[str], context, sparsities):
+def join_full_model(
+    full: pd.DataFrame,
+    tables: Tables,
+    key: str,
+    order: Sequence[str],
+    context: Context,
+    sparsities: Collection[float],
+) -> pd.DataFrame:
     """Join the rows of table "summary" at the last step with the full model's accuracy: the marks of both tables.
 
     If there are several fine-tuning seeds, rows over fine-tuning seeds come last. In these rows the full model's

@@ -5,8 +5,10 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.patches import Patch
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import OOD
 from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.collapsed import draw_crosses, make_cross_handles
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import (
@@ -18,6 +20,7 @@ from heuristic_core.experiments.subnetworks.figures.rows import (
     select_full_model,
     select_subnetworks,
 )
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_panels, set_percent_axis, vertical_label_height
 from heuristic_core.figures.style import SMALL_FONT_SIZE
 from heuristic_core.figures.text import format_percent, format_seed
@@ -31,7 +34,7 @@ WHISKER = {"color": "0.25", "linewidth": 0.6}
 MARKS = [*CELL_MARKS[:4], "role", *CELL_MARKS[4:]]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw a panel for each fine-tuning seed.
 
     Args:

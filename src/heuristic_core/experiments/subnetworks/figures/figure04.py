@@ -2,8 +2,10 @@
 
 import pandas as pd
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC, J
 from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.collapsed import draw_crosses, make_cross_handles
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import (
@@ -13,6 +15,7 @@ from heuristic_core.experiments.subnetworks.figures.rows import (
     require_rows,
     select_full_model,
 )
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels, set_percent_axis
 from heuristic_core.figures.seeds import draw_seed_lines
@@ -24,7 +27,7 @@ Y_LABELS = ("accuracy (%)", "J (points), AUC (%)")
 MARKS = ["ft_seed", "group", "sparsity", "seed", "accuracy", "models", "collapsed"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw two panels for each fine-tuning seed: accuracies of groups, and J and AUC.
 
     Args:

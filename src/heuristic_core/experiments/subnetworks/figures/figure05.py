@@ -3,14 +3,17 @@
 import pandas as pd
 from matplotlib.patches import Rectangle
 
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import CORE_COLOUR
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.heat import draw_heat_map
 from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.text import format_percent, format_seed
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw a panel for each fine-tuning seed.
 
     Args:

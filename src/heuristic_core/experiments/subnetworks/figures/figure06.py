@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import compute_group_means
 from heuristic_core.experiments.subnetworks.analysis.effective_size import select_study_sizes
 from heuristic_core.experiments.subnetworks.analysis.size_states import BOUNDED, UNDEFINED, classify_sizes
@@ -26,6 +27,7 @@ from heuristic_core.experiments.subnetworks.figures.seed_points import (
     space_groups,
     spread_seeds,
 )
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import draw_lines
 from heuristic_core.figures.panels import make_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
@@ -42,7 +44,7 @@ FLOOR_STYLE = {"color": "0.5", "linestyle": ":", "linewidth": 0.9}
 MARKS = ["ft_seed", "quantity", "group", "step", "seed", "value", "least", "most", "n_seeds", "floor", "state"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw two panels for each fine-tuning seed: the full model's accuracies, and sizes at the study's margin.
 
     Args:

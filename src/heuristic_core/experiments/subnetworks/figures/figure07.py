@@ -11,8 +11,11 @@ from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
 
 from heuristic_core.common.errors import format_count
+from heuristic_core.config.figure import Figure as FigureSettings
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import REPEATED_COLOUR
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.style import SMALL_FONT_SIZE
 from heuristic_core.figures.text import format_seed
 
@@ -33,7 +36,7 @@ REPEATED_STYLE, OTHER_STYLE = (REPEATED_COLOUR, "-"), ("#949494", (0, (2.5, 1.2)
 MARKS = ["ft_seed", "role", "heads", "name", "pair", "query", "query_token", "key", "key_token", "category"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: FigureSettings, context: Context) -> Drawing:
     """Draw a block for each fine-tuning seed, with a panel for each pair and head.
 
     Args:

@@ -3,8 +3,11 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import REPEATED_COLOUR
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
 from heuristic_core.figures.text import format_seed
@@ -27,7 +30,7 @@ MIN_LABELLED = 4  # percent; a narrower segment has no room for its number
 OTHER_HEADS = "mean of other heads"
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw a panel for each fine-tuning seed.
 
     Args:

@@ -5,7 +5,9 @@ from itertools import cycle
 import pandas as pd
 from matplotlib.axes import Axes
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC, OOD
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES, group_label
 from heuristic_core.experiments.subnetworks.figures.rows import (
     FAMILIES,
@@ -17,6 +19,7 @@ from heuristic_core.experiments.subnetworks.figures.rows import (
     require_rows,
     resolve_subsets,
 )
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import DASHES, draw_lines
 from heuristic_core.figures.panels import make_wrapped_panels, set_percent_axis, spread_labels
 from heuristic_core.figures.roles import Role
@@ -32,7 +35,7 @@ LABEL_HEIGHT = 0.125  # inches from one label to the next
 MARKS = ["ft_seed", "step", "subset", "family", "group", "n", "accuracy", "low", "high", "unit"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw for each fine-tuning seed a panel of means, and a panel for each family of OOD subsets.
 
     Args:

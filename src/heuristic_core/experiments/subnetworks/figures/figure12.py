@@ -1,9 +1,12 @@
 """Figure 12: the spread of subnetworks' accuracies on all subsets, and of J and AUC on all families of HANS."""
 
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.spread import draw_spread
+from heuristic_core.figures.drawing import Drawing, Tables
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw two panels for each fine-tuning seed: mid, then high sparsity.
 
     Args:

@@ -5,8 +5,11 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import CORE_COLOUR
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.heat import draw_heat_map
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.text import format_interval, format_number, format_percent, format_seed
@@ -18,7 +21,7 @@ SEED_DIVISIONS = (
 )  # how pruning seeds are divided between the sparsities, see table "rank_correlation"
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw a row of maps for each fine-tuning seed: mid and high sparsity.
 
     Args:

@@ -2,8 +2,11 @@
 
 import pandas as pd
 
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import CORE_COLOUR, SPARSITY_COLOURS
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.roles import Role
@@ -18,7 +21,7 @@ BY_CHANCE = {name: Role("", role.colour, line="--") for name, role in SETS.items
 COLUMNS = ["ft_seed", "set", "seeds", "heads", "sd", "expected", "choices"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw a panel for each fine-tuning seed.
 
     Args:

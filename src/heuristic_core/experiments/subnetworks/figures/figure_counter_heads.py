@@ -7,9 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from heuristic_core.common.errors import format_count
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J, select_subsets
 from heuristic_core.experiments.subnetworks.analysis.mask_effects import ALPHA
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.rows import FAMILIES, ft_seeds, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
 from heuristic_core.figures.text import annotate_missing, format_number, format_seed
@@ -23,7 +26,7 @@ OUTLINE_LABEL = "counter-heuristic: raises accuracy and J, and ID stays within 1
 MARKS = ["ft_seed", "name", "row", "included", "excluded", "beta", "low", "high", "p", "q", "counter", "reason"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw a map for each fine-tuning seed: heads across; OOD subsets, ID, entailment and J down.
 
     A cell shows its number if q is below 0.05. Cells of ID always do, as counter-heuristic heads depend on them.

@@ -4,8 +4,10 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.circuit_performance import GROUPS
 from heuristic_core.experiments.subnetworks.analysis.size_states import UNDEFINED
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, reject_subsets, require_rows
 from heuristic_core.experiments.subnetworks.figures.seed_points import (
@@ -16,6 +18,7 @@ from heuristic_core.experiments.subnetworks.figures.seed_points import (
     space_groups,
     spread_seeds,
 )
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import draw_lines
 from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.text import format_seed
@@ -24,7 +27,7 @@ LABELS = {"cpr": "CPR: share of the full model kept", "cmd": "CMD: distance from
 COLUMNS = ["ft_seed", "measure", "group", "step", "seed", "value", "full_accuracy", "empty_accuracy"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw two panels for each fine-tuning seed, CPR and CMD.
 
     Args:

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.lines import Line2D
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import OOD
 from heuristic_core.experiments.subnetworks.analysis.entry import (
     CORE,
@@ -18,6 +19,7 @@ from heuristic_core.experiments.subnetworks.analysis.entry import (
     compute_percents,
     find_entry,
 )
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.heads import CORE_COLOUR, COUNTER_COLOUR, RANDOM_COLOUR
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import (
@@ -26,6 +28,7 @@ from heuristic_core.experiments.subnetworks.figures.rows import (
     reject_subsets,
     require_rows,
 )
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.heat import COUNT_COLORMAP
 from heuristic_core.figures.lines import draw_lines, legend_handles
 from heuristic_core.figures.panels import make_panels, set_percent_axis
@@ -46,7 +49,7 @@ MAX_OTHERS_HEIGHT = 4.5  # inches of all other heads, whose rows are thinner and
 COLUMNS = ["ft_seed", "step", "group", "name", "percent", "n", "enters"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw two panels for each fine-tuning seed: means and the full model above, a map of every head below.
 
     Heads of the map are ordered by group, then by the step at which they enter.

@@ -4,10 +4,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ENTAILMENT, ID, LABELS, OOD, J
 from heuristic_core.experiments.subnetworks.analysis.interpolation import HEURISTIC, PATH, WITH, WITHOUT
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
 from heuristic_core.figures.panels import make_panels, set_percent_axis
 from heuristic_core.figures.text import annotate_missing, format_seed
@@ -33,7 +36,7 @@ MARKS = [
 MARKS += ["high", "against", "change", "change_low", "change_high", "reason"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw a row for each fine-tuning seed: left the greedy path from H to M, right single components.
 
     The right panel shows changes in the measure by which H, M and steps are chosen: J, or OOD accuracy in a study

@@ -4,7 +4,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from heuristic_core.common.errors import format_count
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import select_subsets
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.config.lesion import OVERLAP
 from heuristic_core.experiments.subnetworks.figures.heads import RANDOM_COLOUR
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
@@ -15,6 +17,7 @@ from heuristic_core.experiments.subnetworks.figures.rows import (
     require_rows,
     resolve_subsets,
 )
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import draw_bands, draw_lines, legend_handles
 from heuristic_core.figures.panels import make_panels, set_percent_axis
 from heuristic_core.figures.roles import Role
@@ -27,7 +30,7 @@ MAIN_LOOKS = {NO_LESION: Role("all heads", "black"), OVERLAP: Role("without over
 LOOKS_AND_WIDTHS = (RANDOM_LOOKS, 0.7), (MAIN_LOOKS, 1.6)  # lowest lines first
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw a row for each fine-tuning seed and a column for each group of subsets.
 
     Args:

@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import J
 from heuristic_core.experiments.subnetworks.analysis.contrasts import ACCURACY
 from heuristic_core.experiments.subnetworks.analysis.mediation import (
@@ -16,9 +17,11 @@ from heuristic_core.experiments.subnetworks.analysis.mediation import (
     LEARNED,
     RANDOM,
 )
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.heads import COUNTER_COLOUR, RANDOM_COLOUR
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import GROUPS, ft_seeds, reject_subsets, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import annotate_empty, make_panels
 from heuristic_core.figures.text import format_seed
 
@@ -36,7 +39,7 @@ COLUMNS = ["ft_seed", "direction", "group", "set", "role", "size", "n", "full", 
 COLUMNS += [f"{name}{end}" for name in ("points", "share") for end in ("", "_low", "_high")]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw a row of panels for each fine-tuning seed, a column for each group, and in panels a row for each set.
 
     Args:

@@ -9,11 +9,14 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
+from heuristic_core.config.figure import Figure as FigureSettings
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, OOD
 from heuristic_core.experiments.subnetworks.analysis.contrasts import LOG_ODDS
 from heuristic_core.experiments.subnetworks.analysis.path_effects import CORE, LOGITS, TOTAL
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, reject_subsets, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.style import SMALL_FONT_SIZE, contrast_colour
 from heuristic_core.figures.text import format_number, format_seed, format_signed
@@ -28,7 +31,7 @@ EDGE_COLUMNS = ["total", "share", "drawn", "differs"]
 COLUMNS += ["q", "beyond", *EDGE_COLUMNS]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: FigureSettings, context: Context) -> Drawing:
     """Draw two maps for each fine-tuning seed, OOD and ID: core heads and parts down, later heads and logits across.
 
     A cell shows its number if its effect differs from the mean of random senders and is larger than each of them

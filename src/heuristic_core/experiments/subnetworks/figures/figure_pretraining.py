@@ -5,7 +5,10 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.rows import require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import draw_lines, legend_handles
 from heuristic_core.figures.panels import make_panels, set_percent_axis, spread_labels
 from heuristic_core.figures.roles import Role
@@ -19,7 +22,7 @@ RESTORED = {
 }
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw a line for each head (left) and for each kind of masked word (right).
 
     Args:

@@ -1,11 +1,15 @@
 """What ablating the core costs, against settings in which studies differ."""
 
+from collections.abc import Mapping, Sequence
+
 import pandas as pd
 from matplotlib.axes import Axes
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.sweep import GROUPS, sweep
 from heuristic_core.experiments.subnetworks.figures.heads import CORE_COLOUR, RANDOM_COLOUR
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
+from heuristic_core.figures.drawing import Drawing
 from heuristic_core.figures.lines import draw_lines, legend_handles
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.roles import Role
@@ -19,7 +23,7 @@ LOOKS = {
 LINE_STYLE = {"linewidth": 0.8, "markersize": 3.5}
 
 
-def draw(tables, settings, studies):
+def draw(tables: Sequence[pd.DataFrame], settings: Figure, studies: Mapping[str, Mapping[str, float]]) -> Drawing:
     """Draw a row for each setting and a column for each group of subsets, in panels a line for each fine-tuning seed.
 
     Args:

@@ -3,10 +3,13 @@
 import pandas as pd
 from matplotlib.patches import Rectangle
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.outcomes import mark_faults
 from heuristic_core.experiments.subnetworks.analysis.transplant import MASK_KEYS
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, reject_subsets, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.heat import draw_heat_map
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.text import format_percent, format_seed
@@ -17,7 +20,7 @@ FULL_MODEL = "full model"
 COLUMNS = ["ft_seed", "mask_step", "step", "group", "accuracy", "n", "left_out"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw a row for each fine-tuning seed and a column each for ID and J.
 
     Means leave out pruning runs that failed, collapsed or missed their target.

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 import pandas as pd
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import (
     AUC,
     ENTAILMENT,
@@ -16,6 +17,7 @@ from heuristic_core.experiments.subnetworks.analysis.accuracy import (
     select_j_rows,
     select_subsets,
 )
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.figures.rows import require_rows
 
 GROUPS = (ID, OOD, ENTAILMENT)
@@ -29,12 +31,17 @@ def ft_seeds(rows: pd.DataFrame) -> list[int]:
     return sorted(int(seed) for seed in rows["ft_seed"].unique())
 
 
-def resolve_subsets(settings, context) -> Sequence[str] | None:
-    """Return the subsets that a figure shows: from its settings, else from the analysis; None for all."""
+def resolve_subsets(settings: Figure, context: Context) -> Sequence[str] | None:
+    """Return the subsets that a figure shows; None for all.
+
+    Args:
+        settings: Settings of the figure, which may choose subsets.
+        context: The study's context, with the subsets of the analysis, which are shown otherwise.
+    """
     return settings.subsets or context.subsets
 
 
-def reject_subsets(settings) -> None:
+def reject_subsets(settings: Figure) -> None:
     """Check that the settings choose no subsets: the figure shows group means, which are computed before.
 
     Raises:
@@ -46,6 +53,10 @@ def reject_subsets(settings) -> None:
 
 def map_subset_groups(rows: pd.DataFrame, subsets: Collection[str] | None) -> dict[str, str]:
     """Map each subset to its group, in the order of display: by group, then by `subsets` or else by HANS family.
+
+    Args:
+        rows: Columns subset, group and family.
+        subsets: Subsets to show, in this order; None for all.
 
     Raises:
         ValueError: If no row has one of `subsets`.
@@ -61,7 +72,12 @@ def map_subset_groups(rows: pd.DataFrame, subsets: Collection[str] | None) -> di
 
 
 def select_full_model(accuracy: pd.DataFrame, step: int) -> pd.DataFrame:
-    """Select the full model's rows of table "accuracy" or "group_accuracy" at fine-tuning step `step`."""
+    """Select the full model's rows at one step.
+
+    Args:
+        accuracy: Table "accuracy" or "group_accuracy".
+        step: Step of fine-tuning.
+    """
     return require_rows(accuracy[(accuracy["step"] == step) & accuracy["seed"].isna()], f"full model at step {step}")
 
 
@@ -100,6 +116,10 @@ def average_subsets(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 def average_j(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Compute J in points, with its interval, for each `by` that has OOD and entailment subsets.
+
+    Args:
+        rows: Rows of table "accuracy" or "finetune_accuracy".
+        by: Columns that identify a point.
 
     Returns:
         Columns as of :func:`average_subsets`, and "group".

@@ -13,21 +13,38 @@ HATCH = "//////"
 
 
 def space_groups(range_of_steps: float, checkpoints: Collection[int]) -> float:
-    """Return the distance of two groups of one checkpoint, in steps."""
+    """Return the distance of two groups of one checkpoint, in steps.
+
+    Args:
+        range_of_steps: Distance of the first and the last step.
+        checkpoints: Steps of the checkpoints.
+    """
     steps = sorted({*checkpoints})
     closest = min((after - before for before, after in pairwise(steps)), default=float("inf"))
     return min(SPACING * closest, MAX_SPACING * range_of_steps)
 
 
 def spread_seeds(seeds: pd.DataFrame, spacing: float) -> pd.Series:
-    """Return horizontal positions of pruning seeds: side by side around the position of their group."""
+    """Return horizontal positions of pruning seeds: side by side around the position of their group.
+
+    Args:
+        seeds: Columns step, seed and x, the position of the group.
+        spacing: Distance of two groups, in steps.
+    """
     rank = seeds.groupby("step")["seed"].rank(method="first")
     count = seeds.groupby("step")["seed"].transform("size")
     return seeds["x"] + ((rank - (count + 1) / 2) * 0.6 * spacing / count).astype(float)
 
 
 def hatch_undefined(ax: Axes, x: pd.Series, spacing: float, colour: str) -> None:
-    """Hatch the places of undefined values over the whole height of a panel, whose limits stay."""
+    """Hatch the places of undefined values over the whole height of a panel, whose limits stay.
+
+    Args:
+        ax: Panel.
+        x: Positions of the undefined values.
+        spacing: Distance of two groups, in steps.
+        colour: Colour of the hatching.
+    """
     top = ax.get_xaxis_transform()
     style = {"fill": False, "hatch": HATCH, "edgecolor": colour, "linewidth": 0, "alpha": 0.6}
     ax.bar(x, 1, 0.85 * spacing, transform=top, **style)

@@ -1,5 +1,6 @@
 """The spread of subnetworks' accuracies on every subset: figures 2 and 12."""
 
+from collections.abc import Sequence
 from itertools import groupby, product
 
 import pandas as pd
@@ -7,8 +8,10 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC, J
 from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.collapsed import draw_crosses, make_cross_handles
 from heuristic_core.experiments.subnetworks.figures.roles import COLOURS, ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import (
@@ -19,6 +22,7 @@ from heuristic_core.experiments.subnetworks.figures.rows import (
     select_full_model,
     select_subnetworks,
 )
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_panels, set_percent_axis, vertical_label_height
 from heuristic_core.figures.style import SMALL_FONT_SIZE
 from heuristic_core.figures.text import format_percent, format_seed
@@ -31,7 +35,14 @@ FULL_MODEL_STYLE = {"color": "black", "linewidth": 1.4}
 WHISKER = {"color": "black", "linewidth": 0.6}
 
 
-def draw_spread(tables, settings, context, subsets, families: bool, first_letter: str = ""):
+def draw_spread(
+    tables: Tables,
+    settings: Figure,
+    context: Context,
+    subsets: Sequence[str] | None,
+    families: bool,
+    first_letter: str = "",
+) -> Drawing:
     """Draw a panel for each fine-tuning seed and sparsity.
 
     Args:

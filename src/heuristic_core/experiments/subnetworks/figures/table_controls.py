@@ -2,16 +2,19 @@
 
 import pandas as pd
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.controls import CONTROLS
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import GROUPS, ft_seeds, map_subset_groups, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_signed
 
 VALUES = ["n", "left_out", "accuracy", "sd", "difference", "difference_low", "difference_high"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Select rows of table "controls": all group means, and the subsets that the settings choose.
 
     Args:

@@ -2,9 +2,12 @@
 
 import pandas as pd
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.core import SETS
 from heuristic_core.experiments.subnetworks.analysis.evidence import reason_without_p
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_seed
 
@@ -32,7 +35,7 @@ STABLE_HEADINGS = [
 ]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Collect the rows of the table.
 
     Args:

@@ -2,10 +2,13 @@
 
 import pandas as pd
 
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.circuit_performance import GROUPS
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_interval, format_number, format_seed
 
@@ -13,7 +16,7 @@ COLUMNS = ["ft_seed", "step", "group", "full_accuracy", "empty_accuracy", "cpr",
 COLUMNS += ["cmd", "cmd_low", "cmd_high", "n_seeds", "reason"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Return no figure, and marks: the means over pruning seeds, one row per checkpoint and group.
 
     Args:

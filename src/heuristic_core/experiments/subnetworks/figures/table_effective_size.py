@@ -3,9 +3,12 @@
 import pandas as pd
 
 from heuristic_core.common.errors import format_points
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_seed
 
@@ -21,7 +24,7 @@ COLUMNS = ["ft_seed", "step", "group", "criterion", "threshold", "order", "full_
 COLUMNS += ["least", "most", "low", "high"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Return no figure, and marks: summaries over seeds, one row per value; `main` marks the study's margin.
 
     Args:

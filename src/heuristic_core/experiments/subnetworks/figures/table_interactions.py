@@ -2,8 +2,11 @@
 
 import pandas as pd
 
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import GROUPS, SUMMARY_GROUPS, ft_seeds, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_seed, format_signed
 
@@ -15,7 +18,7 @@ COLUMNS = ["ft_seed", "kind", "ablation", "role", "size", "layers", "group", *NU
 HEADINGS = ("change", "random sets", "interaction", "in log odds")
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Collect the rows of the table.
 
     Args:

@@ -3,10 +3,13 @@
 import pandas as pd
 
 from heuristic_core.common.errors import format_count
+from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import OOD
 from heuristic_core.experiments.subnetworks.analysis.counter_heads import LEARNED, RANDOM
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import group_label
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_seed
 
@@ -15,7 +18,7 @@ HEADINGS = ["of", "SD (points)", "error (points)", "R²", "rho", "R², random ma
 REASON = "reason"  # heading of a last column, if a value is missing
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Return no figure, and marks with one row per value and kind of masks, without families.
 
     Args:

@@ -2,7 +2,10 @@
 
 import pandas as pd
 
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.rows import ft_seeds, require_rows
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_seed
 from heuristic_core.tables.columns import COMPONENT, RUN
@@ -12,7 +15,7 @@ COLUMNS = ["ft_seed", *COMPONENT, "share", "uniform", "times_uniform", "overlap"
 COLUMNS += [*KEPT, *(f"n_{cell}" for cell in KEPT), "in_core"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Join attention before fine-tuning with the number of subnetworks that keep each head.
 
     Args:

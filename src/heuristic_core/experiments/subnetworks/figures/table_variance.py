@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.collapsed import add_collapsed_counts, format_count
 from heuristic_core.experiments.subnetworks.figures.roles import group_label
 from heuristic_core.experiments.subnetworks.figures.rows import (
@@ -11,6 +13,7 @@ from heuristic_core.experiments.subnetworks.figures.rows import (
     require_rows,
     resolve_subsets,
 )
+from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_percent, format_seed
 
@@ -19,7 +22,7 @@ VALUES = ["between_sd", "seeds", "collapsed", "within_sd", "repeated", "same_mas
 HEADINGS = ["sparsity", "sd between seeds", "seeds", "sd within a seed", "repeated seeds", "of these, same masks"]
 
 
-def draw(tables, settings, context):
+def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Return no figure, and marks with one row per row of the table; `subset` is null for the mean of a group.
 
     Args:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.experiments.subnetworks.config.study import Study
 from heuristic_core.study.target import Target as BaseTarget
 
 
@@ -182,7 +183,7 @@ def shows_subnetworks(name: str) -> bool:
     return any(table not in FULL_MODEL_TABLES for table in TARGETS[name].tables)
 
 
-def missing_requirement(name: str, context, tables: Collection[str] | None = None) -> str | None:
+def missing_requirement(name: str, context: Context, tables: Collection[str] | None = None) -> str | None:
     """Return why a study cannot have target `name`, and what to set or request instead; None if it can.
 
     Args:
@@ -208,8 +209,13 @@ def missing_requirement(name: str, context, tables: Collection[str] | None = Non
     return None
 
 
-def missing_study_requirement(name: str, study) -> str | None:
-    """Return why a checked study cannot have target `name`, as :func:`missing_requirement` does; None if it can."""
+def missing_study_requirement(name: str, study: Study) -> str | None:
+    """Return why a checked study cannot have a target, as :func:`missing_requirement` does; None if it can.
+
+    Args:
+        name: A key of `TARGETS`.
+        study: The study.
+    """
     if (twin := TARGETS[name].twin) and not _has_families(study):
         subsets, twin_subsets = (getattr(study.figures, target).subsets for target in (name, twin))
         if subsets == (twin_subsets or study.analysis.subsets):
@@ -220,7 +226,7 @@ def missing_study_requirement(name: str, study) -> str | None:
     return missing_requirement(name, Context.from_study(study))
 
 
-def unavailable_targets(study) -> dict[str, str]:
+def unavailable_targets(study: Study) -> dict[str, str]:
     """Map each target that a checked study cannot have to the reason, except targets it has under another name."""
     reasons = {name: missing_study_requirement(name, study) for name in TARGETS}
     counterparts = {name: _counterpart_target(name, Context.from_study(study)) for name in TARGETS}

@@ -132,6 +132,10 @@ class Classifier:
         """Return the attention of every remaining head, in columns of table `attention_maps`.
 
         There is one row per head, query token and key token. Probabilities sum to 1 over key tokens.
+
+        Args:
+            sentence1: The premise, or first sentence.
+            sentence2: The hypothesis, or second sentence.
         """
         mask = Mask(gates_without(self.removed, self.grid).to(self.full.device), self._means(), self.grid)
         table = map_table(self.run, self.full, self._encode([(sentence1, sentence2)]), mask if self.removed else None)

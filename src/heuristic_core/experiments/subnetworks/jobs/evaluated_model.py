@@ -29,7 +29,12 @@ class EvaluatedModel(NamedTuple):
     precision: PrecisionSetting = "float32"
 
     def load(self, pairs: PairLimit = None, skip: PairLimit = None) -> Evaluator:
-        """Load the model and the pairs; `pairs` and `skip` as for :class:`Evaluator`."""
+        """Load the model and the pairs.
+
+        Args:
+            pairs: Number of pairs of each subset to evaluate; None for all.
+            skip: Number of pairs of each subset to leave out first; None for none.
+        """
         return Evaluator(
             self.checkpoint, self.means, self.evaluation, self.analysis, self.device, self.precision, pairs, skip
         )

@@ -35,9 +35,13 @@ ADVICE = (
 
 
 def warn_of_schedule(study: Study, shape: Shape) -> str | None:
-    """Return a warning about the schedule for the terminal; None if most gates end near their targets.
+    """Return a warning about the pruning schedule; None if most gates end near their targets.
 
     The trial has gates without a model, where pruning costs nothing; a real model makes it harder.
+
+    Args:
+        study: The study.
+        shape: Sizes of its model.
     """
     misses = list(_misses(study, shape))
     if not misses:

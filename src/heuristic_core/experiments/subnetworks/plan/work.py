@@ -174,12 +174,22 @@ def evaluations_in_passing(tune: Finetune) -> int:
 
 
 def ablation_count(study: Study, shape: Shape) -> int:
-    """Return the number of ablated models of one fine-tuning seed, for a core spread over all layers."""
+    """Return the number of ablated models of one fine-tuning seed, for a core spread over all layers.
+
+    Args:
+        study: The study.
+        shape: Sizes of its model.
+    """
     return sum(count_ablations(study, shape).values())
 
 
 def count_ablations(study: Study, shape: Shape) -> Counter:
-    """Return the number of ablated models of one fine-tuning seed by kind of ablation."""
+    """Count the ablated models of one fine-tuning seed by kind of ablation.
+
+    Args:
+        study: The study.
+        shape: Sizes of its model.
+    """
     grid, analysis = ComponentGrid(shape.layers, shape.heads), study.analysis
     heads, core = shape.layers * shape.heads, _expected_core(study, shape)
     draws = analysis.control_draws, analysis.pair_control_draws

@@ -68,7 +68,16 @@ def _run_key(value: PublishedValue) -> tuple:
 
 
 def derive_rest(whole: PublishedValue, part: PublishedValue) -> PublishedValue:
-    """Return accuracy on the rest in percent; missing if `whole` or `part` is missing or no integer count of pairs."""
+    """Derive the accuracy on the rest of the pairs.
+
+    Args:
+        whole: Accuracy on the whole set, percent.
+        part: Accuracy on a part of it, percent.
+
+    Returns:
+        Accuracy on the rest, percent; missing if `whole` or `part` is missing or gives no integer count of correct
+        pairs.
+    """
     rest = whole._replace(name=PAWS.rest, accuracy=None)
     if whole.accuracy is None or part.accuracy is None:
         return rest._replace(reason=whole.reason or part.reason)

@@ -71,7 +71,12 @@ def _names(sides: tuple[Side, Side]) -> list[str]:
 
 
 def pair_exhibits(sides: tuple[Side, Side], folder: Path) -> list[Pair]:
-    """Pair the figures that the same module draws; their names may differ, such as figure06 and figure15."""
+    """Pair the figures that the same module draws; their names may differ, such as figure06 and figure15.
+
+    Args:
+        sides: The two studies.
+        folder: Folder of the page.
+    """
     names_by_module: dict[str, list[str]] = {}
     for name in TARGETS:
         if name.startswith("figure"):

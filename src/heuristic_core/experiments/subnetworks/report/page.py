@@ -49,7 +49,15 @@ def build_content(data: ReportData, context: Context) -> Content:
 
 
 def load_table(root: Path, name: str) -> pd.DataFrame | None:
-    """Return a table of the study; None if the study lacks it, as published results do."""
+    """Return a table of the study.
+
+    Args:
+        root: The study's folder.
+        name: Name of the table.
+
+    Returns:
+        The table; None if the study lacks it, as published results do.
+    """
     path = root / "tables" / f"{name}.parquet"
     return read_table(path) if path.is_file() else None
 

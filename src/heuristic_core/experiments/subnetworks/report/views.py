@@ -18,7 +18,12 @@ POINT = {"type": "point", "filled": True, "size": 55, "opacity": 0.85}
 
 
 def build_view(name: str, marks: pd.DataFrame) -> dict | None:
-    """Return the interactive view of target `name` from its marks; None for targets without one."""
+    """Return the interactive view of a target; None for targets without one.
+
+    Args:
+        name: Name of the target.
+        marks: Its marks.
+    """
     make = VIEWS.get(drawing_module(name))
     return make(marks) if make else None
 
