@@ -108,7 +108,7 @@ def without_core(evidence: Evidence, group: str) -> Estimate:
 
 @statistic
 def early_core_heads(evidence: Evidence) -> Estimate:
-    """Test whether core heads enter before OOD accuracy reaches half of its last value.
+    """Test whether core heads enter before J reaches half of its last value.
 
     The test permutes heads within layers, together with whether each enters before that step. The core holds the heads
     that all subnetworks of other seeds keep at the last checkpoint. Heads that are kept often may be kept often at any
@@ -122,7 +122,7 @@ def early_core_heads(evidence: Evidence) -> Estimate:
         p-value; the opposite p-value is for entering after that step.
 
     Raises:
-        NotComputable: If OOD accuracy reaches half outside of the steps with subnetworks, or if it is undecided for a
+        NotComputable: If J reaches half outside of the steps with subnetworks, or if it is undecided for a
             head whether it enters before that step.
     """
     rows = _entry_rows(evidence)
@@ -130,7 +130,7 @@ def early_core_heads(evidence: Evidence) -> Estimate:
     half = rows["half_step"].iloc[0]
     if not steps[0] < half <= steps[-1]:  # entries outside of these steps are not observed
         evaluated = f"steps {steps[0]} to {steps[-1]} of mechanism.entry.checkpoints"
-        raise NotComputable(f"OOD accuracy reaches half at step {half:.0f}, outside of {evaluated}")
+        raise NotComputable(f"J reaches half at step {half:.0f}, outside of {evaluated}")
     if (undecided := rows["before_half"].isna()).any():
         raise NotComputable(
             f"of {len(rows)} heads, {undecided.sum()} may enter before half or not: {rows[undecided].iloc[0].reason}"
@@ -140,7 +140,7 @@ def early_core_heads(evidence: Evidence) -> Estimate:
     p, opposite, attainable = layer_randomisation_test(heads, numpy_generator("early core heads"))
     others = early[~heads["in_core"] & heads["layer"].isin(core["layer"])]
     detail = (
-        f"OOD accuracy reaches half at step {half:.0f}; {', '.join(_describe(head) for head in core.itertuples())}; "
+        f"J reaches half at step {half:.0f}; {', '.join(_describe(head) for head in core.itertuples())}; "
     )
     detail += f"of {len(others)} other heads of these layers {others.sum()} enter before"
     return Estimate.test(p, opposite, len(heads), "heads", detail, attainable)
