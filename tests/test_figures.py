@@ -275,8 +275,10 @@ def test_an_unknown_subset_is_refused(tables):
 @pytest.mark.slow
 def test_only_the_drawn_figure_is_loaded():
     code = (
-        "import sys; from heuristic_core.experiments.subnetworks.figures import draw\n"
-        "try: draw('figure05', {}, None, None)\n"
+        "import sys; from heuristic_core.config.figure import Figure\n"
+        "from heuristic_core.experiments.subnetworks.config.context import Context\n"
+        "from heuristic_core.experiments.subnetworks.figures import draw\n"
+        "try: draw('figure05', {}, Figure(), Context.model_construct(subsets=None, names=None))\n"
         "except ValueError: pass\n"
         "loaded = {name.rpartition('.')[2] for name in sys.modules if 'subnetworks.figures.' in name}\n"
         "assert 'figure05' in loaded and not loaded & {'figure02', 'table3'}, loaded\n"

@@ -236,7 +236,8 @@ class Experiment(ABC):
 
     def list_report_tables(self, study: Study) -> list[str]:
         """Return the tables that the report reads, besides those of its figures."""
-        return [name for name in self.list_tables(study) if self.tables[name].reported]
+        existing = self.list_tables(study)
+        return [name for name, table in self.tables.items() if table.reported and name in existing]
 
     def list_warnings(self, root: str) -> list[str]:
         """Return warnings about the study with results in `root`, for the end of a run."""
