@@ -54,6 +54,7 @@ class FindingView(NamedTuple):
         headline: The outcome, made from the verdicts on its claims.
         verdict: The verdict that colours the headline.
         answers: Its claims that the study can decide.
+        undecidable: Number of further claims that answer it, which the study cannot decide.
         opposed: Checks whose verdict speaks against the finding.
         checks: Number of checks that could.
         undecided: Number of these that are neither supported nor contradicted.
@@ -68,6 +69,7 @@ class FindingView(NamedTuple):
     headline: str
     verdict: str
     answers: Sequence[Answer]
+    undecidable: int
     opposed: Sequence[Claim]
     checks: int
     undecided: int
@@ -122,6 +124,7 @@ def build_findings(
                 headline=headline,
                 verdict=verdict,
                 answers=answers,
+                undecidable=sum(claim.name in finding.claims for claim in claims if not claim.is_decidable),
                 opposed=[c for name, c in checks.items() if c.overall["verdict"] == finding.against[name]],
                 checks=len(checks),
                 undecided=sum(c.overall["verdict"] not in DECIDED for c in checks.values()),
