@@ -10,6 +10,7 @@ from size_curves import RUN
 from heuristic_core.experiments.subnetworks.analysis.circuit_performance import compute_circuit_performance
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.context import Context
+from heuristic_core.stats.bounds import compute_bounded_interval
 from heuristic_core.stats.frames import make_frame
 
 DRAWS = amount(1000)
@@ -61,6 +62,18 @@ def test_by_hand():
     assert (second_seed["cpr"], second_seed["cmd"]) == pytest.approx((80.0, 50.0))
     assert (mean["cpr"], mean["cmd"], mean["n_seeds"]) == pytest.approx((78.75, 36.25, 2))
     assert mean["cmd_low"] is None  # two seeds
+
+
+def test_the_interval_of_six_seeds_holds_for_any_distribution_and_has_the_error_of_pairs():
+    values = {seed: (30.0 + 5 * seed, 90.0, 90.0) for seed in range(1, 7)}
+    result = performance(group_rows(90.0, values, reach=2.0), empty_rows(id=30.0), seeds=tuple(values))
+    of_seeds = result[result["seed"].notna()]
+    assert (of_seeds["reach"] > 0).all()
+    for name in ("cpr", "cmd"):
+        expected = compute_bounded_interval(of_seeds[name], of_seeds[name], of_seeds["reach"])
+        mean = select_row(result)
+        assert (mean[f"{name}_low"], mean[f"{name}_high"]) == pytest.approx(expected)
+        assert expected[1] - expected[0] > np.ptp(of_seeds[name])
     assert (mean["full_accuracy"], mean["empty_accuracy"], mean["reason"]) == (90.0, 30.0, None)
 
 

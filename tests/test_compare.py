@@ -57,16 +57,26 @@ def test_subnetworks_differ_by_welch_over_pruning_seeds(single, role):
     assert (result["unit"], result["n_a"], result["n_b"]) == ("pruning seeds", 12, 12)
 
 
-def test_welch_agrees_with_scipy(folder):
-    """Effective sizes 70, 80, 90 against 60, 65, 100: from the values themselves."""
+def test_sizes_of_few_pruning_seeds_have_no_interval_and_others_those_of_their_means(folder):
+    """A pruning seed has one of two sizes, so that Student's interval over three seeds is too narrow."""
     (tables_a, context_a), (tables_b, context_b) = side(folder, "one"), side(folder, "other")
-    sizes = tables_b["effective_size"].copy()
-    here = (sizes["step"] == 2200) & (sizes["group"] == "id") & sizes["seed"].notna()
-    sizes.loc[here, "effective_size"] = [60.0, 65.0, 100.0]
-    result = row(compare(tables_a, tables_b | {"effective_size": sizes}, context_a, context_b), "effective size", "id")
-    expected = stats.ttest_ind([60, 65, 100], [70, 80, 90], equal_var=False).confidence_interval()
-    assert (result["low"], result["high"]) == pytest.approx(tuple(expected))
-    assert result["quantity"] == "effective size, margin 3"
+    few = row(compare(tables_a, tables_b, context_a, context_b), "effective size", "id")
+    assert few["quantity"] == "effective size, margin 3" and few["n_a"] == 3
+    assert np.isnan([few["low"], few["high"]]).all() and mentions(few["reason"], "a", "b")
+
+    def with_ends(tables, low, high):
+        sizes = tables["effective_size"].copy()
+        mean = (sizes["step"] == 2200) & (sizes["group"] == "id") & sizes["seed"].isna()
+        sizes.loc[mean, ["low", "high"]] = low, high
+        return tables | {"effective_size": sizes}, sizes.loc[mean, "effective_size"].unique()
+
+    (sides_a, values_a), (sides_b, values_b) = with_ends(tables_a, 60.0, 100.0), with_ends(tables_b, 70.0, 100.0)
+    result = row(compare(sides_a, sides_b, context_a, context_b), "effective size", "id")
+    assert result["a"] in values_a and result["b"] in values_b
+    below, above = np.hypot(result["b"] - 70, 100 - result["a"]), np.hypot(100 - result["b"], result["a"] - 60)
+    assert (result["low"], result["high"]) == pytest.approx(
+        (result["difference"] - below, result["difference"] + above)
+    )
 
 
 def test_several_runs_are_compared_over_fine_tuning_seeds(folder):

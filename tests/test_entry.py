@@ -62,6 +62,18 @@ def finetuning(*values, every=10):
     )
 
 
+def test_a_model_that_rejects_everything_has_no_j_yet():
+    rows = finetuning(100, 10, 30, 70, 80)
+    rejects = (rows["step"] == 0) & (rows["group"] == "ood-entailment")
+    rows.loc[rejects, "accuracy"] = 0.0  # right out-of-domain: J is 0
+    before = (rows["step"] == 10) & (rows["group"] == "ood-entailment")
+    rows.loc[before, "accuracy"] = 20.0  # J is -70
+    assert find_half_step(rows) == (pytest.approx(20 + 10 * 10 / 40), None)
+    without = rows[rows["group"] != "ood-entailment"]
+    step, reason = find_half_step(without)
+    assert step is None and mentions(reason, "no J")
+
+
 def test_half_of_the_last_value_is_found_between_evaluations():
     assert find_half_step(finetuning(5, 10, 30, 70, 80)) == (pytest.approx(20 + 10 * 10 / 40), None)
     assert find_half_step(finetuning(95, 60, 10, 70, 80))[0] == pytest.approx(20 + 10 * 30 / 60)  # for good
@@ -158,9 +170,9 @@ def test_the_figure_shows_heads_their_groups_and_the_full_model():
     single = marks[marks["name"] == "0.1"]
     assert single["percent"].tolist() == [0.0, 25.0, 100.0, 75.0] and set(single["group"]) == {"counter"}
     whole = marks[marks["name"].isna() & (marks["step"] == 30)].set_index("group")["percent"]
-    assert whole.to_dict() == {"core": 100.0, "counter": 100.0, "other": 37.5, "ood": 50.0}
+    assert whole.to_dict() == {"core": 100.0, "counter": 100.0, "other": 37.5, "j": 50.0}
     (legend,) = figure.legends
-    for text, name in zip(legend.get_texts(), ("core", "counter-heuristic", "other", "OOD", "enters"), strict=True):
+    for text, name in zip(legend.get_texts(), ("core", "counter-heuristic", "other", "J", "enters"), strict=True):
         assert mentions(text.get_text(), name)
     entered = marks[marks["enters"].eq(True)]
     assert entered[["name", "step"]].values.tolist() == [["0.0", 10], ["0.1", 30]]

@@ -162,6 +162,20 @@ def test_a_delay_starts_where_the_task_is_learned_and_ends_at_half_of_the_whole_
     assert late.low is None  # the control would take longer: the difference is none to bound
 
 
+def test_a_delay_is_of_j_and_not_of_answering_no():
+    tables = with_entailment(lesions())
+    for row in tables["lesion_accuracy"]:
+        if row["lesion"] == "overlap":  # rejects every pair from step 20 on: right out-of-domain
+            if row["group"] == "ood":
+                row["accuracy"] = 100.0
+            elif row["group"] == "ood-entailment":
+                row["accuracy"] = 0.0
+    delay = statistics_overlap.lesion_delay(evidence(**tables), share=0.95)
+    assert mentions(delay.detail, "never") and delay.value == 30 - (20 + 10) / 2
+    with raises(NotComputable, "J"):
+        statistics_overlap.lesion_delay(evidence(**lesions()), share=0.95)
+
+
 @pytest.mark.parametrize(
     ("ood", "percent"),
     [({name: (100, 5, 5, 5) for name in OOD if name != "none"}, "30.0"), ({"none": (100, 0, 0, 0)}, 0)],

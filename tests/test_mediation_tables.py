@@ -55,7 +55,9 @@ def test_subsets_that_are_left_out_enter_no_mean():
 def test_p_is_that_of_students_test_and_one_where_nothing_differs(levels):
     from scipy.stats import ttest_1samp
 
-    difference = np.stack([np.random.default_rng(0).normal(0.3, 1, len(COLUMNS["subset"])), np.zeros(len(COLUMNS["subset"]))], axis=1)
+    difference = np.stack(
+        [np.random.default_rng(0).normal(0.3, 1, len(COLUMNS["subset"])), np.zeros(len(COLUMNS["subset"]))], axis=1
+    )
     level = levels.levels[0]
     many = Levels(COLUMNS, None, 20_000, 0)
     p_value, same = many.p(level, many.resample(difference))

@@ -9,7 +9,7 @@ from heuristic_core.experiments.subnetworks.analysis.core import compute_core, c
 from heuristic_core.experiments.subnetworks.analysis.core_seeds import compute_core_seeds
 from heuristic_core.experiments.subnetworks.analysis.outcomes import MAX_LISTED_RUNS, list_outcomes
 from heuristic_core.experiments.subnetworks.analysis.rank_correlation import rank_correlation
-from heuristic_core.experiments.subnetworks.analysis.runs import compute_chance, runs
+from heuristic_core.experiments.subnetworks.analysis.runs import compute_chance, compute_runs
 from heuristic_core.experiments.subnetworks.analysis.scores import accuracies
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
@@ -49,7 +49,7 @@ def groups(low, full_low=80.0):
 
 def judged(mask=None, gap=0.0, low=60.0, full_low=80.0, of=50.0, controller="sampled"):
     mask = mask or subnetwork()
-    (row,) = runs([mask], trace(mask, gap), groups(low, full_low), of, controller).to_dict("records")
+    (row,) = compute_runs([mask], trace(mask, gap), groups(low, full_low), of, controller).to_dict("records")
     return {name: None if pd.isna(value) else value for name, value in row.items()}
 
 
@@ -124,7 +124,7 @@ def test_chance_gives_one_label_everywhere_and_counts_subsets_alike():
 
 def test_outcomes_name_some_and_count_the_rest():
     many = [FailedRun(CELL._replace(seed=seed, repeat=seed % 2), "diverged") for seed in range(MAX_LISTED_RUNS + 3)]
-    rows = runs(many, trace(subnetwork()), groups(60.0), 50.0)
+    rows = compute_runs(many, trace(subnetwork()), groups(60.0), 50.0)
     (failed,) = list_outcomes(rows)
     assert (failed.kind, failed.count, failed.total, len(failed.descriptions)) == (
         "failed",
@@ -134,9 +134,9 @@ def test_outcomes_name_some_and_count_the_rest():
     )
     assert mentions(failed.descriptions[1], 1, 20, 0.5, 2, "diverged")
     assert mentions(str(failed), *failed.descriptions, 3)
-    assert list_outcomes(runs([subnetwork()], trace(subnetwork()), groups(60.0), 50.0)) == []
+    assert list_outcomes(compute_runs([subnetwork()], trace(subnetwork()), groups(60.0), 50.0)) == []
     assert list_outcomes(make_frame("runs", [])) == []
-    both = runs([subnetwork(), FAILED], trace(subnetwork(), 0.1), groups(50.0), 50.0)
+    both = compute_runs([subnetwork(), FAILED], trace(subnetwork(), 0.1), groups(50.0), 50.0)
     assert both["missed"].isna().tolist() == both["collapsed"].isna().tolist() == [False, True]
     assert [outcome.kind.split()[0] for outcome in list_outcomes(both)] == ["failed", "collapsed", "missed"]
 

@@ -11,7 +11,7 @@ from scipy import stats
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation, to_z
 from heuristic_core.experiments.list_sorting.statistics_modes import gap_trend
 from heuristic_core.stats.estimates import TooFewUnits
-from heuristic_core.stats.means import limited_end, mean_end, skewed_end
+from heuristic_core.stats.means import limited_end, mean_end, skewed_end, widen
 from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, PERCENT, UNLIMITED, extreme_mean, mean_over_seeds
 from heuristic_core.stats.verdicts import decide_verdict
 
@@ -216,6 +216,11 @@ def test_an_interval_reaches_further_to_the_side_of_the_skewness():
     symmetric = np.array([1.0, 2.0, 3.0])
     assert skewed_end(symmetric, 0.975) == pytest.approx(2 + stats.t.ppf(0.975, 2) / np.sqrt(3))
     assert mean_end(values, 0.975, (0, 2)) == 2
+
+
+def test_a_shared_error_widens_each_side_by_itself():
+    assert widen(10.0, 7.0, 14.0, 4.0) == pytest.approx((5.0, 10 + np.sqrt(32)))
+    assert widen(10.0, 7.0, 14.0, np.nan) == (7.0, 14.0) and np.isnan(widen(10.0, np.nan, np.nan, 4.0)).all()
 
 
 def test_the_cubic_removes_skewness():

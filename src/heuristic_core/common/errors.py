@@ -6,7 +6,7 @@ class InputError(ValueError):
 
 
 class DivergenceError(InputError):
-    """Training produced NaN or infinity, or learns nothing. The message names the step; change the settings."""
+    """Training produced NaN or infinity, or the model did not learn. The message names the step."""
 
 
 def format_points(points: float) -> str:

@@ -124,7 +124,7 @@ def _describe_field_count(record: tuple[int, list[str]], header: Sequence[str], 
     delimiter_name = DELIMITER_NAMES[delimiter]
     cause = f"; put fields that hold {delimiter_name} in double quotes" if is_quoted else ""
     if not is_quoted and any(field.startswith('"') for field in fields):
-        cause = "; say `quoting: double` if double quotes are around its fields"
+        cause = "; set `quoting: double` if its fields are enclosed in double quotes"
     if with_return := [field for field in fields if "\r" in field]:
-        cause = f"; {short_repr(with_return[0])} holds '\\r', with which old programs for the Mac end lines"
+        cause = f"; {short_repr(with_return[0])} holds '\\r', the line ending of the classic Mac OS"
     return f"line {line} has {format_count(len(fields), 'field')}, but the header has {len(header)}{cause}"

@@ -131,7 +131,7 @@ class _LabelParser:
         """The meaning of numbers, for messages."""
         if self._numbers_are_indices or self._has_names:
             return f"nor their numbers 0 to {len(self._labels) - 1}"
-        return "and as some of these are numbers, no other number means a label"
+        return "and, because some label names are numbers, indices are not accepted"
 
     @property
     def truth_value_order(self) -> list[str]:

@@ -112,7 +112,7 @@ def check_rows(folder: Path, tokens: Mapping[str, int], config: Mapping[str, Any
     if family.positions_after_padding and pad not in (None, model_pad):
         raise InputError(
             f"{folder}: the tokenizer pads with {roles['pad_token']!r}, number {pad}, but {CONFIG_FILE} has "
-            f"pad_token_id = {model_pad}, from which this model counts positions: take tokenizer and model from the "
+            f"pad_token_id = {model_pad}, which this model uses to number positions: take tokenizer and model from the "
             "same model"
         )
     if warnings := [*_conflicting_numbers(tokens, roles, config, rows, pad, model_pad), *_spare_rows(tokens, rows)]:
@@ -229,7 +229,7 @@ def _tokens(folder: Path, files: tuple[str, ...], settings: Mapping[str, Any]) -
     else:
         tokens = read_object(folder / BPE[0])
     if not tokens or not all(isinstance(number, int) for number in tokens.values()):
-        raise InputError(f"{folder / files[0]}: expected tokens with their numbers")
+        raise InputError(f"{folder / files[0]}: expected a mapping of tokens to IDs")
     for token, number in _added_tokens(folder, settings):
         tokens.setdefault(token, max(tokens.values()) + 1 if number is None else number)
     return tokens

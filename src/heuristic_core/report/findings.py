@@ -153,6 +153,7 @@ def summarise_verdicts(counts: Mapping[str, int]) -> tuple[str, str]:
         counts: Number of claims with each verdict.
     """
     judged = sum(counts.values())
+    assert judged, "a finding has at least one claim"
     others = [f"{n} {PHRASES.get(verdict, verdict)}" for verdict, n in counts.items() if n and verdict != SUPPORTED]
     if counts[SUPPORTED] == judged:
         outcome, verdict = f"Supported: {f'all {judged} claims' if judged > 1 else 'its claim'}", SUPPORTED

@@ -98,7 +98,7 @@ def study_values(
         "undecidable": [claim for claim in claims if not claim.is_decidable],
         "replications": {name: data.replications[key] for name, key in keys.items() if key in data.replications},
         "meanings": VERDICT_MEANINGS,
-        "tally_by_seed": count_verdicts_by_seed(primary),
+        "tally_by_seed": count_verdicts_by_seed([claim for claim in claims if claim.family is not None]),
         "exhibits": [e for e in exhibits if e.name not in in_findings],
         "views": {e.name: e.view for e in exhibits if e.view},
         "view_look": VIEW_CONFIG,

@@ -32,10 +32,10 @@ def compute_bounded_interval(
         limits: Smallest and largest possible value.
 
     Returns:
-        Lower and upper end. NaN for fewer than `MIN_SEEDS` seeds.
+        Lower and upper end. NaN for fewer than `MIN_SEEDS` seeds, or if a bound is NaN.
     """
     least, most = (np.asarray(ends, dtype=float) for ends in (least, most))
-    if len(least) < MIN_SEEDS:
+    if len(least) < MIN_SEEDS or np.isnan([least, most]).any():
         return np.nan, np.nan
     low, high = (limited_end(values, level, limits) for values, level in zip((least, most), LEVELS, strict=True))
     low, _ = widen(least.mean(), low, high, np.mean(half_width))

@@ -17,8 +17,8 @@ VERDICT_MEANINGS = {
     NOT_CLEAR: "the interval includes the threshold; of a test, p ≥ 0.05",
     TOO_FEW: "too few seeds, random sets, heads or checkpoints for an interval, or for a p below 0.05",
     FAILED_RUNS: "the runs that the claim rests on failed, collapsed or missed their target, or the model is at chance",
-    NOT_RUN: "the study leaves out what the claim rests on",
-    DOES_NOT_APPLY: "the claim presumes something that is not so here",
+    NOT_RUN: "the study lacks results that the claim needs",
+    DOES_NOT_APPLY: "a precondition of the claim is contradicted",
 }
 VERDICTS = tuple(VERDICT_MEANINGS)
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}

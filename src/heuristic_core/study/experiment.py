@@ -210,7 +210,7 @@ class Experiment(ABC):
         return [self.find_drawing_module(settings["name"])] if script == self.figure_script else []
 
     def drawing_module(self, name: str) -> str:
-        """Return the name of the module that draws a target; a target without a caption has that of this name."""
+        """Return the name of the module that draws a target, which also names its caption if it has none of its own."""
         return self.targets[name].drawn_by or name
 
     def find_drawing_module(self, name: str) -> Path:
@@ -218,7 +218,7 @@ class Experiment(ABC):
         return self.folder / "figures" / f"{self.drawing_module(name)}.py"
 
     def figure_settings(self, name: str, study: Study) -> dict[str, str]:
-        """Return the settings of the job that draws a target. What it does not show stays out, as changes redraw it.
+        """Return the settings of the job that draws a target, only those it shows: no others redraw it.
 
         Args:
             name: Name of the target.

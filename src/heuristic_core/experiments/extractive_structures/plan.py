@@ -184,7 +184,7 @@ def format_plan(study: ExtractiveStudy, all_jobs: Counter, missing_jobs: Counter
             ["while a model learns", TRAINING_COPIES * model_bytes],
             ["while scores are computed", 2 * model_bytes + BYTES_PER_WEIGHT * MAX_STORED_ACTIVATIONS],
         ]
-        memory.append(["what waits meanwhile, in the host's memory", HOST_COPIES * model_bytes])
+        memory.append(["weights kept in host memory meanwhile", HOST_COPIES * model_bytes])
         parts.append(format_table(["memory", "GB"], [[what, format_gigabytes(size)] for what, size in memory]))
     return "\n\n".join([*parts, basis])
 

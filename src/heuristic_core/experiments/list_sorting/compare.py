@@ -25,7 +25,7 @@ UNIT = "training seeds"
 def compare(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
     """Return table "differences" of the conditions that have the same name in studies a and b.
 
-    Values are means over training seeds with Student's t intervals, differences have Welch's intervals. Measures that a
+    Values are means over training seeds with 95 % intervals, differences have Welch's intervals. Measures that a
     condition lacks, such as the overlap of a single head, are null, with the reason.
 
     Args:

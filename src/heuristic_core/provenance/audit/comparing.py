@@ -27,7 +27,7 @@ def find_difference(recorded: Path, recomputed: Path, exact: bool) -> str | None
         The first difference; None if there is none.
     """
     if not recomputed.exists():
-        return "was not made by the recomputed job"
+        return "was not written when the job was recomputed"
     if recorded.read_bytes() == recomputed.read_bytes():
         return None
     if not exact and recorded.suffix in _PICTURE_SUFFIXES:

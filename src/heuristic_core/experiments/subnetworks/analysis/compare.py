@@ -85,7 +85,7 @@ def compare(a: Tables, b: Tables, context_a: Context, context_b: Context) -> pd.
     """Compute table "differences" of studies a and b.
 
     A study with one fine-tuning run contributes the results of this run, with intervals over its pairs, templates or
-    pruning seeds; a study with several runs contributes means over runs, with Student's t intervals.
+    pruning seeds; a study with several runs contributes means over runs, with intervals over runs.
 
     Subsets of only one study are left out. If the tasks differ, all subsets are: equal names may mean different pairs.
     Other results that a study lacks are null, with a reason, as are differences between results at different sparsities
@@ -184,13 +184,12 @@ def _effective_sizes(sizes: pd.DataFrame, context: Context) -> Iterator[tuple[Ke
     for group, cell in _group_by_name(rows, "group"):
         key = Key(f"effective size, {', '.join(qualifiers)}", group)
         runs, seeds = cell[cell["seed"].isna()], cell[cell["seed"].notna()]
-        pairs = float(extra_half_width(seeds).mean())
-        if len(runs) > 1 or seeds.empty:
-            cell, unit = runs, FINE_TUNING_SEEDS
+        if len(runs) > 1:
+            size = _average_seeds(runs, "effective_size", FINE_TUNING_SEEDS, float(extra_half_width(seeds).mean()))
+            size = size._replace(low=np.maximum(size.low, 0), high=np.minimum(size.high, 100))
         else:
-            cell, unit = seeds, PRUNING_SEEDS
-        size = _average_seeds(cell, "effective_size", unit, pairs)
-        yield key, size._replace(low=np.maximum(size.low, 0), high=np.minimum(size.high, 100))
+            size = _average_runs(runs.assign(unit=PRUNING_SEEDS, n=len(seeds) or np.nan), "effective_size")
+        yield key, size
 
 
 def _core_size(core: pd.DataFrame) -> StudyValue:

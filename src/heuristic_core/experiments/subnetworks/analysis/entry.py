@@ -140,7 +140,9 @@ def find_half_step(finetuning: pd.DataFrame, subsets: Collection[str] | None = N
     """
     rows = select_subsets(finetuning[finetuning["subset"].notna()], subsets)
     curve = compute_j(rows, ["step"]).set_index("step")["accuracy"].dropna().sort_index()
-    if curve.empty or not curve.iloc[-1] > 0:
+    if curve.empty:
+        return None, "no J was evaluated over fine-tuning"
+    if not curve.iloc[-1] > 0:
         return None, "the full model has no J above 0 at the end of fine-tuning"
     level, values, steps = curve.iloc[-1] / 2, curve.to_numpy(dtype=float), curve.index.to_numpy(dtype=float)
     if not (below := np.flatnonzero(values < level)).size:

@@ -64,11 +64,10 @@ def select_controls(table: pd.DataFrame, core: pd.Series) -> pd.DataFrame:
     return table[table["role"].isin(roles) & same]
 
 
-def limit_cost(row: pd.Series) -> dict[str, float]:
-    """Return the smallest and the largest cost that an ablation can have, as options of `Estimate`.
+def limit_cost(group: str) -> dict[str, float]:
+    """Return the smallest and the largest cost that an ablation can have on a group, points, as options of `Estimate`.
 
-    Args:
-        row: Row of table "ablations" about a group; without an accuracy there are no limits.
+    They do not depend on the full model's accuracy, which is an estimate itself.
     """
-    full = row["accuracy"] - row["change"]
-    return {} if pd.isna(full) else {"minimum": full - 100, "maximum": full - MIN_VALUES.get(row["group"], 0)}
+    largest = 100.0 - MIN_VALUES.get(group, 0.0)
+    return {"minimum": -largest, "maximum": largest}

@@ -26,7 +26,7 @@ END_COLUMNS = ("target_sparsity", "sampled_sparsity", "kl")  # columns of a trac
 END_SHARE = 0.1  # share of the recorded steps of pruning, the last ones, that the end is averaged over
 
 
-def runs(
+def compute_runs(
     pruning_runs: Sequence[Subnetwork | FailedRun],
     traces: pd.DataFrame,
     groups: pd.DataFrame,

@@ -139,9 +139,7 @@ def early_core_heads(evidence: Evidence) -> Estimate:
     early = heads["value"].astype(bool)
     p, opposite, attainable = layer_randomisation_test(heads, numpy_generator("early core heads"))
     others = early[~heads["in_core"] & heads["layer"].isin(core["layer"])]
-    detail = (
-        f"J reaches half at step {half:.0f}; {', '.join(_describe(head) for head in core.itertuples())}; "
-    )
+    detail = f"J reaches half at step {half:.0f}; {', '.join(_describe(head) for head in core.itertuples())}; "
     detail += f"of {len(others)} other heads of these layers {others.sum()} enter before"
     return Estimate.test(p, opposite, len(heads), "heads", detail, attainable)
 

@@ -52,11 +52,7 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
     low, high = difference_interval(*intervals)
     n = None if pd.isna(low) else int(j["n"] + id_["n"])
     value, unit = lost_j["change"] - lost_id["change"], PAIR_UNITS if n else None
-    least_j, most_j = (100 * (full_j - j_value) / full_j for j_value in (100, MIN_VALUES[J]))
-    chance = evidence.full(ID)["accuracy"] - full_id
-    least_id, most_id = (100 * (full_id + chance - accuracy) / full_id for accuracy in (100, 0))
-    limits = {"minimum": least_j - most_id, "maximum": most_j - least_id}
-    return Estimate.over_pairs(value, low, high, n, unit, detail, **limits)
+    return Estimate.over_pairs(value, low, high, n, unit, detail)
 
 
 @statistic
@@ -179,7 +175,7 @@ def least_cost(evidence: Evidence, group: str) -> Estimate:
     changes = ", ".join(f"{kind} {row['change']:+z.1f}" for kind, row in rows.items())
     detail = f"{cheapest['ablation']}: {changes} points {LABELS[group]}"
     low = np.min([-row["change_high"] for row in rows.values()])  # NaN if a kind has no interval
-    limits = limit_cost(cheapest)
+    limits = limit_cost(group)
     return Estimate.over_pairs(-cheapest["change"], low, -cheapest["change_low"], n, PAIR_UNITS, detail, **limits)
 
 
@@ -211,10 +207,7 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
         )
     n = None if pd.isna(row["n"]) else int(row["n"])
     detail = f"{row['ablation']}: {row['change']:+z.1f} points {LABELS[group]} together"
-    of_cost = limit_cost(row) if of == "accuracy" else {}
-    limits = {end: cost - one_by_one for end, cost in of_cost.items()}
-    low, high = row[f"{column}_low"], row[f"{column}_high"]
-    return Estimate.over_pairs(row[column], low, high, n, PAIR_UNITS, detail, **limits)
+    return Estimate.over_pairs(row[column], row[f"{column}_low"], row[f"{column}_high"], n, PAIR_UNITS, detail)
 
 
 def _full_above_chance(evidence: Evidence) -> tuple[float, float]:

@@ -51,7 +51,7 @@ def largest_single_cost(evidence: Evidence, group: str) -> Estimate:
         return Estimate(-worst["change"], detail=detail)
     low, high = bonferroni_interval(-heads["change"], -heads["change_high"], -heads["change_low"])
     ends = low.max(), high.max()
-    return Estimate.over_pairs(-worst["change"], *ends, len(heads), "heads", detail, **limit_cost(worst))
+    return Estimate.over_pairs(-worst["change"], *ends, len(heads), "heads", detail, **limit_cost(group))
 
 
 @statistic

@@ -1,4 +1,4 @@
-"""When heads enter subnetworks over fine-tuning: how often they are kept, with the full model's OOD accuracy."""
+"""When heads enter subnetworks over fine-tuning: how often they are kept, with the full model's J."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.lines import Line2D
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.subnetworks.analysis.accuracy import OOD
+from heuristic_core.experiments.subnetworks.analysis.accuracy import J
 from heuristic_core.experiments.subnetworks.analysis.entry import (
     CORE,
     COUNTER,
@@ -23,7 +23,7 @@ from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.heads import CORE_COLOUR, COUNTER_COLOUR, RANDOM_COLOUR
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import (
-    average_subsets,
+    average_j,
     ft_seeds,
     reject_subsets,
     require_rows,
@@ -42,7 +42,7 @@ LOOKS = {
     OTHER: Role("other heads, mean", RANDOM_COLOUR, "s", ":"),
 }
 GROUP_COLOURS = {group: look.colour for group, look in LOOKS.items()} | {OTHER: "0.35"}  # of text
-MODEL_LOOK = {OOD: ROLES[OOD]._replace(label="full model's OOD accuracy", marker="")}
+MODEL_LOOK = {J: ROLES[J]._replace(label="full model's J", marker="")}
 ENTRY_MARK = {"linestyle": "", "marker": "o", "markersize": 2.6, "color": "white", "markeredgecolor": "black"}
 CURVES_HEIGHT, ROW_HEIGHT = 1.3, 0.108  # inches of the curves, and of a head or the name of a group
 MAX_OTHERS_HEIGHT = 4.5  # inches of all other heads, whose rows are thinner and without names if there are many
@@ -60,17 +60,17 @@ def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
         context: The study's ``config.context.Context``.
 
     Returns:
-        The figure and its marks, one row per point and cell; `name` is null for means of groups and for OOD accuracy.
+        The figure and its marks, one row per point and cell; `name` is null for means of groups and for J.
         `enters` says whether the head enters at this step.
     """
     reject_subsets(settings)
     heads = _order_heads(require_rows(tables["entry_frequency"], "rows in table entry_frequency"), context.entry)
     group_means = heads.groupby(["ft_seed", "step", "group"])["percent"].agg(percent="mean", n="size").reset_index()
     trace = tables["finetune_accuracy"]
-    trace = trace[trace["subset"].notna() & (trace["group"] == OOD)]
+    trace = trace[trace["subset"].notna()]
     if context.subsets:
         trace = trace[trace["subset"].isin(list(context.subsets))]
-    trace = average_subsets(trace, ["ft_seed", "step", "group"]).rename(columns={"accuracy": "percent", "subsets": "n"})
+    trace = average_j(trace, ["ft_seed", "step"]).rename(columns={"accuracy": "percent", "subsets": "n"})
     points, seeds = pd.concat([heads, group_means, trace], ignore_index=True), ft_seeds(heads)
     points = points[points["ft_seed"].isin(seeds)]
     maps = {seed: heads[heads["ft_seed"] == seed] for seed in seeds}
@@ -90,7 +90,7 @@ def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
         seed_points = points[points["ft_seed"] == ft_seed]
         _draw_curves(curves, seed_points[seed_points["name"].isna()])
         curves.set_title(format_seed(ft_seed), loc="left")
-        curves.set_ylabel("" if k % columns else "kept, OOD\naccuracy (%)")
+        curves.set_ylabel("" if k % columns else "kept (%),\nJ (points)")
         cells = _draw_map(head_map, maps[ft_seed])
         head_map.set(ylabel="" if k % columns else "head")
         head_map.set_xlabel("fine-tuning step", visible=True)
@@ -120,7 +120,7 @@ def _order_heads(frequency: pd.DataFrame, steps: tuple[int, ...]) -> pd.DataFram
 
 
 def _draw_curves(ax: Axes, points: pd.DataFrame) -> None:
-    """Draw means of groups, and the full model's OOD accuracy."""
+    """Draw means of groups, and the full model's J."""
     draw_lines(ax, points, "step", "percent", "group", dict(reversed(LOOKS.items())), linewidth=1.6)
     draw_lines(ax, points, "step", "percent", "group", MODEL_LOOK, linewidth=1.2)
     set_percent_axis(ax.yaxis)

@@ -7,7 +7,7 @@ from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.subnetworks.analysis.batched_scores import score_in_batches
 from heuristic_core.experiments.subnetworks.analysis.outcomes import list_outcomes
 from heuristic_core.experiments.subnetworks.analysis.runs import END_COLUMNS
-from heuristic_core.experiments.subnetworks.analysis.runs import runs as run_rows
+from heuristic_core.experiments.subnetworks.analysis.runs import compute_runs as run_rows
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.pruning.subnetwork import FailedRun, load_run
 from heuristic_core.tables.columns import CELL

@@ -51,7 +51,7 @@ def pretrain_model(
     """
     settings = getattr(model, "pretraining", None)
     if settings is None:
-        raise InputError(f"model {model.name}: its block has no `pretraining`; only what is new is pre-trained here")
+        raise InputError(f"model {model.name}: block `model` has no `pretraining`; only new models are pre-trained")
     use_threads(settings.threads)
     hugging_face_logging.disable_progress_bar()
     loaded = load_tokenizer(tokenizer)

@@ -189,7 +189,7 @@ TABLES = {
         "accuracy": (REAL, "percent, mean over subnetworks, all on the pairs that analysis.control_pairs leaves"),
         "sd": (REAL, "standard deviation (n-1), points"),
         "difference": (REAL, "points, learned minus control, mean over the same seeds"),
-        "difference_low": (REAL, "95 % confidence interval, over pruning seeds (Student's t) and pairs"),
+        "difference_low": (REAL, "95 % confidence interval, over pruning seeds and pairs"),
         "difference_high": (REAL, "its upper end"),
         "pair_half_width": (REAL, "half of the interval of difference over pairs or templates alone, points"),
     }),
