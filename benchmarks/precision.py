@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from heuristic_core.common.threads import use_threads
 from heuristic_core.data.encoded import Encoded
 from heuristic_core.experiments.subnetworks.config import load_study
-from heuristic_core.interventions.evaluate import predictions, subnetwork_logits
+from heuristic_core.interventions.evaluate import make_predictions, subnetwork_logits
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count
@@ -82,7 +82,7 @@ def compute_accuracies(step: Path, kept: list[int]) -> dict[str, float]:
     evaluation = Encoded.load(step.parents[1] / "data/encoded/evaluation.safetensors")
     removed = [i for i in range(len(model.grid)) if i not in kept]
     logits = subnetwork_logits(model, PairTensors(evaluation), removed, means).numpy()
-    columns = predictions(logits, evaluation)
+    columns = make_predictions(logits, evaluation)
     rows = pd.DataFrame({name: columns[name] for name in ("group", "subset", "correct")})
     subsets = rows.groupby(["group", "subset"], sort=False)["correct"].mean()
     return {group: round(100 * share, 1) for group, share in subsets.groupby("group", sort=False).mean().items()}

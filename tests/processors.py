@@ -32,9 +32,9 @@ from heuristic_core.common.threads import use_threads
 from heuristic_core.experiments.subnetworks.analysis.core import compute_core, compute_core_null
 from heuristic_core.experiments.subnetworks.analysis.core_seeds import compute_core_seeds
 from heuristic_core.experiments.subnetworks.analysis.mask_effects import estimate_effects
-from heuristic_core.experiments.subnetworks.analysis.rank_correlation import rank_correlation
-from heuristic_core.experiments.subnetworks.analysis.scores import accuracies
-from heuristic_core.experiments.subnetworks.analysis.stable_core import stable_core
+from heuristic_core.experiments.subnetworks.analysis.rank_correlation import compute_rank_correlation
+from heuristic_core.experiments.subnetworks.analysis.scores import compute_accuracies
+from heuristic_core.experiments.subnetworks.analysis.stable_core import compute_stable_core
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures import draw, write
 from heuristic_core.figures.targets import target_files
@@ -65,15 +65,15 @@ def tables(predictions: dict, folder: Path) -> Iterator[tuple[str, object]]:
     rows = read_table(folder / "predictions.parquet")
     logits = to_matrix(pq.read_table(folder / "predictions.parquet")["logits"])
     settings = STUDY.analysis
-    scored = accuracies(rows, logits, settings.subsets, settings.class_rule, DRAWS, settings.seed)
+    scored = compute_accuracies(rows, logits, settings.subsets, settings.class_rule, DRAWS, settings.seed)
     yield from zip(("accuracy", "group_accuracy", "family_scores"), scored, strict=True)
     kept = make_frame("components", [row for item in subnetworks() for row in item.rows()])
     yield "components", kept
     yield "core", compute_core(kept, CONTEXT)
     yield "core_seeds", compute_core_seeds(kept, CONTEXT, settings.seed)
     yield "core_null", compute_core_null(kept, CONTEXT, DRAWS, settings.seed)
-    yield "stable_core", stable_core(kept, CONTEXT, DRAWS, settings.seed)
-    yield "rank_correlation", rank_correlation(kept, CONTEXT, DRAWS, settings.seed)
+    yield "stable_core", compute_stable_core(kept, CONTEXT, DRAWS, settings.seed)
+    yield "rank_correlation", compute_rank_correlation(kept, CONTEXT, DRAWS, settings.seed)
 
 
 def subnetworks() -> Iterator[Subnetwork]:

@@ -32,7 +32,7 @@ from heuristic_core.experiments.list_sorting.pruning import mask_rows, subset_ro
 from heuristic_core.experiments.list_sorting.training import train
 from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.interventions.attention import map_table, overlap_rows, share_rows
-from heuristic_core.interventions.evaluate import all_logits, draw_donors, predictions, subnetwork_logits
+from heuristic_core.interventions.evaluate import all_logits, draw_donors, make_predictions, subnetwork_logits
 from heuristic_core.interventions.mediation import mediated_logits
 from heuristic_core.interventions.path_patching import donor_from_pairs, path_logits
 from heuristic_core.models.ablation import component_means
@@ -171,7 +171,7 @@ class Steps:
             for kind, of_kind in donors.items()
         }
         logits["full"] = all_logits(self._model, pairs)
-        self.predictions = {kind: predictions(values.numpy(), self._evaluation) for kind, values in logits.items()}
+        self.predictions = {kind: make_predictions(values.numpy(), self._evaluation) for kind, values in logits.items()}
         odds = {f"{kind} log_odds": torch.from_numpy(of["log_odds"]) for kind, of in self.predictions.items()}
         return logits | odds
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import compute_group_accuracy, compute_group_means
 from heuristic_core.experiments.subnetworks.analysis.batched_scores import score_in_batches
-from heuristic_core.experiments.subnetworks.analysis.scores import accuracies, finetune_accuracy
+from heuristic_core.experiments.subnetworks.analysis.scores import compute_accuracies, compute_finetune_accuracy
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.stats.bootstrap import (
@@ -54,7 +54,7 @@ CORRECT = {
 def tables(rule="argmax-first", subsets=None, correct=CORRECT, logits=None, bootstrap=400):
     rows = predictions(correct)
     logits = np.zeros((len(rows), 3)) if logits is None else logits
-    accuracy, groups, families = accuracies(rows, logits, subsets, rule, bootstrap, seed=0)
+    accuracy, groups, families = compute_accuracies(rows, logits, subsets, rule, bootstrap, seed=0)
     assert list(families.columns) == get_schema("family_scores").names and families.empty  # no entailment subsets
     assert list(accuracy.columns) == get_schema("accuracy").names
     assert list(groups.columns) == get_schema("group_accuracy").names
@@ -132,7 +132,7 @@ def test_agreement_and_kl_are_measured_from_the_full_model():
 def test_models_on_different_pairs_cannot_be_compared():
     rows = predictions(CORRECT).iloc[:-1]
     with raises(ValueError, "'if'"):
-        accuracies(rows, np.zeros((len(rows), 3)), None, "argmax-first", 10, 0)
+        compute_accuracies(rows, np.zeros((len(rows), 3)), None, "argmax-first", 10, 0)
 
 
 def test_text_read_as_categories_gives_the_same(tmp_path):
@@ -143,14 +143,14 @@ def test_text_read_as_categories_gives_the_same(tmp_path):
     coded = read_categorical(tmp_path / "rows.parquet", rows.columns)
     assert all(isinstance(coded[name].dtype, pd.CategoricalDtype) for name in ("study", "subset", "group", "template"))
     for from_text, from_categories in zip(
-        *(accuracies(r, logits, ["in", "if"], "argmax-first", 100, 0) for r in (rows, coded)), strict=True
+        *(compute_accuracies(r, logits, ["in", "if"], "argmax-first", 100, 0) for r in (rows, coded)), strict=True
     ):
         pd.testing.assert_frame_equal(from_text, from_categories)
 
 
 def test_accuracy_over_fine_tuning_has_intervals():
     rows = pd.concat([predictions({"full": CORRECT["full"]}, step=step) for step in (0, 5)], ignore_index=True)
-    table = finetune_accuracy(rows, None, "argmax-first", 100, 0)
+    table = compute_finetune_accuracy(rows, None, "argmax-first", 100, 0)
     assert list(table.columns) == get_schema("finetune_accuracy").names
     subsets = table[table["subset"].notna()]
     assert subsets["step"].tolist() == [0, 0, 0, 5, 5, 5] and table["step"].is_monotonic_increasing
@@ -164,18 +164,20 @@ def test_means_over_fine_tuning_are_those_of_the_same_model_at_its_checkpoint():
             identity = {"subset": subset, "group": group, "family": "constituent", "example": example, "template": None}
             rows.append(identity | {"correct": odds > 0, "correct_merged": odds > 0, "log_odds": np.float32(odds)})
     table = pd.DataFrame(rows).assign(study="s", model="m", task="t", ft_seed=1, step=5)
-    traced = finetune_accuracy(table, None, "argmax-first", 200, 0)
+    traced = compute_finetune_accuracy(table, None, "argmax-first", 200, 0)
     (auc,) = traced.query("group == 'auc'").to_dict("records")
     sides = [-table.query("group == 'ood'")["log_odds"], table.query("group == 'ood-entailment'")["log_odds"]]
     ordered = stats.mannwhitneyu(sides[1], sides[0]).statistic / 40**2
     assert auc["accuracy"] == pytest.approx(100 * ordered) and pd.isna(auc["subset"])
     assert auc["low"] < auc["accuracy"] < auc["high"]
     cell = {"sparsity": 0.0, "seed": pd.array([None] * len(table), dtype="Int32"), "repeat": 0}
-    _, at_checkpoint, _ = accuracies(table.assign(**cell), np.zeros((len(table), 2)), None, "argmax-first", 200, 0)
+    _, at_checkpoint, _ = compute_accuracies(
+        table.assign(**cell), np.zeros((len(table), 2)), None, "argmax-first", 200, 0
+    )
     means = traced[traced["subset"].isna()].set_index("group")[["accuracy", "low", "high", "units"]]
     assert set(means.index) == {"ood", "ood-entailment", "j", "auc"}
     pd.testing.assert_frame_equal(means, at_checkpoint.set_index("group").loc[means.index, means.columns])
-    assert "auc" not in set(finetune_accuracy(table, ["out"], "argmax-first", 200, 0)["group"])
+    assert "auc" not in set(compute_finetune_accuracy(table, ["out"], "argmax-first", 200, 0)["group"])
 
 
 def test_the_bootstrap_has_the_standard_error_of_the_mean():

@@ -9,10 +9,10 @@ from scipy import stats
 from heuristic_core.experiments.subnetworks.analysis.core_seeds import compute_core_seeds
 from heuristic_core.experiments.subnetworks.analysis.rank_correlation import (
     MAX_SPLITS,
-    rank_correlation,
+    compute_rank_correlation,
     split_in_halves,
 )
-from heuristic_core.experiments.subnetworks.analysis.spread import summary, variance
+from heuristic_core.experiments.subnetworks.analysis.spread import compute_summary, compute_variance
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.stats.means import mean_interval
@@ -49,7 +49,7 @@ def pick(table, **where):
 
 
 def test_summary_over_pruning_and_fine_tuning_seeds():
-    table = summary(*accuracy(VALUES), CONTEXT)
+    table = compute_summary(*accuracy(VALUES), CONTEXT)
     assert list(table.columns) == get_schema("summary").names
     row = pick(table, ft_seed=1, sparsity=0.3, subset="swap", over="pruning seeds")
     assert (row["n"], row["mean"], row["min"], row["max"]) == (3, 30, 10, 60)
@@ -68,7 +68,7 @@ def test_intervals_reach_as_far_as_what_is_summarised_can_be():
     subsets, groups = accuracy({(1, 0.3, seed, 0): value for seed, value in ((1, -90.0), (2, 5.0), (3, 60.0))})
     ends = {}
     for group in ("ood", "j"):
-        table = summary(subsets, groups.assign(group=group), CONTEXT)
+        table = compute_summary(subsets, groups.assign(group=group), CONTEXT)
         ends[group] = pick(table, ft_seed=1, subset=None)["low"]
     assert ends["ood"] == 0 and ends["j"] == -100
 
@@ -79,7 +79,7 @@ def test_errors_of_pairs_are_added_undivided_and_faulty_runs_left_out():
     runs = [RUN | {"ft_seed": ft, "step": 10, "sparsity": s, "seed": k, "repeat": 0} for ft, s, k, _ in values if k]
     runs = pd.DataFrame(runs).assign(actual_sparsity=0.3, missed=False, collapsed=False).astype({"seed": "Int32"})
     faulty = (runs["ft_seed"] == 1) & ((runs["seed"] == 3) | (runs["sparsity"] == 0.5))
-    table = summary(*accuracy(values, reach=3.0), CONTEXT, runs.assign(collapsed=faulty))
+    table = compute_summary(*accuracy(values, reach=3.0), CONTEXT, runs.assign(collapsed=faulty))
     row = pick(table, ft_seed=1, sparsity=0.3, subset="swap", over="pruning seeds")
     half = np.hypot(stats.t.ppf(0.975, 1) * np.sqrt(0.5) / np.sqrt(2), 3)
     assert (row["n"], row["left_out"], row["mean"], row["pair_half_width"]) == (2, 1, 51.5, 3)
@@ -103,7 +103,7 @@ def test_coverage_of_the_mean_where_seeds_share_their_pairs(seeds):
     drawn = 50 + rng.normal(0, 3, (count, 1)) + rng.normal(0, 2, (count, seeds))
     for (study, seed), value in np.ndenumerate(drawn):
         values[study, 0.3, seed + 1, 0] = value
-    table = summary(*accuracy(values, reach=stats.norm.ppf(0.975) * 3), context)
+    table = compute_summary(*accuracy(values, reach=stats.norm.ppf(0.975) * 3), context)
     table = table[(table["over"] == "pruning seeds") & table["subset"].isna()]
     assert len(table) == count and ((table["low"] <= 50) & (table["high"] >= 50)).mean() >= 0.9
     assert (abs(table["mean"] - 50) <= t_half_width(table["sd"], seeds)).mean() < 0.85
@@ -132,7 +132,7 @@ def test_coverage_of_the_mean_where_seeds_pile_up_at_a_limit(kind, seeds):
     truth, drawn = draw(rng, rng.random(1_000_000)).mean(), draw(rng, rng.random((count, seeds)))
     context = CONTEXT.model_copy(update={"seeds": tuple(range(1, seeds + 1))})
     values = {(study, 0.3, seed + 1, 0): value for (study, seed), value in np.ndenumerate(drawn)}
-    table = summary(*accuracy(values), context)
+    table = compute_summary(*accuracy(values), context)
     table = table[(table["over"] == "pruning seeds") & table["subset"].isna()]
     held = (table["low"] <= truth) & (table["high"] >= truth)
     assert len(table) == count and table["low"].notna().all() and held.sum() >= least_held(count)
@@ -142,7 +142,7 @@ def test_coverage_of_the_mean_where_seeds_pile_up_at_a_limit(kind, seeds):
 def test_seeds_that_agree_have_an_interval_at_a_limit_only():
     for level, ends in ((0.0, (0, 100 * (1 - 0.025 ** (1 / 3)))), (50.0, (np.nan, np.nan))):
         values = {(1, 0.3, seed, 0): level for seed in (1, 2, 3)}
-        row = pick(summary(*accuracy(values, reach=2.0), CONTEXT), ft_seed=1, subset="swap")
+        row = pick(compute_summary(*accuracy(values, reach=2.0), CONTEXT), ft_seed=1, subset="swap")
         low, high = (row["low"], row["high"])
         assert (low, high) == pytest.approx((ends[0], np.hypot(ends[1], 2)), nan_ok=True, abs=1e-3)
 
@@ -154,11 +154,11 @@ def test_the_interval_of_symmetric_values_is_students():
 
 
 def test_variance_between_and_within_seeds():
-    row = pick(variance(*accuracy(VALUES), CONTEXT), ft_seed=1, sparsity=0.3, subset="swap")
+    row = pick(compute_variance(*accuracy(VALUES), CONTEXT), ft_seed=1, sparsity=0.3, subset="swap")
     assert row["between_sd"] == pytest.approx(np.std([10, 20, 60], ddof=1))
     assert row["within_sd"] == pytest.approx(np.sqrt((2**2 + 4**2) / 2 / 2))
     assert (row["seeds"], row["repeated"]) == (3, 2)
-    none = pick(variance(*accuracy(VALUES), CONTEXT), ft_seed=2, sparsity=0.3, subset="swap")
+    none = pick(compute_variance(*accuracy(VALUES), CONTEXT), ft_seed=2, sparsity=0.3, subset="swap")
     assert none["repeated"] == 0 and np.isnan(none["within_sd"])
 
 
@@ -182,7 +182,7 @@ MASKS = {
 
 
 def test_repeated_runs_tell_whether_they_kept_the_same():
-    row = pick(variance(*accuracy(VALUES), CONTEXT, components(MASKS)), ft_seed=1, sparsity=0.3, subset="swap")
+    row = pick(compute_variance(*accuracy(VALUES), CONTEXT, components(MASKS)), ft_seed=1, sparsity=0.3, subset="swap")
     assert row["same_masks"] == 1  # of seeds 1 and 2
 
 
@@ -199,7 +199,7 @@ def test_the_core_shrinks_with_more_seeds_towards_what_all_share():
 
 
 def test_rank_correlation_from_shared_and_disjoint_seeds():
-    table = rank_correlation(components(MASKS), CONTEXT, 200, seed=0).set_index("seeds")
+    table = compute_rank_correlation(components(MASKS), CONTEXT, 200, seed=0).set_index("seeds")
     mid, high = [3, 2, 1, 0, 3, 1, 1, 1], [3, 0, 0, 0, 1, 1, 1, 0]
     rho = stats.spearmanr(mid, high).statistic
     assert table.loc["shared", ["rho", "n"]].tolist() == pytest.approx([rho, 8])
@@ -217,5 +217,5 @@ def test_halves_are_all_splits_where_these_are_few(seeds, splits):
 
 def test_equal_frequencies_have_no_rank_correlation():
     same = dict.fromkeys(((s, seed, 0) for s in (0.3, 0.5) for seed in (1, 2, 3)), tuple(range(8)))
-    table = rank_correlation(components(same), CONTEXT, 50, seed=0)
+    table = compute_rank_correlation(components(same), CONTEXT, 50, seed=0)
     assert table["rho"].isna().all()

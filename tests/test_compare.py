@@ -11,7 +11,7 @@ from scipy import stats
 
 from heuristic_core.experiments.subnetworks.analysis.compare import compare, find_unshared_subsets
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
-from heuristic_core.experiments.subnetworks.analysis.shared_core import shared_core
+from heuristic_core.experiments.subnetworks.analysis.shared_core import compute_shared_core
 
 Z = stats.norm.ppf(0.975)
 
@@ -112,7 +112,7 @@ def test_core_sizes_have_no_interval_and_say_so(single):
 def test_core_heads_are_shared_by_identity_of_one_model(folder):
     (a, context_a), (b, context_b) = side(folder, "pair"), side(folder, "other")
     of_a, of_b = Evidence(context_a, a), Evidence(context_b.model_copy(update={"seeds": (1, 2)}), b)
-    result = shared_core(of_a, of_b)
+    result = compute_shared_core(of_a, of_b)
     assert [(item.ft_seed_a, item.ft_seed_b, item.core_size_a, item.core_size_b) for item in result] == [
         (1, 1, 4, 6),
         (2, 1, 4, 6),
@@ -120,13 +120,13 @@ def test_core_heads_are_shared_by_identity_of_one_model(folder):
     assert result[0].names == ["0.0", "0.1", "0.2", "0.3"]
     assert (result[0].expected, result[0].p) == pytest.approx((3, 15 / 70))  # six of eight heads hold all of four
     for other in (b["core"].assign(model="another"), b["core"][b["core"]["component"] < 6]):
-        assert shared_core(of_a, Evidence(context_b, b | {"core": other})) == []
-    same = shared_core(of_a, Evidence(context_b, b))[0]
+        assert compute_shared_core(of_a, Evidence(context_b, b | {"core": other})) == []
+    same = compute_shared_core(of_a, Evidence(context_b, b))[0]
     assert same.p is None and mentions(same.reason, "components")
     runs = {"ft_seed": 1, "step": context_a.last, "repeat": 0, "collapsed": True, "missed": False}
     runs |= {"actual_sparsity": 0.5, "chance": 33.3}
     runs = [runs | {"sparsity": s, "seed": seed} for s in (context_a.mid, context_a.high) for seed in context_a.seeds]
-    collapsed = shared_core(Evidence(context_a, a | {"runs": table("runs", runs)}), of_b)[0]
+    collapsed = compute_shared_core(Evidence(context_a, a | {"runs": table("runs", runs)}), of_b)[0]
     assert collapsed.p is None and "collapsed" in collapsed.reason
 
 

@@ -198,7 +198,7 @@ def test_stored_predictions_are_scored_on_the_pairs_that_controls_are_evaluated_
     assert len(kept) == len(thin) == sum(min(count or 20, 20) for _ in encoded.subsets)
 
     def scored(of, values, **options):
-        columns = evaluate.predictions(values, of) | Identity(**CELL).as_columns(len(of))
+        columns = evaluate.make_predictions(values, of) | Identity(**CELL).as_columns(len(of))
         return draw_pairs(as_frame(as_table("predictions", columns)), **options).reset_index(drop=True)
 
     of_thin, of_all = scored(thin, logits[kept], pairs=count, seed=3), scored(encoded, logits, pairs=count, seed=3)

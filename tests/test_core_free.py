@@ -23,7 +23,7 @@ from heuristic_core.experiments.subnetworks.analysis.core_free import (
     compute_core_free_runs,
 )
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, select_run
-from heuristic_core.experiments.subnetworks.analysis.packing import Round, close_next_round, packing
+from heuristic_core.experiments.subnetworks.analysis.packing import Round, close_next_round, compute_packing
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.mechanism import CoreFree
 from heuristic_core.experiments.subnetworks.jobs import core_free as job
@@ -205,7 +205,7 @@ def test_packing_counts_rounds_that_recover_the_share():
         Round(2, 0, (0, 1, 9), (4, 5, 32, 33), 85.0),
         Round(3, 0, (0, 1, 4, 5, 9), None, None, "diverged"),
     ]
-    result = packing(rounds, GRID, 100.0, 0.85, about)
+    result = compute_packing(rounds, GRID, 100.0, 0.85, about)
     assert result[["round", "control"]].values.tolist() == [[1, 0], [2, 0], [2, 1], [3, 0]]
     assert result["faithful"].tolist()[:3] == [True, True, False] and pd.isna(result["faithful"].iloc[3])
     assert result["room"].tolist() == [32 // 3] * 4 and result["heads"].tolist()[:3] == [3, 2, 2]

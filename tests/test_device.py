@@ -5,7 +5,7 @@ import torch
 
 from heuristic_core.models.device import resolve_dtype, resolve_precision
 from heuristic_core.models.implementation import load_model
-from heuristic_core.provenance.settings import precision
+from heuristic_core.provenance.settings import find_precision
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 PROCESSORS = [
@@ -21,9 +21,9 @@ def test_auto_is_bfloat16_where_the_processor_multiplies_in_it(able, expected, m
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
     assert resolve_precision(CPU, "auto") == expected
     assert load_model(checkpoint, "cpu", "auto").dtype == getattr(torch, expected)
-    assert precision({"prune": {"precision": "auto"}, "precision": "float32", "device": "cpu"}) == expected
-    assert precision({"precision": "auto", "device": "cpu"}) == expected
-    assert precision({"pretrained": {"precision": "auto"}}) is None  # a job that fetches, and runs no model
+    assert find_precision({"prune": {"precision": "auto"}, "precision": "float32", "device": "cpu"}) == expected
+    assert find_precision({"precision": "auto", "device": "cpu"}) == expected
+    assert find_precision({"pretrained": {"precision": "auto"}}) is None  # a job that fetches, and runs no model
 
 
 @pytest.mark.parametrize(("able", "expected"), [(True, torch.bfloat16), (False, torch.float32)])

@@ -18,7 +18,7 @@ from heuristic_core.experiments.subnetworks.analysis.entry import (
     find_half_step,
 )
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, select_run
-from heuristic_core.experiments.subnetworks.analysis.spread import summary, variance
+from heuristic_core.experiments.subnetworks.analysis.spread import compute_summary, compute_variance
 from heuristic_core.experiments.subnetworks.figures import draw, figure_entry
 from heuristic_core.stats.estimates import NotComputable
 from heuristic_core.stats.verdicts import decide_verdict
@@ -293,5 +293,5 @@ def test_cells_of_entry_change_no_table_of_the_grid():
     others = [group_row(5.0, "ood", 0.3, seed) | {"step": step} for seed in ENTRY.entry_seeds for step in (20, 30)]
     grid_alone, both = (table("group_accuracy", of) for of in (rows, rows + others))
     accuracy = [of.drop(columns="subsets").assign(subset="a", family=None) for of in (grid_alone, both)]
-    for make in (summary, variance):
+    for make in (compute_summary, compute_variance):
         pd.testing.assert_frame_equal(make(accuracy[1], both, ENTRY), make(accuracy[0], grid_alone, ENTRY))

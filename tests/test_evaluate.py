@@ -10,7 +10,7 @@ from test_scripts import script
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.data.encoded import Subset, pack_lists
-from heuristic_core.interventions.evaluate import predictions
+from heuristic_core.interventions.evaluate import make_predictions
 from heuristic_core.tables.parquet import as_table
 
 LOGITS = np.array([[2, 1, 0], [0, 1, 2], [0, 2, 1], [1, 0, 0.5], [0.4, 0.35, 0.3], [0, 0, 3]], np.float32)
@@ -18,7 +18,7 @@ SUBSETS = (Subset("in", "id", None, (0, 1, 2), 0, 3), Subset("out", "ood", "cons
 EVALUATION = pack_lists(
     [[1]] * 6, [[0]] * 6, [[0]] * 6, [0, 2, 1, 0, 1, 1], SUBSETS, [None, None, None, "if", "unless", "if"]
 )
-COLUMNS = predictions(LOGITS, EVALUATION)
+COLUMNS = make_predictions(LOGITS, EVALUATION)
 
 
 def test_argmax_then_merge():
@@ -43,7 +43,7 @@ def test_log_odds_are_of_the_true_label():
 def test_a_label_without_a_class_is_never_right():
     """A subset may have a label that no class counts as; its log odds are then minus infinity."""
     subset = (Subset("odd", "ood", None, (0, 0, 0), 0, 1),)
-    columns = predictions(LOGITS[:1], pack_lists([[1]], [[0]], [[0]], [0], subset))
+    columns = make_predictions(LOGITS[:1], pack_lists([[1]], [[0]], [[0]], [0], subset))
     assert columns["correct"].tolist() == columns["correct_merged"].tolist() == [True]
     assert columns["log_odds"].tolist() == [np.inf]
 

@@ -12,7 +12,7 @@ from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments import list_sorting
 from heuristic_core.experiments.list_sorting.claims import judge_claims
 from heuristic_core.stats.estimates import STATISTICS, DoesNotApply, NotComputable
-from heuristic_core.stats.means import mean_end, mean_interval
+from heuristic_core.stats.means import bound_mean, mean_interval
 from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, PERCENT, extreme_mean, mean_over_seeds
 from heuristic_core.tables.schemas import SCHEMAS
 
@@ -87,7 +87,7 @@ def test_the_nearer_mode_counts():
 def test_weight_decay_is_compared_seed_by_seed():
     study_evidence = evidence(models=models("splitting", l2=(0.5, 0.7, 0.9), bare=(0.4, 0.7, 0.6), small=(0, 0, 0)))
     result = statistic("without_less_with_decay", study_evidence, measure="splitting")
-    ends = [mean_end(np.array([-10.0, 0, -30]), quantile, (-100, 100)) for quantile in (0.025, 0.975)]
+    ends = [bound_mean(np.array([-10.0, 0, -30]), quantile, (-100, 100)) for quantile in (0.025, 0.975)]
     assert (result.value, result.low, result.high) == tuple(map(pytest.approx, (-40 / 3, *ends)))
     assert mentions(result.detail, "bare", "l2") and not mentions(result.detail, "small")
 

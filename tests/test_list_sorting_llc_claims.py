@@ -8,7 +8,7 @@ from scipy import stats
 
 from heuristic_core.experiments.list_sorting.statistics_llc import bracket_stage
 from heuristic_core.stats.estimates import NotComputable, TooFewUnits
-from heuristic_core.stats.means import mean_end, mean_interval
+from heuristic_core.stats.means import bound_mean, mean_interval
 from heuristic_core.stats.training_seeds import TAIL_TESTS
 
 MEASURED = (0, 10, 20, 30, 60, LAST)
@@ -144,7 +144,7 @@ def test_of_models_whose_heads_specialise_those_with_a_stage_are_counted():
         rows += stages(name, seeds=[seed for seed in SEEDS if seed not in with_stage])
     study_evidence = evidence(models=OVERLAPS + overlaps(large=(0.05, 0.05, 0.05)), seed_stages=rows)
     result = statistic("models_with_stage", study_evidence, stage="head overlap", overlap=10)
-    ends = [mean_end(np.array([100.0, 50, 0]), quantile, (0, 100)) for quantile in (0.025, 0.975)]
+    ends = [bound_mean(np.array([100.0, 50, 0]), quantile, (0, 100)) for quantile in (0.025, 0.975)]
     assert (result.value, result.low, result.high) == tuple(map(pytest.approx, (50, *ends)))
     assert result.n == 3 and mentions(result.detail, "l2", "large", "head overlap")
     assert not mentions(result.detail, "bare")

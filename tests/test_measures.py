@@ -17,7 +17,7 @@ from heuristic_core.experiments.subnetworks.analysis.accuracy import (
     select_j_rows,
 )
 from heuristic_core.experiments.subnetworks.analysis.measures import Subset, compute_measures
-from heuristic_core.experiments.subnetworks.analysis.scores import accuracies
+from heuristic_core.experiments.subnetworks.analysis.scores import compute_accuracies
 from heuristic_core.stats.bootstrap import Resamples, logit_interval, wilson_zero_bound
 from heuristic_core.stats.frames import make_frame
 
@@ -43,7 +43,7 @@ def predictions(families=True):
 
 
 def tables(rows, subsets=None):
-    return accuracies(rows, np.zeros((len(rows), 2)), subsets, "argmax-first", 200, 0)
+    return compute_accuracies(rows, np.zeros((len(rows), 2)), subsets, "argmax-first", 200, 0)
 
 
 def of_pairs(rows, ood, entailed):

@@ -103,7 +103,7 @@ def test_a_class_of_pairs_that_never_differs_widens_j_and_shares_by_what_unseen_
 
 
 def test_the_plan_has_every_later_head_alone_by_layer_and_together():
-    learned, *others = m.plan([1, 6], [9, 2, 1], GRID, 20, 0)
+    learned, *others = m.plan_mediation([1, 6], [9, 2, 1], GRID, 20, 0)
     assert learned[:2] == ("learned", (1, 6))
     by_role = {role: [item for item in learned.sets if item.role == role] for role in ("single", "layer", "all later")}
     later = (4, 5, 7, 8, 9, 10, 11)
@@ -125,13 +125,13 @@ def test_the_plan_has_every_later_head_alone_by_layer_and_together():
 
 
 def test_without_counter_heuristic_heads_other_sets_remain():
-    for item in m.plan([1, 6], [], GRID, 20, 0):
+    for item in m.plan_mediation([1, 6], [], GRID, 20, 0):
         assert {members.role for members in item.sets} <= {"single", "layer", "all later"} and item.sets
 
 
 @pytest.mark.parametrize("core", [[], [9], [8, 10]])
 def test_without_a_core_or_later_heads_nothing_is_planned(core):
-    assert m.plan(core, [9], GRID, 20, 0) == []
+    assert m.plan_mediation(core, [9], GRID, 20, 0) == []
 
 
 # ---- table mediation
@@ -152,7 +152,7 @@ def mediation(levels):
     cores = [m.Core(m.LEARNED, (1,), sets), *(m.Core(f"random {k}", (2,), sets[:2]) for k in range(1, 21))]
     same, less = together([FULL] * 2), together([ABLATED, values(in_domain=100, a=20, b=20, c=90)])
     result = [(ABLATED, restored, transmitted), *[(FULL, same, same)] * 19, (ABLATED, same, less)]
-    return m.mediation(RUN, cores, levels, FULL, result)
+    return m.compute_mediation(RUN, cores, levels, FULL, result)
 
 
 def cell(table, **wanted):

@@ -48,7 +48,7 @@ def paths(levels):
         attention[:, 2::3] = attention[:, 3::3] = 0.25
         return p.Effects({"accuracy": accuracy, "log_odds": odds}, attention)
 
-    return p.paths(RUN, family, GRID, "mean", [effects(item, item.role == p.CORE) for item in family], levels)
+    return p.compute_paths(RUN, family, GRID, "mean", [effects(item, item.role == p.CORE) for item in family], levels)
 
 
 def edge(paths, receiver, part=None, group="ood", measure="log_odds", sender="0.1"):
@@ -106,7 +106,7 @@ def test_without_random_senders_an_effect_stands_alone(levels):
     family = p.list_senders([1], GRID, 2, 0)[0][:1]
     shape = len(COLUMNS["subset"]), len(p.list_targets(family[0], GRID))
     effect = p.Effects({name: np.ones(shape) for name in ("accuracy", "log_odds")}, np.zeros(shape))
-    result = p.paths(RUN, family, GRID, "mean", [effect], levels)
+    result = p.compute_paths(RUN, family, GRID, "mean", [effect], levels)
     both = result["group"] == "j"  # J is the sum of two classes
     assert np.allclose(result["effect"], 1 + both) and result[["random", "difference", "p", "q"]].isna().all(axis=None)
 

@@ -12,7 +12,7 @@ from scipy import stats
 from heuristic_core.experiments.subnetworks.analysis import counter_heads as heads
 from heuristic_core.experiments.subnetworks.analysis import mask_effects as masks
 from heuristic_core.experiments.subnetworks.analysis.levels import append_means
-from heuristic_core.experiments.subnetworks.analysis.mask_fit import mask_fit
+from heuristic_core.experiments.subnetworks.analysis.mask_fit import compute_mask_fit
 from heuristic_core.experiments.subnetworks.analysis.random_masks import (
     Pool,
     build_pool,
@@ -216,11 +216,11 @@ def test_subsets_that_are_not_analysed_are_in_no_table_and_no_test(additive):
     np.testing.assert_allclose(ood["q"], stats.false_discovery_control(ood["p"]))
     tests = heads.compute_mask_tests(additive, RUN, 0, subsets).set_index("test")
     assert tests.loc["counter", "observed"] == 0 and tests.loc["opposite", "observed"] == 0
-    assert set(mask_fit(additive, RUN, subsets)["subset"].dropna()) == {*subsets}
+    assert set(compute_mask_fit(additive, RUN, subsets)["subset"].dropna()) == {*subsets}
 
 
 def test_learned_masks_of_an_additive_world_are_predicted(additive):
-    result = mask_fit(additive, RUN).set_index(["masks", "subset"])
+    result = compute_mask_fit(additive, RUN).set_index(["masks", "subset"])
     assert result.loc[("learned", "rel"), "r2"] > 0.99 and result.loc[("random", "rel"), "r2"] > 0.98
     assert result.loc[("learned", "rel"), "rho"] == pytest.approx(1)
     silent = result.loc[("learned", "e_swap")]
@@ -231,7 +231,7 @@ def test_learned_masks_that_differ_in_something_else_are_predicted_badly(additiv
     other = additive.assign(
         accuracy=additive["accuracy"].where(additive["kind"] == "random", 99 - additive["accuracy"])
     )
-    result = mask_fit(other, RUN).set_index(["masks", "subset"])
+    result = compute_mask_fit(other, RUN).set_index(["masks", "subset"])
     assert result.loc[("learned", "rel"), "r2"] < 0 and result.loc[("learned", "rel"), "rho"] == pytest.approx(-1)
 
 
@@ -258,7 +258,7 @@ def test_without_masks_reasons_are_told():
     result = heads.compute_mask_tests(nothing, RUN, 0)
     assert result["p"].isna().all() and (result["reason"] == heads.NO_POOL).all()
     assert heads.compute_counter_heads(nothing, components(s1={1}), RUN, 10, 0).empty
-    assert mask_fit(nothing, RUN)["reason"].tolist() == [heads.NO_POOL]
+    assert compute_mask_fit(nothing, RUN)["reason"].tolist() == [heads.NO_POOL]
 
 
 def test_masks_too_few_for_their_heads_have_reasons():
@@ -269,4 +269,4 @@ def test_masks_too_few_for_their_heads_have_reasons():
     assert result["beta"].isna().all() and result["reason"].notna().all() and result["counter"].isna().all()
     tests = heads.compute_mask_tests(few, RUN, 0)
     assert tests["reason"].notna().all() and not (tests["reason"] == heads.NO_POOL).any()
-    assert all(mentions(reason, 8, 6) for reason in mask_fit(few, RUN)["reason"])
+    assert all(mentions(reason, 8, 6) for reason in compute_mask_fit(few, RUN)["reason"])

@@ -18,7 +18,7 @@ from heuristic_core.provenance.record import (
     result_digests,
     run_with_record,
 )
-from heuristic_core.provenance.settings import precision, public, seeds, settings
+from heuristic_core.provenance.settings import collect_seeds, extract_settings, find_precision, redact
 from heuristic_core.tables.schemas import SCHEMAS
 
 BARE = json.dumps({"outputs": {}, "digest": record_digest({"outputs": {}})})  # a right digest, and nothing else
@@ -106,9 +106,9 @@ def test_a_record_tells_when_it_was_changed(study):
 def test_settings_are_what_the_command_line_sets_but_for_files():
     command = ["--prune", '{"rise": 3, "seed": 5}', "--seeds", "42", "43", "--checkpoint", "results/a", "--cpu"]
     command += ["--log", "x.log", "--code", "c0de"]
-    result = settings(command, {"results/a"})
+    result = extract_settings(command, {"results/a"})
     assert result == {"prune": {"rise": 3, "seed": 5}, "seeds": [42, 43]}
-    assert seeds(result) == {"prune.seed": 5, "seeds": [42, 43]}
+    assert collect_seeds(result) == {"prune.seed": 5, "seeds": [42, 43]}
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_settings_are_what_the_command_line_sets_but_for_files():
     ],
 )
 def test_private_paths_and_secrets_are_cut(value, expected):
-    assert public(value) == expected
+    assert redact(value) == expected
 
 
 def test_nothing_of_the_environment_enters_a_record(study, monkeypatch, tmp_path):
@@ -153,9 +153,9 @@ def test_files_of_one_name_from_elsewhere_are_told_apart(study, tmp_path):
 
 
 def test_the_precision_is_that_of_the_model_that_is_trained_or_run():
-    assert precision({"finetune": {"precision": "bfloat16"}, "precision": "float32"}) == "bfloat16"
-    assert precision({"precision": "float16"}) == "float16"
-    assert precision({"analysis": {"seed": 0}}) is None
+    assert find_precision({"finetune": {"precision": "bfloat16"}, "precision": "float32"}) == "bfloat16"
+    assert find_precision({"precision": "float16"}) == "float16"
+    assert find_precision({"analysis": {"seed": 0}}) is None
 
 
 def test_a_job_that_fails_leaves_no_record(study, monkeypatch):

@@ -11,7 +11,7 @@ from mentions import mentions, raises
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.jobs.replacements import Replacements
-from heuristic_core.interventions.evaluate import all_logits, predictions, subnetwork_logits
+from heuristic_core.interventions.evaluate import all_logits, make_predictions, subnetwork_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 
@@ -48,7 +48,7 @@ def test_kinds_of_all_pairs_and_the_kind_of_those_with_a_minimal_pair(make_repla
     columns = {kind: replacements.predictions(kind, REMOVED, 0) for kind in KINDS}
     pairs = PairTensors(evaluation, fused.pad)
     for kind in ("mean", "zero"):
-        expected = predictions(subnetwork_logits(fused, pairs, REMOVED, means, kind).numpy(), evaluation)
+        expected = make_predictions(subnetwork_logits(fused, pairs, REMOVED, means, kind).numpy(), evaluation)
         assert (np.stack(columns[kind]["logits"]) == np.stack(expected["logits"])).all()
         assert columns[kind]["example"].tolist() == list(range(60))
     paired = columns["counterfactual"]

@@ -8,9 +8,9 @@ from mentions import mentions
 from heuristic_core.experiments.subnetworks.analysis.core import compute_core, compute_core_null
 from heuristic_core.experiments.subnetworks.analysis.core_seeds import compute_core_seeds
 from heuristic_core.experiments.subnetworks.analysis.outcomes import MAX_LISTED_RUNS, list_outcomes
-from heuristic_core.experiments.subnetworks.analysis.rank_correlation import rank_correlation
+from heuristic_core.experiments.subnetworks.analysis.rank_correlation import compute_rank_correlation
 from heuristic_core.experiments.subnetworks.analysis.runs import compute_chance, compute_runs
-from heuristic_core.experiments.subnetworks.analysis.scores import accuracies
+from heuristic_core.experiments.subnetworks.analysis.scores import compute_accuracies
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.pruning.subnetwork import FailedRun, Subnetwork
 from heuristic_core.stats.frames import make_frame
@@ -155,8 +155,8 @@ def test_a_failed_run_has_null_accuracies_with_its_reason():
     ]  # fmt: skip
     table = as_frame(as_table("predictions", rows)).drop(columns="logits")
     logits = np.array([row["logits"] for row in rows])
-    without = accuracies(table, logits, None, "argmax-first", 50, 0)
-    result = accuracies(table, logits, None, "argmax-first", 50, 0, [FAILED])
+    without = compute_accuracies(table, logits, None, "argmax-first", 50, 0)
+    result = compute_accuracies(table, logits, None, "argmax-first", 50, 0, [FAILED])
     expected = {"subset": [*SUBSETS], "group": [*SUBSETS.values(), "j", "auc"]}
     for before, after, of in zip(without, result, ("subset", "group", "group"), strict=True):
         null = after[(after["seed"] == 2).fillna(False)]
@@ -199,9 +199,9 @@ def test_head_frequencies_are_correlated_over_the_seeds_that_have_both_sparsitie
     there = {run: kept for run, kept in MASKS.items() if run != (0.5, 2)}
     alone = CONTEXT.model_copy(update={"seeds": (1, 3)})
     incomplete, restricted = (
-        rank_correlation(components(masks), context, 50, 0)
+        compute_rank_correlation(components(masks), context, 50, 0)
         for masks, context in ((there, CONTEXT), ({run: kept for run, kept in MASKS.items() if run[1] != 2}, alone))
     )
     pd.testing.assert_frame_equal(incomplete, restricted)
     apart = components({(0.25, 1): MASKS[0.25, 1], (0.5, 2): MASKS[0.5, 2]})
-    assert rank_correlation(apart, CONTEXT, 50, 0)["rho"].isna().all()
+    assert compute_rank_correlation(apart, CONTEXT, 50, 0)["rho"].isna().all()

@@ -6,7 +6,7 @@ from amounts import amount, by_chance
 from claim_tables import table
 
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
-from heuristic_core.experiments.subnetworks.analysis.shared_core import shared_core
+from heuristic_core.experiments.subnetworks.analysis.shared_core import compute_shared_core
 from heuristic_core.experiments.subnetworks.config.context import Context
 
 LAYERS, HEADS, SEEDS = 4, 8, tuple(range(42, 54))
@@ -44,7 +44,7 @@ def masks(seed, share=0.85):
 
 def test_masks_that_follow_shared_draws_are_no_evidence():
     kept = masks(0, 0.9)
-    (common,) = shared_core(study(kept), study(kept))
+    (common,) = compute_shared_core(study(kept), study(kept))
     assert common.disjoint_seeds and common.core_size_a == len(common.names) > 0 and common.p > 0.05
 
 
@@ -52,14 +52,14 @@ def test_heads_that_all_seeds_of_both_studies_keep_are_evidence():
     core = np.zeros((LAYERS, HEADS), bool)
     core[:, :2] = True
     a, b = ({seed: mask | core for seed, mask in masks(k, 0.3).items()} for k in (1, 2))
-    (common,) = shared_core(study(a), study(b))
+    (common,) = compute_shared_core(study(a), study(b))
     assert common.disjoint_seeds and set(common.names) >= {"0.0", "0.1", "3.1"} and common.p < 0.001
 
 
 def test_other_seeds_need_no_halves():
     a, b = study(masks(1)), study(masks(2))
     b = Evidence(CONTEXT.model_copy(update={"seeds": (1, 2)}), b.tables)
-    (common,) = shared_core(a, b)
+    (common,) = compute_shared_core(a, b)
     assert not common.disjoint_seeds and common.p is not None
 
 
@@ -72,6 +72,6 @@ def test_unrelated_studies_with_shared_draws_seldom_share_heads(share):
         a = masks(k, share)
         other = {seed: (rng.random(mask.shape) < 0.1, rng.random(mask.shape) < share) for seed, mask in a.items()}
         b = {seed: np.where(apart, redrawn, a[seed]) for seed, (apart, redrawn) in other.items()}
-        (common,) = shared_core(study(a), study(b))
+        (common,) = compute_shared_core(study(a), study(b))
         small.append(common.p <= 0.05)
     assert sum(small) <= by_chance(count)

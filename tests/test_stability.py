@@ -22,7 +22,7 @@ from heuristic_core.experiments.subnetworks.analysis.stability import (
     find_threshold,
     select_stable_heads,
 )
-from heuristic_core.experiments.subnetworks.analysis.stable_core import stable_core
+from heuristic_core.experiments.subnetworks.analysis.stable_core import compute_stable_core
 from heuristic_core.experiments.subnetworks.analysis.statistics_completeness import stable_head_count
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures import draw
@@ -132,7 +132,7 @@ def test_one_subnetwork_takes_a_head_from_the_core_and_not_from_the_stable_core(
     head = result.set_index("name").loc["1.1"]
     assert (head["mid"], head["high"], head["seed_share"]) == (12, 11, pytest.approx(11 / 12))
     assert (head["seed_share_low"], head["seed_share_high"]) == pytest.approx(tuple(compute_share_intervals(12)[11]))
-    table = stable_core(brittle(), CONTEXT, 500, 0)
+    table = compute_stable_core(brittle(), CONTEXT, 500, 0)
     assert list(table.columns) == get_schema("stable_core").names
     write_table("stable_core", table, tmp_path / "stable_core.parquet")
     (row,) = table.to_dict("records")
@@ -144,7 +144,8 @@ def test_two_sparsities_of_a_seed_are_one_piece_of_evidence():
     """Counted as subnetworks, nested masks would reach the threshold more easily."""
     masks = random_masks(np.random.default_rng(3))
     alone, nested = (
-        stable_core(rows, CONTEXT, 50, 0).iloc[0] for rows in (component_rows(masks), component_rows(masks, masks | 1))
+        compute_stable_core(rows, CONTEXT, 50, 0).iloc[0]
+        for rows in (component_rows(masks), component_rows(masks, masks | 1))
     )
     assert (alone["least"], alone["observed"], alone["seeds"]) == (nested["least"], nested["observed"], 12)
 
@@ -154,11 +155,11 @@ def test_of_a_seed_with_a_failed_run_the_other_subnetwork_counts():
     without = table[(table["seed"] != 5) | (table["sparsity"] != 0.7)]  # the run that lacked head 1.1
     result = compute_core(without, CONTEXT).set_index("name")
     assert result.loc["1.1", "in_core"] and result.loc["1.1", "seed_share"] == 1
-    assert stable_core(without, CONTEXT, 50, 0)["n"].tolist() == [23]
+    assert compute_stable_core(without, CONTEXT, 50, 0)["n"].tolist() == [23]
 
 
 def test_few_seeds_have_no_stable_core_and_say_so():
-    result = stable_core(components(CELLS), WITH_EARLY, 50, 0)
+    result = compute_stable_core(components(CELLS), WITH_EARLY, 50, 0)
     (reason,) = result["reason"]
     assert mentions(reason, 2, 1, 0.5)
     assert result[["least", "observed", "p"]].isna().all(axis=None)
@@ -168,7 +169,7 @@ def test_few_seeds_have_no_stable_core_and_say_so():
 
 
 def test_the_table_names_the_heads_of_the_core_and_of_the_stable_core():
-    tables = {"core": compute_core(brittle(), CONTEXT), "stable_core": stable_core(brittle(), CONTEXT, 500, 0)}
+    tables = {"core": compute_core(brittle(), CONTEXT), "stable_core": compute_stable_core(brittle(), CONTEXT, 500, 0)}
     tables["core_null"] = make_frame("core_null", [RUN | {"set": "mid+high", "n": 24, "seeds": 12, "observed": 1}])
     marks = draw("table_core", tables, Figure(), CONTEXT)[1]
     rows = {row[0]: row[1:] for row in sheets(marks)[1].rows}
@@ -224,7 +225,7 @@ def test_a_head_that_most_seeds_keep_is_selected_whatever_the_others():
 
 def test_runs_draw_the_same_whatever_others_there_are():
     both = pd.concat([brittle(), brittle().assign(ft_seed=2)])
-    result = stable_core(both, CONTEXT, 100, 0)
+    result = compute_stable_core(both, CONTEXT, 100, 0)
     pd.testing.assert_frame_equal(
-        result[result["ft_seed"] == 1].reset_index(drop=True), stable_core(brittle(), CONTEXT, 100, 0)
+        result[result["ft_seed"] == 1].reset_index(drop=True), compute_stable_core(brittle(), CONTEXT, 100, 0)
     )

@@ -11,7 +11,7 @@ from heuristic_core.experiments.subnetworks.analysis import clusters, frequency_
 from heuristic_core.experiments.subnetworks.analysis import statistics_learned_masks as masks
 from heuristic_core.experiments.subnetworks.analysis.core import compute_core_null
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
-from heuristic_core.experiments.subnetworks.analysis.rank_correlation import rank_correlation
+from heuristic_core.experiments.subnetworks.analysis.rank_correlation import compute_rank_correlation
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits
 from heuristic_core.stats.frames import make_frame
@@ -230,7 +230,7 @@ def test_density_by_layer_alone_is_no_agreement(few_draws):
 def test_density_by_layer_correlates_over_all_heads_but_supports_no_claim():
     rng, context = np.random.default_rng(1), CONTEXT.model_copy(update={"seeds": SEEDS})
     rows = components(drawn(rng, BY_LAYER), drawn(rng, 0.7 * BY_LAYER))
-    plain = rank_correlation(rows, context, 100, seed=0).set_index("seeds")
+    plain = compute_rank_correlation(rows, context, 100, seed=0).set_index("seeds")
     assert plain.loc["disjoint", "low"] > 0.3
     table = frequency_agreement.compute_frequency_agreement(rows, context, seed=0)
     assert [*table.columns] == get_schema("frequency_agreement").names
@@ -272,4 +272,4 @@ def test_seeds_with_a_subnetwork_at_one_sparsity_alone_are_left_out():
     apart = rows[(rows["seed"] % 2 == 1) == (rows["sparsity"] == CONTEXT.mid)]
     table = frequency_agreement.compute_frequency_agreement(apart, context, seed=0)
     assert table[["seeds", "n"]].to_numpy().tolist() == [[0, 32]] and table["rho"].isna().all()
-    assert rank_correlation(apart, context, 50, 0)["rho"].isna().all()
+    assert compute_rank_correlation(apart, context, 50, 0)["rho"].isna().all()

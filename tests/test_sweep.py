@@ -11,7 +11,7 @@ from mentions import raises
 from heuristic_core.config.figure import Figure
 from heuristic_core.config.reading import ConfigError, read_merged_configs
 from heuristic_core.experiments.studies import parse_studies, parse_sweep
-from heuristic_core.experiments.subnetworks.analysis.sweep import sweep
+from heuristic_core.experiments.subnetworks.analysis.sweep import compute_sweep
 from heuristic_core.experiments.subnetworks.figures.figure_sweep import LOOKS, draw
 from heuristic_core.figures import style
 from heuristic_core.stats.frames import make_frame
@@ -43,14 +43,14 @@ def ablations(core=-60.0, seeds=(1, 2)):
 
 
 def test_an_axis_has_the_first_study_and_those_that_differ_there_alone():
-    rows = sweep([ablations()] * 4, STUDIES)
+    rows = compute_sweep([ablations()] * 4, STUDIES)
     on = {axis: set(part["study"]) for axis, part in rows.groupby("axis")}
     assert on == {"a": {"base", "a0"}, "b": {"base", "b2"}}
     assert set(rows.loc[rows["study"] == "b2", "value"]) == {2.0}
 
 
 def test_the_cost_of_the_core_is_beside_random_sets_of_its_layers():
-    rows = sweep([ablations(-60.0), ablations(-10.0)], {"base": {"a": 0.1}, "a0": {"a": 0.0}})
+    rows = compute_sweep([ablations(-60.0), ablations(-10.0)], {"base": {"a": 0.1}, "a0": {"a": 0.0}})
     assert rows.groupby("study")["change"].unique().map(list).to_dict() == {"base": [-60.0], "a0": [-10.0]}
     assert (rows["random"] == -4).all() and (rows["full"] == 80).all()
     assert (rows["low"] == rows["change"] - 1).all() and (rows["core"] == "0.1+1.1").all()
@@ -65,7 +65,7 @@ def test_a_core_of_one_head_is_beside_the_other_heads_of_its_layer():
         | {"change": change, "change_low": change - 1, "change_high": change + 1}
         for name, role, layers, size, change in sets
     ]  # fmt: skip
-    (row,) = sweep([make_frame("ablations", rows)], {"base": {"a": 0.1}}).itertuples()
+    (row,) = compute_sweep([make_frame("ablations", rows)], {"base": {"a": 0.1}}).itertuples()
     assert (row.core, row.change, row.random) == ("1.0", -50, -6)
 
 
@@ -74,7 +74,7 @@ def test_every_line_has_a_colour_of_its_own():
 
 
 def test_a_study_without_a_core_has_a_reason():
-    rows = sweep([ablations(None)], {"base": {"a": 0.1}})
+    rows = compute_sweep([ablations(None)], {"base": {"a": 0.1}})
     assert rows["change"].isna().all() and rows["reason"].notna().all()
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation, to_z
 from heuristic_core.experiments.list_sorting.statistics_modes import gap_trend
 from heuristic_core.stats.estimates import TooFewUnits
-from heuristic_core.stats.means import limited_end, mean_end, skewed_end, widen
+from heuristic_core.stats.means import bound_limited_mean, bound_mean, bound_skewed_mean, widen
 from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, PERCENT, UNLIMITED, extreme_mean, mean_over_seeds
 from heuristic_core.stats.verdicts import decide_verdict
 
@@ -194,9 +194,9 @@ def test_a_trend_over_gaps_that_is_none(model, seeds):
 def test_values_at_a_limit_have_the_bound_of_clopper_and_pearson():
     for count in (2, 5, 10):
         low, high = stats.binomtest(0, count).proportion_ci(method="exact")
-        ends = [mean_end(np.zeros(count), quantile, PERCENT) for quantile in (0.025, 0.975)]
+        ends = [bound_mean(np.zeros(count), quantile, PERCENT) for quantile in (0.025, 0.975)]
         assert ends == pytest.approx([100 * low, 100 * high], abs=1e-4)
-        mirrored = [mean_end(np.full(count, 100.0), quantile, PERCENT) for quantile in (0.025, 0.975)]
+        mirrored = [bound_mean(np.full(count, 100.0), quantile, PERCENT) for quantile in (0.025, 0.975)]
         assert mirrored == pytest.approx([100 - 100 * high, 100], abs=1e-4)
 
 
@@ -205,17 +205,19 @@ def test_the_bound_of_limited_values_is_a_quantile_of_their_random_mean(values):
     weights = np.random.default_rng(0).dirichlet(np.ones(6), 400_000)
     for quantile, limit in ((0.025, 0), (0.975, 100)):
         expected = np.quantile(weights @ np.sort([*values, limit]), quantile)
-        assert limited_end(np.array(values, float), quantile, PERCENT) == pytest.approx(expected, rel=0.01, abs=0.01)
+        assert bound_limited_mean(np.array(values, float), quantile, PERCENT) == pytest.approx(
+            expected, rel=0.01, abs=0.01
+        )
 
 
 def test_an_interval_reaches_further_to_the_side_of_the_skewness():
     values = np.array([1.0, 1.2, 1.1, 1.3, 2.9])
     half = stats.t.ppf(0.975, 4) * values.std(ddof=1) / np.sqrt(5)
-    assert mean_end(values, 0.025, UNLIMITED) == pytest.approx(values.mean() - half)
-    assert mean_end(values, 0.975, UNLIMITED) == skewed_end(values, 0.975) > values.mean() + 1.3 * half
+    assert bound_mean(values, 0.025, UNLIMITED) == pytest.approx(values.mean() - half)
+    assert bound_mean(values, 0.975, UNLIMITED) == bound_skewed_mean(values, 0.975) > values.mean() + 1.3 * half
     symmetric = np.array([1.0, 2.0, 3.0])
-    assert skewed_end(symmetric, 0.975) == pytest.approx(2 + stats.t.ppf(0.975, 2) / np.sqrt(3))
-    assert mean_end(values, 0.975, (0, 2)) == 2
+    assert bound_skewed_mean(symmetric, 0.975) == pytest.approx(2 + stats.t.ppf(0.975, 2) / np.sqrt(3))
+    assert bound_mean(values, 0.975, (0, 2)) == 2
 
 
 def test_a_shared_error_widens_each_side_by_itself():
@@ -227,7 +229,7 @@ def test_the_cubic_removes_skewness():
     """Hall's transformation of the statistic at the end is Student's quantile."""
     values = np.array([1.0, 1.2, 1.1, 1.3, 2.9])
     error, skewness = values.std(ddof=1) / np.sqrt(5), stats.skew(values, bias=False)
-    statistic = (values.mean() - skewed_end(values, 0.025)) / error
+    statistic = (values.mean() - bound_skewed_mean(values, 0.025)) / error
     transformed = statistic + skewness / np.sqrt(5) * (statistic**2 / 3 + 1 / 6) + skewness**2 / 5 * statistic**3 / 27
     assert transformed == pytest.approx(stats.t.ppf(0.975, 4))
 

@@ -14,7 +14,7 @@ from transformers import BertForSequenceClassification
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.levels import append_means, average_by_subset
 from heuristic_core.experiments.subnetworks.figures.figure_transplant import draw
-from heuristic_core.interventions.evaluate import predictions, subnetwork_logits
+from heuristic_core.interventions.evaluate import make_predictions, subnetwork_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.fused import FusedModel
@@ -79,7 +79,7 @@ def test_every_cell_is_the_mask_on_that_checkpoints_weights_and_means(made, mask
     model, pairs, means, _ = models[step]
     removed = sorted(set(range(15)) - set(KEPT[mask_step]))
     rows = average_by_subset(
-        predictions(subnetwork_logits(model, pairs, removed, means).numpy(), encoded), "argmax-first"
+        make_predictions(subnetwork_logits(model, pairs, removed, means).numpy(), encoded), "argmax-first"
     )
     expected = append_means(rows.assign(model=0), ["model"])
     cell = result[(result["step"] == step) & (result["mask_step"] == mask_step) & (result["seed"] == 42)]
@@ -99,7 +99,9 @@ def test_the_full_model_has_no_mask_and_a_failed_run_no_value(made):
     full = result[result["seed"].isna()]
     assert full["mask_step"].isna().all() and set(full["sparsity"]) == {0.0} and set(full["step"]) == {*STEPS}
     model, pairs, means, _ = models[20]
-    rows = average_by_subset(predictions(subnetwork_logits(model, pairs, [], means).numpy(), encoded), "argmax-first")
+    rows = average_by_subset(
+        make_predictions(subnetwork_logits(model, pairs, [], means).numpy(), encoded), "argmax-first"
+    )
     pd.testing.assert_frame_equal(
         values(full[full["step"] == 20]), values(append_means(rows.assign(model=0), ["model"]))
     )

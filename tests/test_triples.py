@@ -14,7 +14,7 @@ from heuristic_core.experiments.subnetworks.analysis.ablation_sets import (
     select_strongest,
 )
 from heuristic_core.experiments.subnetworks.analysis.ablations import compute_single_ood_drops
-from heuristic_core.experiments.subnetworks.analysis.triples import mark_choosing_half, triple_sets, triples
+from heuristic_core.experiments.subnetworks.analysis.triples import choose_triples, compute_triples, mark_choosing_half
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.stats.frames import make_frame
 from heuristic_core.tables.parquet import as_table, to_categorical_frame, write_table
@@ -27,7 +27,7 @@ SINGLES = make_single_sets(CORE, GRID)
 
 def test_the_core_and_random_sets_choose_their_triples_alike():
     drops = dict(enumerate(np.random.default_rng(0).normal(size=32)))
-    result = triple_sets(CORE, drops, GRID, 20, seed=0)
+    result = choose_triples(CORE, drops, GRID, 20, seed=0)
     assert [item.role for item in result] == ["triple", *["control-triple"] * 20]
     assert result[0].heads == select_strongest(CORE, drops) and result[0].name == "triple"
     assert len({item.name for item in result}) == 21
@@ -36,8 +36,8 @@ def test_the_core_and_random_sets_choose_their_triples_alike():
         assert all(item.layers.count(str(layer)) <= sum(head // 8 == layer for head in CORE) for layer in range(4))
     costs = [sum(drops[head] for head in item.heads) for item in result[1:]]
     assert np.mean(costs) > np.std(list(drops.values()))  # three of six, chosen; of three at random it would be near 0
-    assert triple_sets(CORE, drops, GRID, 20, seed=0) == result
-    assert triple_sets(CORE[:3], drops, GRID, 20, seed=0) == []
+    assert choose_triples(CORE, drops, GRID, 20, seed=0) == result
+    assert choose_triples(CORE[:3], drops, GRID, 20, seed=0) == []
 
 
 def rejected(cost_of_core: float, fair: bool, role: str = "strongest") -> float:
@@ -52,7 +52,7 @@ def rejected(cost_of_core: float, fair: bool, role: str = "strongest") -> float:
         cost = rng.normal(size=32) + cost_of_core * np.isin(np.arange(32), CORE)
         on_one, on_other = cost + rng.normal(size=(2, 32))
         if fair:
-            tested_set, *controls = triple_sets(CORE, dict(enumerate(on_one)), GRID, 20, seed=k)
+            tested_set, *controls = choose_triples(CORE, dict(enumerate(on_one)), GRID, 20, seed=k)
             tested = on_other
         else:
             sets = make_joint_sets(CORE, dict(enumerate(on_one)), GRID, 20, 0, seed=k)
@@ -115,7 +115,7 @@ def test_halves_divide_the_pairs_of_every_template_and_subset():
 def test_seeds_whose_cores_differ_have_triples_of_their_own():
     """A head of one seed's core is another head in the other seed; a core of two has no triple."""
     drops = dict.fromkeys(range(32), 1.0)
-    ours = [*SINGLES, *triple_sets(CORE, drops, GRID, 3, 0)]
+    ours = [*SINGLES, *choose_triples(CORE, drops, GRID, 3, 0)]
     theirs = make_single_sets((0, 9), GRID)
     other = MODEL._replace(ft_seed=2)
     sets = pd.concat(
@@ -126,11 +126,11 @@ def test_seeds_whose_cores_differ_have_triples_of_their_own():
         [predictions(ours, by_halves), predictions(theirs, by_halves).assign(ft_seed=2)], ignore_index=True
     )
     scoring = {"subsets": None, "rule": "argmax-first", "bootstrap": 20, "seed": 0}
-    result = triples(rows, sets, **scoring)
+    result = compute_triples(rows, sets, **scoring)
     assert set(result["ft_seed"]) == {MODEL.ft_seed} != {2} and set(result["role"]) == {"triple", "control-triple"}
-    alone = triples(predictions(ours, by_halves), compute_ablation_sets(ours, ["mean"], MODEL), **scoring)
+    alone = compute_triples(predictions(ours, by_halves), compute_ablation_sets(ours, ["mean"], MODEL), **scoring)
     pd.testing.assert_frame_equal(result.reset_index(drop=True), alone.reset_index(drop=True))
-    assert triples(rows[rows["ft_seed"] == 2], sets, **scoring).empty
+    assert compute_triples(rows[rows["ft_seed"] == 2], sets, **scoring).empty
 
 
 def test_triples_are_tested_on_the_other_half(tmp_path):
@@ -138,9 +138,9 @@ def test_triples_are_tested_on_the_other_half(tmp_path):
     singles = compute_ablation_sets(SINGLES, KINDS[:1], MODEL)
     drops = compute_single_ood_drops(draft[mark_choosing_half(draft)], singles)
     assert list(drops.values()) == pytest.approx([20] * 32)
-    sets = [*SINGLES, *make_joint_sets(CORE, drops, GRID, 2, 0, 0), *triple_sets(CORE, drops, GRID, 20, seed=0)]
+    sets = [*SINGLES, *make_joint_sets(CORE, drops, GRID, 2, 0, 0), *choose_triples(CORE, drops, GRID, 20, seed=0)]
     table = predictions(sets, by_halves)
-    result = triples(table, compute_ablation_sets(sets, KINDS, MODEL), None, "argmax-first", 50, 0)
+    result = compute_triples(table, compute_ablation_sets(sets, KINDS, MODEL), None, "argmax-first", 50, 0)
     assert list(result.columns) == get_schema("triples").names
     write_table("triples", result, tmp_path / "triples.parquet")
     assert set(result["kind"]) == {"mean"}
@@ -154,7 +154,7 @@ def test_triples_are_tested_on_the_other_half(tmp_path):
     )
     assert result.loc[result["role"] == "control-triple", "change_low"].isna().all()
     small = [item for item in sets if "triple" not in item.role]
-    assert triples(table, compute_ablation_sets(small, KINDS, MODEL), None, "argmax-first", 50, 0).empty
+    assert compute_triples(table, compute_ablation_sets(small, KINDS, MODEL), None, "argmax-first", 50, 0).empty
 
 
 def test_the_job_that_chooses_and_the_job_that_tests_have_the_same_halves(tmp_path):

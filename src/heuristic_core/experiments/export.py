@@ -22,7 +22,7 @@ from heuristic_core.provenance.crate.metadata import (
 from heuristic_core.provenance.crate.public import redact_page
 from heuristic_core.provenance.crate.records import collect_records
 from heuristic_core.provenance.record import check_result, read_record, result_digests
-from heuristic_core.provenance.settings import public
+from heuristic_core.provenance.settings import redact
 from heuristic_core.report.settings import read_study
 
 
@@ -55,10 +55,10 @@ def export_study(
     files = {WORKFLOW_FILE: workflow, CLAIMS_FILE: claims, LOCK_FILE: lock, CITATION_FILE: citation}
     contents = {name: folder / name for name in (*members, *record_files)}
     contents |= {name: Path(path) for name, path in files.items()}
-    contents[CONFIGURATION_FILE] = yaml.safe_dump(public(settings), sort_keys=False, allow_unicode=True).encode()
+    contents[CONFIGURATION_FILE] = yaml.safe_dump(redact(settings), sort_keys=False, allow_unicode=True).encode()
     if "study.json" in members:
         description = read_study(folder / "study.json")
-        contents["study.json"] = (json.dumps(public(description), indent=1) + "\n").encode()
+        contents["study.json"] = (json.dumps(redact(description), indent=1) + "\n").encode()
         if "report.html" in members:
             page = redact_page((folder / "report.html").read_text(), description["settings"])
             contents["report.html"] = page.encode()

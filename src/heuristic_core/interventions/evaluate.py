@@ -110,7 +110,7 @@ def draw_donors(train: Encoded, count: int, seed: int, draw: int) -> Encoded:
     return train.take(torch.randint(len(train), (count,), generator=torch_generator("donors", seed, draw)).numpy())
 
 
-def predictions(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray]:
+def make_predictions(logits: np.ndarray, evaluation: Encoded) -> dict[str, np.ndarray]:
     """Return the columns of table `predictions` from `subset` on, one row per pair; `logits` are [n, classes].
 
     Args:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from heuristic_core.plan.jobs import PlannedJob, dry_run
 from heuristic_core.provenance.record import relative_digests, result_files, study_and_job
-from heuristic_core.provenance.settings import settings
+from heuristic_core.provenance.settings import extract_settings
 
 _MAX_VALUE_LENGTH = 60  # characters of a value in a list of changes
 
@@ -47,7 +47,7 @@ class Job:
     @property
     def settings(self) -> dict:
         """Settings on its command line: option -> value."""
-        return settings(self.arguments, {*self.inputs, *self.outputs})
+        return extract_settings(self.arguments, {*self.inputs, *self.outputs})
 
     def _option(self, option: str) -> str:
         """Return the value of an option on the command line."""

@@ -24,7 +24,7 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
 from heuristic_core.provenance.digests import package_versions
-from heuristic_core.provenance.settings import precision, public, seeds, settings
+from heuristic_core.provenance.settings import collect_seeds, extract_settings, find_precision, redact
 
 LOGGER = logging.getLogger(__name__)
 COMMIT_VARIABLE = (
@@ -59,7 +59,7 @@ class Record:
         self.fields = {
             "job": job,
             "script": Path(sys.argv[0]).stem,
-            "settings": settings(arguments, {*inputs, *outputs}),
+            "settings": extract_settings(arguments, {*inputs, *outputs}),
             "code": code,
         }
         digests_by_input = {path: result_digests(path) for path in inputs}
@@ -82,10 +82,10 @@ class Record:
             "outputs": relative_digests(
                 {file: sha for path in self.outputs for file, sha in result_digests(path).items()}, self.root
             )[0],
-            "seeds": seeds(chosen_settings),
+            "seeds": collect_seeds(chosen_settings),
             "device": device,
             "processor": processor_name(device),
-            "precision": precision(chosen_settings),
+            "precision": find_precision(chosen_settings),
             "arithmetic": self.arithmetic,
             "started": self.started.isoformat(timespec="seconds").replace("+00:00", "Z"),
             "seconds": round(time.monotonic() - self.start_clock, 3),
@@ -172,10 +172,10 @@ def relative_digests(files: dict[str, str], root: Path) -> tuple[dict[str, str],
         if Path(path).is_relative_to(root):
             results[os.path.relpath(path, root)] = sha
             continue
-        name, count = public(path), 1
+        name, count = redact(path), 1
         while name in sources:
             count += 1
-            name = f"{public(path)} ({count})"
+            name = f"{redact(path)} ({count})"
         sources[name] = sha
     return results, sources
 

@@ -12,7 +12,7 @@ NON_SETTINGS = ("--code", "--log")  # options that do not affect results
 _SEED_PATTERN = re.compile(r"(^|[-_])seeds?$")
 
 
-def settings(arguments: Sequence[str], paths: Iterable[str]) -> dict:
+def extract_settings(arguments: Sequence[str], paths: Iterable[str]) -> dict:
     """Return the settings on a command line, without private parts; `paths` (inputs and outputs) are left out.
 
     Args:
@@ -28,7 +28,7 @@ def settings(arguments: Sequence[str], paths: Iterable[str]) -> dict:
         if argument.startswith("--"):
             values = options.setdefault(argument, [])
         elif argument not in paths:
-            values.append(public(_parse_json(argument)))
+            values.append(redact(_parse_json(argument)))
     kept = {name: values for name, values in options.items() if values and name not in NON_SETTINGS}
     return {name[2:]: values[0] if len(values) == 1 else values for name, values in kept.items()}
 
@@ -41,12 +41,12 @@ def _parse_json(text: str):
         return text
 
 
-def public(value: Any) -> Any:
+def redact(value: Any) -> Any:
     """Return a value without private parts: of a path outside the checkout its last part, of an address no query."""
     if isinstance(value, dict):
-        return {key: public(inner) for key, inner in value.items()}
+        return {key: redact(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [public(inner) for inner in value]
+        return [redact(inner) for inner in value]
     if not isinstance(value, str):
         return value
     if "://" in value and not value.startswith("file:"):
@@ -56,18 +56,18 @@ def public(value: Any) -> Any:
     return Path(value).name if outside else value
 
 
-def seeds(values: dict) -> dict:
+def collect_seeds(values: dict) -> dict:
     """Return every seed among nested settings, by the dotted path of its keys."""
     values_by_path = {}
     for key, value in values.items():
         if isinstance(value, dict):
-            values_by_path |= {f"{key}.{inner}": seed for inner, seed in seeds(value).items()}
+            values_by_path |= {f"{key}.{inner}": seed for inner, seed in collect_seeds(value).items()}
         elif _SEED_PATTERN.search(key):
             values_by_path[key] = value
     return values_by_path
 
 
-def precision(values: dict) -> str | None:
+def find_precision(values: dict) -> str | None:
     """Return the precision of the model that a job with settings `values` trained or ran; None without a model."""
     blocks = [value for value in values.values() if isinstance(value, dict)]
     setting = next((block["precision"] for block in [*blocks, values] if block.get("precision")), None)

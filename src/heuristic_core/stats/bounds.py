@@ -6,7 +6,7 @@ lower end is that of the lower bounds, its upper end that of the upper bounds.
 
 import numpy as np
 
-from heuristic_core.stats.means import limited_end, widen
+from heuristic_core.stats.means import bound_limited_mean, widen
 
 MIN_SEEDS = 6  # for an interval; of three seeds with equal values it would cover most of the range
 LEVELS = (0.025, 0.975)
@@ -20,8 +20,8 @@ def compute_bounded_interval(
 ) -> tuple[float, float]:
     """Compute the 95 % interval of the mean over seeds of values between `least` and `most`.
 
-    It holds for any distribution between the limits (:func:`heuristic_core.stats.means.limited_end`): sizes have one of
-    two values, a small one or a large one, and seeds may miss one of them.
+    It holds for any distribution between the limits, see :func:`heuristic_core.stats.means.bound_limited_mean`. Sizes
+    have one of two values, a small one or a large one, and seeds may miss one of them.
 
     Args:
         least: Lower bound of each seed's value, [seeds].
@@ -37,7 +37,7 @@ def compute_bounded_interval(
     least, most = (np.asarray(ends, dtype=float) for ends in (least, most))
     if len(least) < MIN_SEEDS or np.isnan([least, most]).any():
         return np.nan, np.nan
-    low, high = (limited_end(values, level, limits) for values, level in zip((least, most), LEVELS, strict=True))
+    low, high = (bound_limited_mean(values, level, limits) for values, level in zip((least, most), LEVELS, strict=True))
     low, _ = widen(least.mean(), low, high, np.mean(half_width))
     _, high = widen(most.mean(), low, high, np.mean(half_width))
     return max(low, limits[0]), min(high, limits[1])

@@ -14,7 +14,7 @@ UNLIMITED = (-np.inf, np.inf)
 def mean_interval(
     values: np.ndarray | pd.Series | Sequence[float], limits: tuple[float, float] = UNLIMITED
 ) -> tuple[float, float, float]:
-    """Compute the mean over seeds and its 95 % interval (:func:`mean_end`).
+    """Compute the mean over seeds and its 95 % interval (:func:`bound_mean`).
 
     Args:
         values: Value of each seed, [seeds].
@@ -26,7 +26,9 @@ def mean_interval(
     values = np.asarray(values, dtype=float)
     if len(values) == 0:
         return (np.nan,) * 3
-    ends = (mean_end(values, quantile, limits) for quantile in (0.5 - CONFIDENCE_LEVEL / 2, 0.5 + CONFIDENCE_LEVEL / 2))
+    ends = (
+        bound_mean(values, quantile, limits) for quantile in (0.5 - CONFIDENCE_LEVEL / 2, 0.5 + CONFIDENCE_LEVEL / 2)
+    )
     return values.mean(), *ends
 
 
@@ -48,12 +50,12 @@ def widen(value: float, low: float, high: float, half_width: float) -> tuple[flo
     return float(value - np.hypot(value - low, shared)), float(value + np.hypot(high - value, shared))
 
 
-def mean_end(values: np.ndarray, quantile: float, limits: tuple[float, float]) -> float:
+def bound_mean(values: np.ndarray, quantile: float, limits: tuple[float, float]) -> float:
     """Compute one end of the interval of a mean.
 
-    It is the wider of Student's and of :func:`skewed_end`, both for 95 %, and further out at other quantiles by as much
-    as Student's is. If at least half of the values are at a limit, the others do not show how far values spread, and
-    the end is :func:`limited_end`.
+    It is the wider of Student's and of :func:`bound_skewed_mean`, both for 95 %, and further out at other quantiles by
+    as much as Student's is. If at least half of the values are at a limit, the others do not show how far values spread, and
+    the end is :func:`bound_limited_mean`.
 
     Args:
         values: Values, [seeds].
@@ -67,17 +69,17 @@ def mean_end(values: np.ndarray, quantile: float, limits: tuple[float, float]) -
     if n < 2:
         return np.nan
     if 2 * sum(np.sum(values == limit) for limit in limits) >= n:
-        return limited_end(values, quantile, limits)
+        return bound_limited_mean(values, quantile, limits)
     if np.ptp(values) == 0:
         return np.nan
     side = -1 if quantile < 0.5 else 1
     student = special.stdtrit(n - 1, CONFIDENCE_LEVEL / 2 + 0.5) * values.std(ddof=1) / np.sqrt(n)
-    skewed = side * (skewed_end(values, 0.5 + side * CONFIDENCE_LEVEL / 2) - values.mean())
+    skewed = side * (bound_skewed_mean(values, 0.5 + side * CONFIDENCE_LEVEL / 2) - values.mean())
     further = special.stdtrit(n - 1, quantile) / special.stdtrit(n - 1, CONFIDENCE_LEVEL / 2 + 0.5)
     return float(np.clip(values.mean() + further * max(student, skewed), *limits))
 
 
-def skewed_end(values: np.ndarray, quantile: float) -> float:
+def bound_skewed_mean(values: np.ndarray, quantile: float) -> float:
     """Compute one end of the interval of a mean of skewed values.
 
     A monotone cubic transformation removes the skewness of Student's statistic (Hall 1992, J. R. Stat. Soc. B 54, 221).
@@ -96,7 +98,7 @@ def skewed_end(values: np.ndarray, quantile: float) -> float:
     return float(values.mean() - statistic * error)
 
 
-def limited_end(values: np.ndarray, quantile: float, limits: tuple[float, float]) -> float:
+def bound_limited_mean(values: np.ndarray, quantile: float, limits: tuple[float, float]) -> float:
     """Compute one end of the interval of a mean of limited values of any distribution.
 
     It is the quantile of the sum of the values and of the limit on its side, weighted by the spacings of uniform
@@ -105,8 +107,8 @@ def limited_end(values: np.ndarray, quantile: float, limits: tuple[float, float]
 
     Args:
         values: At least two values.
-        quantile: As for :func:`mean_end`.
-        limits: As for :func:`mean_end`. An infinite limit is the end on its side.
+        quantile: As for :func:`bound_mean`.
+        limits: As for :func:`bound_mean`. An infinite limit is the end on its side.
     """
     limit = limits[0] if quantile < 0.5 else limits[1]
     weighted = np.sort([*values, limit])

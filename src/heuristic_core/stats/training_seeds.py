@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from heuristic_core.stats.estimates import Estimate, NotComputable, TooFewUnits
-from heuristic_core.stats.means import mean_end
+from heuristic_core.stats.means import bound_mean
 from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
 
 TRAINING_SEEDS, MODELS = "training seeds", "models"
@@ -51,7 +51,7 @@ def mean_over_seeds(values: Sequence[float], detail: str, limits: tuple[float, f
 def extreme_mean(
     groups: Mapping[str, Sequence[float]], which: str, detail: str, limits: tuple[float, float] = UNLIMITED
 ) -> Estimate:
-    """Estimate the lowest (or highest) of several groups' means over seeds, with its interval (:func:`mean_end`).
+    """Estimate the lowest (or highest) of several groups' means over seeds, with its interval (:func:`bound_mean`).
 
     The lowest mean is above a threshold if all means are, so the lower end is the lowest of the groups' lower ends. It
     is below a threshold if any mean is, so the upper end is the lowest of the groups' upper ends, corrected for
@@ -89,7 +89,7 @@ def extreme_mean(
     corrected = tail / (TAIL_TESTS * len(samples)) if len(samples) > 1 else tail
     tails = (tail, corrected) if which == LOWEST else (corrected, tail)
     ends = np.array(
-        [[mean_end(values, quantile, limits) for quantile in (tails[0], 1 - tails[1])] for values in samples.values()]
+        [[bound_mean(values, quantile, limits) for quantile in (tails[0], 1 - tails[1])] for values in samples.values()]
     )
     low, high = array_extreme(ends, axis=0)  # NaN if any is
     label = f"{which}: {selected}" if len(samples) > 1 else ""

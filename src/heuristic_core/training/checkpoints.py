@@ -12,8 +12,7 @@ from heuristic_core.common.roles import Fields, Input, Output, Unfinished, requi
 from heuristic_core.config.blocks import Device, Finetune, PrecisionSetting
 from heuristic_core.config.models import AnyModel
 from heuristic_core.data.encoded import Encoded
-from heuristic_core.interventions.evaluate import log_accuracies
-from heuristic_core.interventions.evaluate import predictions as make_predictions
+from heuristic_core.interventions.evaluate import log_accuracies, make_predictions
 from heuristic_core.models import pretrained as pretrained_models
 from heuristic_core.tables.identity import Identity
 from heuristic_core.tables.parquet import concatenate, write_table

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from markupsafe import escape
 
-from heuristic_core.provenance.settings import public
+from heuristic_core.provenance.settings import redact
 
 
 def redact_page(html: str, settings: dict) -> str:
@@ -16,7 +16,7 @@ def redact_page(html: str, settings: dict) -> str:
         settings: All settings of the study, nested.
     """
     for text in set(_iter_texts(settings)):
-        if (public_text := public(text)) != text:
+        if (public_text := redact(text)) != text:
             html = html.replace(f">{escape(text)}<", f">{escape(public_text)}<")
             quoted, public_quoted = (escape(json.dumps(value, ensure_ascii=False)) for value in (text, public_text))
             html = html.replace(quoted, public_quoted)

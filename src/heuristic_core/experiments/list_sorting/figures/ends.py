@@ -6,7 +6,7 @@ from heuristic_core.experiments.list_sorting.modes import add_suppression, class
 from heuristic_core.figures.drawing import Tables
 
 
-def models_at_end(tables: Tables) -> pd.DataFrame:
+def select_final_models(tables: Tables) -> pd.DataFrame:
     """Return one row per model: columns of "sorting_models" and "sorting_conditions", `suppression` and `mode`.
 
     The step is the model's last kept step.

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.list_sorting.figures.ends import models_at_end
+from heuristic_core.experiments.list_sorting.figures.ends import select_final_models
 from heuristic_core.experiments.list_sorting.figures.looks import MARKERS, TRAININGS
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
@@ -36,7 +36,7 @@ def draw(tables: Tables, settings: Figure) -> Drawing:
     Returns:
         The figure, and marks: one row per point, of a seed or, with a null seed, of their mean.
     """
-    models = models_at_end(tables)
+    models = select_final_models(tables)
     models = models.assign(data=_data(models), training=_training(models))
     condition_rows = models[[*CONDITION, "data", "training"]].drop_duplicates()
     values = models.melt(["condition", "seed"], list(MEASURES), "measure", "value")

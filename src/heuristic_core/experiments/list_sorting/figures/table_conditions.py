@@ -3,7 +3,7 @@
 import pandas as pd
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.list_sorting.figures.ends import models_at_end
+from heuristic_core.experiments.list_sorting.figures.ends import select_final_models
 from heuristic_core.experiments.list_sorting.modes import MODES
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.seeds import append_means
@@ -28,7 +28,7 @@ def draw(tables: Tables, settings: Figure) -> Drawing:
     Every measure is a mean over seeds (`<measure>_seeds` have a value), with its interval. mode_<mode>: number of
     models that ended in it; models with one head have no mode.
     """
-    models = models_at_end(tables)
+    models = select_final_models(tables)
     points = append_means(models.melt(["condition", "seed"], MEASURES, "measure", "value"), ["condition", "measure"])
     means = points[points["seed"].isna()].set_index(["condition", "measure"])
     marks = models[CONDITION].drop_duplicates(ignore_index=True)

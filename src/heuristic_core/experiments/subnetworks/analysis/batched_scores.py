@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from heuristic_core.experiments.subnetworks.analysis.runs import compute_chance
-from heuristic_core.experiments.subnetworks.analysis.scores import accuracies
+from heuristic_core.experiments.subnetworks.analysis.scores import compute_accuracies
 from heuristic_core.experiments.subnetworks.config.analysis import MAX_MODELS_IN_MEMORY, MAX_ROWS_IN_MEMORY, Analysis
 from heuristic_core.pruning.subnetwork import FailedRun
 from heuristic_core.tables.columns import CELL, RUN, STEP, SUBSET
@@ -45,7 +45,7 @@ def score_in_batches(
     for batch in batches:
         rows, logits = read_categorical([full, *batch], COLUMNS), to_matrix(_logits([full, *batch]))
         missing = failed if batch is batches[-1] else ()
-        tables = accuracies(rows, logits, a.subsets, a.class_rule, a.bootstrap, a.seed, missing, draws)
+        tables = compute_accuracies(rows, logits, a.subsets, a.class_rule, a.bootstrap, a.seed, missing, draws)
         chance_accuracy = chance_accuracy if parts else compute_chance(rows, a.subsets)
         parts.append([table[table["seed"].notna()] if parts else table for table in tables])
     return tuple(map(_concatenate, zip(*parts, strict=True))), chance_accuracy

@@ -48,7 +48,7 @@ def describe_unsound_cells(runs: pd.DataFrame, context: Context, *names: str) ->
             yield f"of the {len(rows)} pruning runs at {cell}, {format_counts(mark_faults(rows))}"
 
 
-def identical(
+def iterate_identical_cells(
     components: pd.DataFrame, runs: pd.DataFrame, context: Context, *names: str
 ) -> Iterator[tuple[int, Cell]]:
     """Yield each named cell whose pruning seeds all gave the same subnetworks, with the number of seeds.

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, J, compute_group_means
-from heuristic_core.experiments.subnetworks.analysis.degenerate import describe_unsound_cells, identical
+from heuristic_core.experiments.subnetworks.analysis.degenerate import describe_unsound_cells, iterate_identical_cells
 from heuristic_core.experiments.subnetworks.analysis.outcomes import select_sound, with_collapses
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.estimates import DoesNotApply, FailedRuns, NotComputable, TooFewUnits
@@ -67,7 +67,7 @@ class Evidence:
             raise FailedRuns(f"{problems[0]}{more}")
         self.require_learned()
         if (components := self.tables.get("components")) is not None and not components.empty:
-            for number, cell in identical(components, runs, self.context, *cells):
+            for number, cell in iterate_identical_cells(components, runs, self.context, *cells):
                 raise TooFewUnits(f"all {number} pruning seeds gave the same subnetwork at {cell}")
 
     def chance(self) -> float | None:

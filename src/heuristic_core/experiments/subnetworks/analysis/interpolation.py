@@ -75,7 +75,7 @@ def compute_interpolation(
     Args:
         learned: Components of the sound learned subnetworks by pruning seed.
         predict: Function that returns the predictions of a set of components, in the form of
-            :func:`heuristic_core.interventions.evaluate.predictions`.
+            :func:`heuristic_core.interventions.evaluate.make_predictions`.
         grid: Components of the model.
         analysis: Settings `analysis`.
         run: Identity columns.

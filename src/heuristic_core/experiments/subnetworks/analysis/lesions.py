@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from heuristic_core.experiments.subnetworks.analysis.scores import finetune_accuracy
+from heuristic_core.experiments.subnetworks.analysis.scores import compute_finetune_accuracy
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.stats.frames import make_frame
 
@@ -20,6 +20,6 @@ def compute_lesion_accuracy(predictions: pd.DataFrame, lesion: Mapping, analysis
     if predictions.empty:
         return make_frame("lesion_accuracy", [])
     scoring = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
-    table = finetune_accuracy(predictions, *scoring)
+    table = compute_finetune_accuracy(predictions, *scoring)
     heads = [lesion["heads"]] * len(table)
     return make_frame("lesion_accuracy", table.assign(lesion=lesion["lesion"], heads=heads, size=lesion["size"]))

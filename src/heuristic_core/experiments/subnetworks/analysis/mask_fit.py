@@ -23,7 +23,7 @@ from heuristic_core.stats.frames import make_frame
 from heuristic_core.tables.columns import SUBSET
 
 
-def mask_fit(random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | None = None) -> pd.DataFrame:
+def compute_mask_fit(random_masks: pd.DataFrame, run: dict, subsets: Collection[str] | None = None) -> pd.DataFrame:
     """Make table "mask_fit" of one run from its table "random_masks".
 
     Args:

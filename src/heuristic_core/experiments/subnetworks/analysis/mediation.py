@@ -65,7 +65,9 @@ class Core(NamedTuple):
     sets: list[PatchedSet]
 
 
-def plan(core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, random_sets: int, seed: int) -> list[Core]:
+def plan_mediation(
+    core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, random_sets: int, seed: int
+) -> list[Core]:
     """Plan the heads to ablate and the sets to patch.
 
     For the learned core these sets are: each head above its lowest layer that is outside the core, the heads of each
@@ -106,7 +108,7 @@ def plan(core: Sequence[int], counter: Sequence[int], grid: ComponentGrid, rando
     ]
 
 
-def mediation(
+def compute_mediation(
     run: Identity,
     cores: Sequence[Core],
     levels: Levels,

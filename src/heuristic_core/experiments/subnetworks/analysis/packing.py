@@ -62,7 +62,7 @@ def close_next_round(last: Round, grid: ComponentGrid, size: int) -> tuple[int, 
     return closed if heads and len(grid) - len(closed) >= size else None
 
 
-def packing(
+def compute_packing(
     rounds: Sequence[Round], grid: ComponentGrid, full: float, recovery: float, identity: Mapping
 ) -> pd.DataFrame:
     """Make table "packing".

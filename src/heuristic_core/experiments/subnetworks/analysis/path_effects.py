@@ -106,7 +106,7 @@ def list_targets(sender: Sender, grid: ComponentGrid) -> list[tuple[str, int | N
     return [*OUTPUT_TARGETS, *((names[head], head, part) for head in sender.receivers for part in PARTS)]
 
 
-def paths(
+def compute_paths(
     run: Identity,
     family: Sequence[Sender],
     grid: ComponentGrid,

@@ -16,7 +16,7 @@ from heuristic_core.stats.frames import make_frame
 MAX_SPLITS = 1000  # most splits of the seeds into halves; 12 seeds have 924
 
 
-def rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int, seed: int) -> pd.DataFrame:
+def compute_rank_correlation(components: pd.DataFrame, context: Context, bootstrap: int, seed: int) -> pd.DataFrame:
     """Make table "rank_correlation" from table "components": rho of head frequency at mid against high sparsity.
 
     Runs of one seed share their random draws at both sparsities, which raises rho. A second row therefore has the mean

@@ -81,7 +81,7 @@ def iterate_scores(
         yield Scores(identity, correct, log_odds, draws, resamples, subset_logits)
 
 
-def accuracies(
+def compute_accuracies(
     predictions: pd.DataFrame,
     logits: np.ndarray,
     subsets: Collection[str] | None,
@@ -137,7 +137,7 @@ def accuracies(
     )
 
 
-def finetune_accuracy(
+def compute_finetune_accuracy(
     predictions: pd.DataFrame, subsets: Collection[str] | None, rule: str, bootstrap: int, seed: int
 ) -> pd.DataFrame:
     """Make table "finetune_accuracy" from table "finetune_predictions" of one fine-tuning run.

@@ -38,7 +38,7 @@ class SharedCore(NamedTuple):
     disjoint_seeds: bool = False
 
 
-def shared_core(a: Evidence, b: Evidence) -> list[SharedCore]:
+def compute_shared_core(a: Evidence, b: Evidence) -> list[SharedCore]:
     """Compare the cores of each fine-tuning run of study a with each run of study b.
 
     Runs of models that differ in name or in heads are left out: heads correspond only if they began with equal weights.

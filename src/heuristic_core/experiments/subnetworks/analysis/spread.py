@@ -9,7 +9,7 @@ from heuristic_core.experiments.subnetworks.analysis.accuracy import MIN_VALUES
 from heuristic_core.experiments.subnetworks.analysis.outcomes import select_sound
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.stats.frames import make_frame
-from heuristic_core.stats.means import mean_end
+from heuristic_core.stats.means import bound_mean
 from heuristic_core.stats.seeds import CONFIDENCE_LEVEL, FINE_TUNING_SEEDS, PRUNING_SEEDS
 from heuristic_core.tables.columns import RUN, STEP, SUBSET
 
@@ -34,7 +34,7 @@ def select_spread(accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context:
     return rows[selected]
 
 
-def summary(
+def compute_summary(
     accuracy: pd.DataFrame, group_accuracy: pd.DataFrame, context: Context, runs: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Compute table "summary" of the last checkpoint's subnetworks at mid and high sparsity.
@@ -68,7 +68,7 @@ def summary(
 def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
     """Summarise accuracy over the seeds `over`, by `keys`.
 
-    Seeds may pile up at 0 or 100 %, where Student's interval is too narrow; see :func:`.mean_end`. Seeds that agree
+    Seeds may pile up at 0 or 100 %, where Student's interval is too narrow; see :func:`.bound_mean`. Seeds that agree
     anywhere else have no interval. Seeds share evaluation pairs, so errors over pairs do not average out over seeds.
     Their half-width is added to the distance of each end as the root of the sum of squares.
     """
@@ -80,14 +80,14 @@ def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
     limits = [(MIN_VALUES.get(group, 0.0), 100.0) for group in table["group"]]
     samples = [values.dropna().to_numpy(dtype=float) for _, values in cells["accuracy"]]
     for end, tail in (("low", TAIL), ("high", 1 - TAIL)):
-        over_seeds = [mean_end(values, tail, of_cell) for values, of_cell in zip(samples, limits, strict=True)]
+        over_seeds = [bound_mean(values, tail, of_cell) for values, of_cell in zip(samples, limits, strict=True)]
         reach = np.hypot(over_seeds - table["mean"], table["pair_half_width"].fillna(0))
         # with few seeds, the ends can be outside of the possible range
         table[end] = (table["mean"] + (reach if tail > 0.5 else -reach)).clip(*np.transpose(limits))
     return table.assign(over=over)
 
 
-def variance(
+def compute_variance(
     accuracy: pd.DataFrame,
     group_accuracy: pd.DataFrame,
     context: Context,

@@ -18,7 +18,7 @@ from heuristic_core.stats.randomisation import tail_p_values
 CORE_SET = "mid+high"  # key of `SETS`
 
 
-def stable_core(components: pd.DataFrame, context: Context, permutations: int, seed: int) -> pd.DataFrame:
+def compute_stable_core(components: pd.DataFrame, context: Context, permutations: int, seed: int) -> pd.DataFrame:
     """Make table "stable_core" from table "components".
 
     The threshold depends only on the numbers of heads that seeds keep in each layer, which permutations preserve. The

@@ -13,7 +13,7 @@ VALUES = ["ft_seed", "group", "core", "full", "change", "low", "high", "random",
 COLUMNS = ["axis", "value", "study", *VALUES]
 
 
-def sweep(tables: Sequence[pd.DataFrame], studies: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+def compute_sweep(tables: Sequence[pd.DataFrame], studies: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
     """Make the table of a sweep.
 
     An axis has the first study and all studies that differ from it on this axis only.

@@ -18,7 +18,7 @@ MODEL = ["step", "mask_step", "seed"]
 MASK_KEYS = [*RUN, "mask_step", "sparsity", "seed"]  # keys that join a mask to its row of table "runs"
 
 
-def transplant(
+def compute_transplant(
     rows: pd.DataFrame, failed: Sequence[FailedRun], run: Identity, subsets: Collection[str] | None
 ) -> pd.DataFrame:
     """Make table "transplant".

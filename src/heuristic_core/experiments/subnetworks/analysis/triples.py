@@ -31,7 +31,7 @@ TRIPLE, CONTROL = "triple", "control-triple"
 SOURCE_ROLES = ("none", "core", TRIPLE, CONTROL)  # roles that table "triples" is made from
 
 
-def triple_sets(
+def choose_triples(
     core_heads: Sequence[int], drops: Mapping[int, float], grid: ComponentGrid, draws: int, seed: int
 ) -> list[AblationSet]:
     """Choose the triples of the core and of random sets.
@@ -81,7 +81,7 @@ def mark_choosing_half(predictions: pd.DataFrame) -> np.ndarray:
     return rank.sort_index().to_numpy() % 2 == 0
 
 
-def triples(
+def compute_triples(
     predictions: pd.DataFrame | Mapping[tuple, ModelPredictions],
     sets: pd.DataFrame,
     subsets: Collection[str] | None,

@@ -10,7 +10,7 @@ from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import GROUPS, SUMMARY_GROUPS
 from heuristic_core.figures.sheets import MarkdownCell, Sheet, to_markdown
 from heuristic_core.figures.text import format_interval, format_number, format_percent
-from heuristic_core.provenance.settings import public
+from heuristic_core.provenance.settings import redact
 from heuristic_core.pruning.subnetwork import Subnetwork
 
 ACCURACY_TEXT = """\
@@ -66,7 +66,7 @@ class Origin(NamedTuple):
         if self.base_model:
             return f"`{self.base_model}` at commit `{model['revision']}`"
         package = f" of the Python package `{model['package']}`" if model.get("package") else ""
-        return f"the folder `{public(model['folder'])}`{package}, which names no repository on the hub"
+        return f"the folder `{redact(model['folder'])}`{package}, which names no repository on the hub"
 
     @property
     def heuristic_phrases(self) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.subnetworks.analysis.sweep import GROUPS, sweep
+from heuristic_core.experiments.subnetworks.analysis.sweep import GROUPS, compute_sweep
 from heuristic_core.experiments.subnetworks.figures.heads import CORE_COLOUR, RANDOM_COLOUR
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.figures.drawing import Drawing
@@ -34,7 +34,7 @@ def draw(tables: Sequence[pd.DataFrame], settings: Figure, studies: Mapping[str,
     Returns:
         The figure and its marks, the rows of `analysis.sweep`.
     """
-    rows = sweep(tables, studies)
+    rows = compute_sweep(tables, studies)
     swept = rows["axis"].unique()
     height = 1.9 * len(swept) + 0.4
     figure, axes = make_panels(settings, len(swept), len(GROUPS), height, sharey=True, sharex="row")

@@ -20,7 +20,7 @@ from heuristic_core.experiments.subnetworks.analysis.ablation_sets import (
 )
 from heuristic_core.experiments.subnetworks.analysis.ablations import compute_single_ood_drops
 from heuristic_core.experiments.subnetworks.analysis.completeness_sets import make_completeness_sets
-from heuristic_core.experiments.subnetworks.analysis.triples import mark_choosing_half, triple_sets
+from heuristic_core.experiments.subnetworks.analysis.triples import choose_triples, mark_choosing_half
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.jobs.replacements import Replacements
 from heuristic_core.models.ablation import ComponentMeans
@@ -94,7 +94,7 @@ def ablate_heads(
         )
         draws = analysis.control_draws, analysis.pair_control_draws
         joint = make_joint_sets(heads, drops, model.grid, *draws, analysis.seed, chosen)
-        triples = triple_sets(heads, on_half, model.grid, analysis.control_draws, analysis.seed)
+        triples = choose_triples(heads, on_half, model.grid, analysis.control_draws, analysis.seed)
         completeness = make_completeness_sets(heads, stable, model.grid, analysis.control_draws, analysis.seed)
         every_set = [*singles, *joint, *triples, *completeness]
         for _ in write("ablate sets", list_ablations(every_set, kinds)[len(singles) :]):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.subnetworks.analysis.ablation_cells import read_by_model
 from heuristic_core.experiments.subnetworks.analysis.ablations import compute_ablations
-from heuristic_core.experiments.subnetworks.analysis.triples import triples as triple_rows
+from heuristic_core.experiments.subnetworks.analysis.triples import compute_triples
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.tables.parquet import read_table, write_table
 
@@ -22,6 +22,6 @@ def measure_ablations(predictions: Input, sets: Input, analysis: Analysis, table
     """
     cells, rows = read_by_model(predictions), read_table(sets)
     scoring = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
-    write_table("triples", triple_rows(cells, rows, *scoring), triples)
+    write_table("triples", compute_triples(cells, rows, *scoring), triples)
     read_once = {model: replace(model_cells, drop_after_read=True) for model, model_cells in cells.items()}
     write_table("ablations", compute_ablations(read_once, rows, *scoring), table)

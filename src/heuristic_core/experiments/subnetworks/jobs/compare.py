@@ -6,7 +6,7 @@ from heuristic_core.common.atomic import write_text
 from heuristic_core.common.roles import Folder, Output
 from heuristic_core.experiments.subnetworks.analysis import compare as comparison
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
-from heuristic_core.experiments.subnetworks.analysis.shared_core import shared_core
+from heuristic_core.experiments.subnetworks.analysis.shared_core import compute_shared_core
 from heuristic_core.experiments.subnetworks.report.comparison import collect_side_warnings, render_comparison_page
 from heuristic_core.experiments.subnetworks.report.sides import load_side, parse_sides
 from heuristic_core.tables.parquet import as_table, write_table
@@ -28,7 +28,7 @@ def compare_studies(compare: str, folder: Folder, files: list[Output] = ()) -> N
     write_text(out / "differences.csv", differences.to_csv(index=False, lineterminator="\n"))
     claims = [as_table("claims", tables["claims"]).to_pylist() if "claims" in tables else [] for tables in (a, b)]
     both = "core" in a and "core" in b
-    shared = shared_core(Evidence(context_a, a), Evidence(context_b, b)) if both else []
+    shared = compute_shared_core(Evidence(context_a, a), Evidence(context_b, b)) if both else []
     unshared = comparison.find_unshared_subsets(a, b), comparison.find_unshared_subsets(b, a)
     warnings = collect_side_warnings(a), collect_side_warnings(b)
     page = render_comparison_page(sides, (context_a, context_b), differences, shared, claims, unshared, warnings, out)

@@ -12,8 +12,7 @@ from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.data.encoded import Encoded
 from heuristic_core.experiments.subnetworks.analysis.controls import permute_heads
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
-from heuristic_core.interventions.evaluate import predictions as make_predictions
-from heuristic_core.interventions.evaluate import subnetwork_logits
+from heuristic_core.interventions.evaluate import make_predictions, subnetwork_logits
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.components import kept_count

@@ -1,9 +1,9 @@
 """The heuristic core."""
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.subnetworks.analysis.core import compute_core as core_rows
+from heuristic_core.experiments.subnetworks.analysis.core import compute_core
 from heuristic_core.experiments.subnetworks.analysis.core import compute_core_null as core_null_rows
-from heuristic_core.experiments.subnetworks.analysis.stable_core import stable_core as stable_core_rows
+from heuristic_core.experiments.subnetworks.analysis.stable_core import compute_stable_core
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.jobs.parameters import StudyContext
 from heuristic_core.pruning.subnetwork import load_run
@@ -30,6 +30,6 @@ def find_core(
     """
     components = as_frame(as_table("components", [row for path in subnetworks for row in load_run(path).rows()]))
     test = components, context, analysis.permutations, analysis.seed
-    write_table("core", core_rows(components, context), core)
+    write_table("core", compute_core(components, context), core)
     write_table("core_null", core_null_rows(*test), core_null)
-    write_table("stable_core", stable_core_rows(*test), stable_core)
+    write_table("stable_core", compute_stable_core(*test), stable_core)

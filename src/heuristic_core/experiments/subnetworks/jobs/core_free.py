@@ -13,7 +13,7 @@ from heuristic_core.experiments.subnetworks.analysis import core_free as core_fr
 from heuristic_core.experiments.subnetworks.analysis.closed_sets import draw_control_sets, list_core_heads
 from heuristic_core.experiments.subnetworks.analysis.levels import compute_id_accuracy
 from heuristic_core.experiments.subnetworks.analysis.runs import compute_chance, compute_runs
-from heuristic_core.experiments.subnetworks.analysis.scores import accuracies
+from heuristic_core.experiments.subnetworks.analysis.scores import compute_accuracies
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.mechanism import Mechanism
 from heuristic_core.experiments.subnetworks.jobs.evaluator import Evaluator
@@ -77,7 +77,7 @@ def evaluate_core_free_subnetworks(
     rows = pd.concat(frames, ignore_index=True).astype({"seed": "Int32"})
     failed = [result for result in results if isinstance(result, FailedRun)]
     settings = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
-    accuracy, groups, families = accuracies(rows, np.stack(rows["logits"]), *settings, failed)
+    accuracy, groups, families = compute_accuracies(rows, np.stack(rows["logits"]), *settings, failed)
     outcomes = compute_runs(results, traces, groups, compute_chance(rows, analysis.subsets), controller)
     mid_accuracy = _mid_accuracy(mid, read_table(components), analysis)
     by_run = core_free_analysis.compute_core_free_runs(design, outcomes, groups, mid_accuracy, analysis.margin)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from heuristic_core.common.roles import Fields, Input, Output
 from heuristic_core.experiments.subnetworks.analysis import counter_heads as counter_heads_analysis
-from heuristic_core.experiments.subnetworks.analysis.mask_fit import mask_fit as mask_fit_rows
+from heuristic_core.experiments.subnetworks.analysis.mask_fit import compute_mask_fit
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.mechanism import Mechanism
 from heuristic_core.tables.identity import Identity
@@ -40,5 +40,5 @@ def measure_head_effects(
         scores, read_table(components), identity, bootstrap, seed, subsets
     )
     write_table("counter_heads", effects, counter_heads)
-    write_table("mask_fit", mask_fit_rows(scores, identity, subsets), mask_fit)
+    write_table("mask_fit", compute_mask_fit(scores, identity, subsets), mask_fit)
     write_table("mask_tests", counter_heads_analysis.compute_mask_tests(scores, identity, seed, subsets), mask_tests)

@@ -7,8 +7,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.data.encoded import Encoded
-from heuristic_core.interventions.evaluate import draw_donors, subnetwork_logits
-from heuristic_core.interventions.evaluate import predictions as make_predictions
+from heuristic_core.interventions.evaluate import draw_donors, make_predictions, subnetwork_logits
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import load_model

@@ -12,7 +12,12 @@ from heuristic_core.experiments.subnetworks.analysis.ablations import MAX_LOG_OD
 from heuristic_core.experiments.subnetworks.analysis.accuracy import RULES
 from heuristic_core.experiments.subnetworks.analysis.levels import VALUES, average_by_subset
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
-from heuristic_core.interventions.evaluate import all_logits, predictions, score_predictions, subnetwork_logits
+from heuristic_core.interventions.evaluate import (
+    all_logits,
+    make_predictions,
+    score_predictions,
+    subnetwork_logits,
+)
 from heuristic_core.models.ablation import ComponentMeans, Mask
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import load_model
@@ -58,11 +63,11 @@ class Evaluator:
     def predict_without(self, removed: Iterable[int]) -> dict[str, np.ndarray]:
         """Predict without components, which are replaced by their means."""
         logits = subnetwork_logits(self.model, self.pairs, sorted(removed), self.means)
-        return predictions(logits.numpy(), self.evaluation)
+        return make_predictions(logits.numpy(), self.evaluation)
 
     def predict_edited(self, edit: Mask | None) -> dict[str, np.ndarray]:
         """Predict with an edit of every batch, such as a `Mask`; None for the full model."""
-        return predictions(all_logits(self.model, self.pairs, edit).numpy(), self.evaluation)
+        return make_predictions(all_logits(self.model, self.pairs, edit).numpy(), self.evaluation)
 
     def scores(self, columns: dict[str, np.ndarray]) -> pd.DataFrame:
         """Compute accuracy and mean log odds of predictions by subset, see :func:`average_by_subset`."""

@@ -2,7 +2,7 @@
 
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.subnetworks.analysis.lesions import compute_lesion_accuracy
-from heuristic_core.experiments.subnetworks.analysis.scores import ACCURACY_INPUTS, finetune_accuracy
+from heuristic_core.experiments.subnetworks.analysis.scores import ACCURACY_INPUTS, compute_finetune_accuracy
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.tables.parquet import read_categorical, read_rows, write_table
 
@@ -16,7 +16,9 @@ def score_finetuning(predictions: Input, analysis: Analysis, table: Output) -> N
         table: Where to write accuracies (Parquet).
     """
     rows, a = read_categorical(predictions, ACCURACY_INPUTS), analysis
-    write_table("finetune_accuracy", finetune_accuracy(rows, a.subsets, a.class_rule, a.bootstrap, a.seed), table)
+    write_table(
+        "finetune_accuracy", compute_finetune_accuracy(rows, a.subsets, a.class_rule, a.bootstrap, a.seed), table
+    )
 
 
 def score_lesioned_finetuning(predictions: Input, heads: Input, analysis: Analysis, table: Output) -> None:

@@ -8,8 +8,7 @@ from heuristic_core.common.atomic import write_bytes
 from heuristic_core.common.roles import Fields, Input, Output
 from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.data.encoded import Encoded
-from heuristic_core.interventions.evaluate import all_logits
-from heuristic_core.interventions.evaluate import predictions as make_predictions
+from heuristic_core.interventions.evaluate import all_logits, make_predictions
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.implementation import load_model

@@ -6,8 +6,7 @@ from typing import Literal
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.subnetworks.analysis.batched_scores import score_in_batches
 from heuristic_core.experiments.subnetworks.analysis.outcomes import list_outcomes
-from heuristic_core.experiments.subnetworks.analysis.runs import END_COLUMNS
-from heuristic_core.experiments.subnetworks.analysis.runs import compute_runs as run_rows
+from heuristic_core.experiments.subnetworks.analysis.runs import END_COLUMNS, compute_runs
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.pruning.subnetwork import FailedRun, load_run
 from heuristic_core.tables.columns import CELL
@@ -60,7 +59,7 @@ def gather_checkpoint(
     write_table("components", [row for result in results for row in result.rows()], components)
     trace_rows = concatenate("prune_trace", trace_parts)
     write_table("prune_trace", trace_rows, traces)
-    table = run_rows(results, as_frame(trace_rows.select([*CELL, *END_COLUMNS])), group_rows, chance, controller)
+    table = compute_runs(results, as_frame(trace_rows.select([*CELL, *END_COLUMNS])), group_rows, chance, controller)
     write_table("runs", table, runs)
     for outcome in list_outcomes(table):
         LOGGER.warning("%s", outcome)

@@ -4,7 +4,7 @@ from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.subnetworks.analysis import clusters, core
 from heuristic_core.experiments.subnetworks.analysis import core_seeds as core_seeds_analysis
 from heuristic_core.experiments.subnetworks.analysis import frequency_agreement as agreement_analysis
-from heuristic_core.experiments.subnetworks.analysis import rank_correlation as correlation_analysis
+from heuristic_core.experiments.subnetworks.analysis.rank_correlation import compute_rank_correlation
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.jobs.parameters import StudyContext
 from heuristic_core.tables.parquet import read_table, write_table
@@ -34,7 +34,7 @@ def measure_head_frequency(
     """
     rows, seed = read_table(components), analysis.seed
     write_table("head_frequency", core.compute_head_frequency(rows, context), head_frequency)
-    correlation = correlation_analysis.rank_correlation(rows, context, analysis.bootstrap, seed)
+    correlation = compute_rank_correlation(rows, context, analysis.bootstrap, seed)
     write_table("rank_correlation", correlation, rank_correlation)
     write_table("core_seeds", core_seeds_analysis.compute_core_seeds(rows, context, seed), core_seeds)
     agreement = agreement_analysis.compute_frequency_agreement(rows, context, seed)

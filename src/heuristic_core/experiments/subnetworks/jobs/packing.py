@@ -12,8 +12,7 @@ from heuristic_core.config.blocks import Device, PrecisionSetting
 from heuristic_core.config.pruning import Prune
 from heuristic_core.experiments.subnetworks.analysis.closed_sets import draw_matched_set
 from heuristic_core.experiments.subnetworks.analysis.levels import compute_id_accuracy
-from heuristic_core.experiments.subnetworks.analysis.packing import Round, close_next_round
-from heuristic_core.experiments.subnetworks.analysis.packing import packing as packing_table
+from heuristic_core.experiments.subnetworks.analysis.packing import Round, close_next_round, compute_packing
 from heuristic_core.experiments.subnetworks.analysis.runs import check_end
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.mechanism import Mechanism
@@ -82,7 +81,7 @@ def pack_subnetworks(
             control %= len(sets)  # the last set is no control
             rounds.append(round_evaluator.judge(number, control, pruned.run.closed, result, trace))
     columns = {name: getattr(run, name) for name in ("study", "model", "task", "ft_seed", "step", "sparsity", "seed")}
-    write_table("packing", packing_table(rounds, pruner.grid, full, settings.recovery, columns), packing)
+    write_table("packing", compute_packing(rounds, pruner.grid, full, settings.recovery, columns), packing)
 
 
 class _RoundEvaluator:

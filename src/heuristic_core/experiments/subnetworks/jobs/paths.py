@@ -9,12 +9,11 @@ from heuristic_core.common.roles import Fields, Input, Output
 from heuristic_core.data.encoded import Encoded
 from heuristic_core.data.minimal_pairs import SWAP_SUBSET, select_paired
 from heuristic_core.experiments.subnetworks.analysis.contrasts import Levels
-from heuristic_core.experiments.subnetworks.analysis.path_effects import Effects, list_senders
-from heuristic_core.experiments.subnetworks.analysis.path_effects import paths as path_rows
+from heuristic_core.experiments.subnetworks.analysis.path_effects import Effects, compute_paths, list_senders
 from heuristic_core.experiments.subnetworks.config.mechanism import Mechanism
 from heuristic_core.experiments.subnetworks.jobs.evaluated_model import EvaluatedModel
 from heuristic_core.experiments.subnetworks.jobs.evaluator import values_by_pair
-from heuristic_core.interventions.evaluate import predictions
+from heuristic_core.interventions.evaluate import make_predictions
 from heuristic_core.interventions.path_patching import donor_from_pairs, path_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.interventions import mean_source
@@ -66,11 +65,11 @@ def patch_paths(
     def table(donor, encoded, donor_source, subsets, by_subset):
         interventions = [(sender.heads, sender.receivers) for family in families for sender in family]
         full, patched = path_logits(network, tensors(encoded), donor_source, interventions)
-        pairs, clean = predictions(full.numpy(), encoded), values(full, encoded)
+        pairs, clean = make_predictions(full.numpy(), encoded), values(full, encoded)
         levels = Levels(pairs, subsets, analysis.bootstrap, analysis.seed)
         effects = (compute_effects(sender_runs, clean, encoded) for sender_runs in patched)
         return [
-            path_rows(run, family, network.grid, donor, [next(effects) for _ in family], levels, by_subset)
+            compute_paths(run, family, network.grid, donor, [next(effects) for _ in family], levels, by_subset)
             for family in families
         ]
 

@@ -17,10 +17,10 @@ from heuristic_core.experiments.subnetworks.analysis.runs import describe_chance
 from heuristic_core.experiments.subnetworks.archive.cards import (
     Origin,
     render_card,
+    render_index,
     select_run,
     select_run_and_full_model,
 )
-from heuristic_core.experiments.subnetworks.archive.cards import render_index as index_page
 from heuristic_core.experiments.subnetworks.archive.publishing import folder_name
 from heuristic_core.provenance.record import check_result, result_digests
 from heuristic_core.pruning.checkpoint import write_checkpoint
@@ -81,7 +81,7 @@ def publish_subnetworks(
         (path.parent.name, Subnetwork.load(path)) for path in sorted(Path(index).parent.glob(f"*/{SUBNETWORK}"))
     ]
     lost = [name for name, subnetwork in published if _reason_at_chance(outcomes, subnetwork)]
-    write_text(index, index_page(origin, study_settings["study"], published, group_accuracies, failed, lost))
+    write_text(index, render_index(origin, study_settings["study"], published, group_accuracies, failed, lost))
 
 
 def publish(step: Path, source: Path, folder: Path, make_card: Callable[[Subnetwork], str]) -> bool:

@@ -10,7 +10,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.data.encoded import Encoded
 from heuristic_core.data.minimal_pairs import PairedSets, select_paired
 from heuristic_core.experiments.subnetworks.config.analysis import COUNTERFACTUAL, Analysis
-from heuristic_core.interventions.evaluate import draw_donors, predictions, subnetwork_logits
+from heuristic_core.interventions.evaluate import draw_donors, make_predictions, subnetwork_logits
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
@@ -75,7 +75,9 @@ class Replacements:
         return self._predictions(kind, heads, pairs, *self._tensors) | {"example": places}
 
     def _predictions(self, kind, heads, pairs: Encoded, tensors: PairTensors, donors: PairTensors | None):
-        return predictions(subnetwork_logits(self._model, tensors, heads, self._means, kind, donors).numpy(), pairs)
+        return make_predictions(
+            subnetwork_logits(self._model, tensors, heads, self._means, kind, donors).numpy(), pairs
+        )
 
     def _donors(self, draw: int) -> PairTensors:
         if draw not in self._draws:

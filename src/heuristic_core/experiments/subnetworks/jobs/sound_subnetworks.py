@@ -6,7 +6,7 @@ from typing import Literal
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.subnetworks.analysis.outcomes import list_outcomes, mark_faults
 from heuristic_core.experiments.subnetworks.analysis.runs import compute_chance, compute_runs
-from heuristic_core.experiments.subnetworks.analysis.scores import accuracies
+from heuristic_core.experiments.subnetworks.analysis.scores import compute_accuracies
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.pruning.subnetwork import load_run
 from heuristic_core.tables.columns import CELL, RUN, STEP, SUBSET
@@ -42,7 +42,7 @@ def select_sound_subnetworks(
     rows, logits = as_frame(predictions.select(COLUMNS)), to_matrix(predictions["logits"])
     results = list(map(load_run, subnetworks))
     settings = analysis.subsets, analysis.class_rule, analysis.bootstrap, analysis.seed
-    _, groups, _ = accuracies(rows, logits, *settings)
+    _, groups, _ = compute_accuracies(rows, logits, *settings)
     traces = as_frame(concatenate("prune_trace", trace_parts))
     table = compute_runs(results, traces, groups, compute_chance(rows, analysis.subsets), controller)
     for outcome in list_outcomes(table):

@@ -1,8 +1,7 @@
 """Spread of accuracies over seeds."""
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.experiments.subnetworks.analysis.spread import summary as summarise
-from heuristic_core.experiments.subnetworks.analysis.spread import variance as decompose_variance
+from heuristic_core.experiments.subnetworks.analysis.spread import compute_summary, compute_variance
 from heuristic_core.experiments.subnetworks.jobs.parameters import StudyContext
 from heuristic_core.tables.parquet import read_table, write_table
 
@@ -29,6 +28,6 @@ def measure_spread(
     """
     rows, groups = read_table(accuracy), read_table(group_accuracy)
     outcomes = read_table(runs) if runs else None
-    write_table("summary", summarise(rows, groups, context, outcomes), summary)
+    write_table("summary", compute_summary(rows, groups, context, outcomes), summary)
     kept = read_table(components) if components else None
-    write_table("variance", decompose_variance(rows, groups, context, kept), variance)
+    write_table("variance", compute_variance(rows, groups, context, kept), variance)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from heuristic_core.common.roles import Fields, Input, Output, require_same_length
 from heuristic_core.config.blocks import Device, PrecisionSetting
-from heuristic_core.experiments.subnetworks.analysis.transplant import transplant as transplant_rows
+from heuristic_core.experiments.subnetworks.analysis.transplant import compute_transplant
 from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.mechanism import Mechanism
 from heuristic_core.experiments.subnetworks.jobs.evaluator import Evaluator
@@ -53,7 +53,7 @@ def transplant_subnetworks(
         pairs = mechanism.transplant.pairs
         evaluator = Evaluator(checkpoint, means_of_step, evaluation, analysis, device, precision, pairs)
         parts += [rows.assign(step=step) for rows in _scores(evaluator, learned)]
-    write_table("transplant", transplant_rows(pd.concat(parts), failed, run, analysis.subsets), transplant)
+    write_table("transplant", compute_transplant(pd.concat(parts), failed, run, analysis.subsets), transplant)
 
 
 def _scores(evaluator: Evaluator, subnetworks: list[Subnetwork]) -> Iterator[pd.DataFrame]:

@@ -10,7 +10,7 @@ from heuristic_core.experiments.subnetworks.config import Study
 from heuristic_core.experiments.subnetworks.config.analysis import MAX_ROWS_IN_MEMORY
 from heuristic_core.experiments.subnetworks.config.cells import list_cells, repeated_cells
 from heuristic_core.experiments.subnetworks.plan.pairs import StudyPairs
-from heuristic_core.experiments.subnetworks.plan.work import evaluations_in_passing
+from heuristic_core.experiments.subnetworks.plan.work import count_finetuning_evaluations
 from heuristic_core.models.micro_batches import BATCH_TOKENS, pass_tokens
 from heuristic_core.plan.shapes import Shape
 
@@ -63,7 +63,7 @@ def _table_jobs(study: Study, data: StudyPairs) -> list[Memory]:
     gathered_rows = min(
         (1 + max(models.values())) * data.evaluation.pairs, max(MAX_ROWS_IN_MEMORY, 2 * data.evaluation.pairs)
     )
-    evaluations = evaluations_in_passing(study.finetune)
+    evaluations = count_finetuning_evaluations(study.finetune)
     analysis_bytes = ANALYSIS_BYTES + BOOTSTRAP_BYTES * study.analysis.bootstrap * data.largest_subset
     needs = {
         "sentences": READER_BYTES + SENTENCE_BYTES * (data.train.pairs + data.evaluation.pairs),

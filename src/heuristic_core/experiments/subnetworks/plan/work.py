@@ -16,9 +16,9 @@ from heuristic_core.experiments.subnetworks.analysis.ablation_sets import (
     make_single_sets,
 )
 from heuristic_core.experiments.subnetworks.analysis.completeness_sets import make_completeness_sets
-from heuristic_core.experiments.subnetworks.analysis.mediation import plan
+from heuristic_core.experiments.subnetworks.analysis.mediation import plan_mediation
 from heuristic_core.experiments.subnetworks.analysis.path_effects import PARTS, list_senders
-from heuristic_core.experiments.subnetworks.analysis.triples import triple_sets
+from heuristic_core.experiments.subnetworks.analysis.triples import choose_triples
 from heuristic_core.experiments.subnetworks.config import Study
 from heuristic_core.experiments.subnetworks.config.analysis import COUNTERFACTUAL
 from heuristic_core.experiments.subnetworks.config.cells import Cell, list_cells, repeated_cells, spread_cells
@@ -49,7 +49,7 @@ def estimate_work(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
     """
     grid, runs, last = list_cells(study) + repeated_cells(study), len(study.finetune.seeds), spread_cells(study)
     tune, prune = study.finetune, study.prune
-    evaluations = evaluations_in_passing(tune)
+    evaluations = count_finetuning_evaluations(tune)
     samples = (prune.mean_examples or data.train.pairs) + (prune.pairs_needed or data.train.pairs)
     steps = sum(prune.total_steps(cell.sparsity) for cell in grid)
     controls = [*last, *(Cell(0, sparsity, 0) for sparsity in (study.grid.mid, study.grid.high))]
@@ -160,7 +160,7 @@ def _intervention_models(study: Study, shape: Shape) -> dict[str, tuple[int, int
     grid, core, work_by_part = ComponentGrid(shape.layers, shape.heads), _expected_core(study, shape), {}
     if part := study.mechanism.mediation:
         later = range(shape.heads, shape.layers * shape.heads)
-        cores = plan(core, later[: len(core)], grid, part.random_sets, study.analysis.seed)
+        cores = plan_mediation(core, later[: len(core)], grid, part.random_sets, study.analysis.seed)
         work_by_part["mediation"] = 1 + sum(1 + 2 * len(control.sets) for control in cores), part.pairs
     if part := study.mechanism.paths:
         all_senders = chain(*list_senders(core, grid, part.random_senders, study.analysis.seed))
@@ -168,7 +168,7 @@ def _intervention_models(study: Study, shape: Shape) -> dict[str, tuple[int, int
     return work_by_part
 
 
-def evaluations_in_passing(tune: Finetune) -> int:
+def count_finetuning_evaluations(tune: Finetune) -> int:
     """Return the evaluations of one fine-tuning run: before the first step, at every interval, at the end."""
     return 1 + -(-tune.steps // tune.evaluate_every)
 
@@ -196,7 +196,9 @@ def count_ablations(study: Study, shape: Shape) -> Counter:
     no_effect = dict.fromkeys(range(heads), 0.0)
     joint = make_joint_sets(core, no_effect, grid, *draws, analysis.seed)
     sets = (
-        make_single_sets(core, grid) + joint + triple_sets(core, no_effect, grid, analysis.control_draws, analysis.seed)
+        make_single_sets(core, grid)
+        + joint
+        + choose_triples(core, no_effect, grid, analysis.control_draws, analysis.seed)
     )
     stable = core[:-1] or core  # has sets of its own if it differs from the core
     sets += make_completeness_sets(core, stable, grid, analysis.control_draws, analysis.seed)
