@@ -54,8 +54,8 @@ def bound_mean(values: np.ndarray, quantile: float, limits: tuple[float, float])
     """Compute one end of the interval of a mean.
 
     It is the wider of Student's and of :func:`bound_skewed_mean`, both for 95 %, and further out at other quantiles by
-    as much as Student's is. If at least half of the values are at a limit, the others do not show how far values spread, and
-    the end is :func:`bound_limited_mean`.
+    as much as Student's is. If at least half of the values are at a limit, the others do not show how far values
+    spread, and the end is :func:`bound_limited_mean`.
 
     Args:
         values: Values, [seeds].

@@ -124,20 +124,19 @@ def _mean_row(cells: pd.DataFrame, row: str) -> pd.DataFrame:
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
-    """Return, for each fine-tuning seed, the paper's table of the first kind of ablation and a table of all kinds."""
+    """Return, for each fine-tuning seed, means with the first kind of ablation, all kinds, and the paper's subsets."""
     sheet_list = []
     for ft_seed in ft_seeds(marks):
         seed_marks = marks[marks["ft_seed"] == ft_seed]
         kinds = list(dict.fromkeys(seed_marks["kind"]))
-        sheet_list.append(
-            _sheet_by_set(
-                seed_marks[seed_marks["kind"] == kinds[0]], f"Fine-tuning seed {ft_seed}, {kinds[0]} ablation"
-            )
-        )
+        of_kind, title = seed_marks[seed_marks["kind"] == kinds[0]], f"Fine-tuning seed {ft_seed}, {kinds[0]} ablation"
+        sheet_list.append(_sheet_by_set(of_kind[of_kind["subset"].isna()], f"{title}, means"))
         compared = seed_marks[seed_marks["subset"].isna() & (seed_marks["role"] != "none")]
         compared = compared[~compared["role"].isin(FIRST_KIND_ROLES)]
         if len(kinds) > 1 and len(compared):
             sheet_list.append(_sheet_by_kind(compared, f"Fine-tuning seed {ft_seed}, by kind of ablation"))
+        if len(of_subsets := of_kind[of_kind["subset"].notna()]):
+            sheet_list.append(_sheet_by_set(of_subsets, f"{title}, subsets"))
     return sheet_list
 
 

@@ -200,7 +200,7 @@ def missing_requirement(name: str, context: Context, tables: Collection[str] | N
             return f"{name} is of {required}, this study of {actual}; set counterpart.{key}: {required}{hint}"
     if target.mechanism_part not in (None, *context.parts):
         part = target.mechanism_part
-        return f"{name} needs the block mechanism.{part}, which this study does not have (as in config.yaml)"
+        return f"{name} needs the block mechanism.{part}, which this study does not have (as in config/mechanism.yaml)"
     for fact, minimum, setting in target.requirements:
         if len(getattr(context, fact)) < minimum:
             return f"{name} needs at least {minimum} of {setting}, this study has {len(getattr(context, fact))}"

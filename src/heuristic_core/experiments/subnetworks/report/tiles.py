@@ -41,7 +41,7 @@ def _full_model(tables: Mapping[str, pd.DataFrame], context: Context, heuristic:
     notes = {
         ID: ("ID accuracy", " %", "in-domain: pairs like those in training"),
         OOD: ("OOD accuracy", " %", "out-of-domain" + (f": pairs on which {heuristic} misleads" if heuristic else "")),
-        J: ("J", "", f"OOD accuracy + accuracy {where} − 100; 0 if a model gives one answer"),
+        J: ("J", "", f"OOD accuracy + accuracy {where} − 100, mean over families; 0 if a model gives one answer"),
     }
     tiles = []
     for group, (label, unit, note) in notes.items():
