@@ -250,6 +250,6 @@ def test_table3_shows_what_the_core_leaves_alone():
     mean_accuracy = marks[(marks["kind"] == "mean") & (marks["column"] == "ID, mean")].set_index("row")["accuracy"]
     assert mean_accuracy["all heads but the core"] == 60 and mean_accuracy["all heads"] == 20
     assert mean_accuracy["mean of 2 controls of all heads but the core"] == 35
-    in_full, by_kind = sheets(marks)
+    in_full, by_kind, _ = sheets(marks)
     assert "all heads" in [row[0] for row in in_full.rows]
     assert not [row for row in by_kind.rows if "all heads" in row[0]]  # of the first kind alone

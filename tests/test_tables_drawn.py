@@ -70,13 +70,15 @@ def test_table3_rows_and_values(tables):
 
 def test_table3_has_the_first_kind_in_full_and_the_kinds_below_one_another(tables):
     marks = draw("table3", tables, SHORT, CONTEXT)[1]
-    in_full, by_kind, second = sheets(marks)
-    assert mentions(in_full.title, 1, "mean") and mentions(second.title, 2, "mean")
-    rows = {row[0]: row[1:] for row in in_full.rows}
+    means, by_kind, subsets, second, *_ = sheets(marks)
+    assert mentions(means.title, 1, "mean") and mentions(second.title, 2, "mean")
+    rows = {row[0]: row[1:] for row in subsets.rows}
+    assert rows.keys() == {row[0] for row in means.rows}
     cell = only(tables["ablations"], ft_seed=1, kind="mean", subset="ln_prep", ablation=MATCHED).iloc[0]
     drop = -cell["change"]
-    assert rows["none"] == ["90.0"] * 7
-    assert rows[HEADS][5] == f"{90 - drop:.1f} (−{drop:.0f}; −{drop + 4:.0f} to −{drop - 3:.0f})"
+    assert rows["none"] == ["90.0"] * 2 and means.rows[0] == ["none", *["90.0"] * 5]
+    prep = next(at for at, column in enumerate(subsets.columns) if "prep" in column.lower())
+    assert rows[HEADS][prep - 1] == f"{90 - drop:.1f} (−{drop:.0f}; −{drop + 4:.0f} to −{drop - 3:.0f})"
     assert by_kind.columns[2:] == ["ID", "OOD", "OOD-entailment", "J", "AUC"]
     of_controls = next(row for row in rows if mentions(row, 3, "0+1+2"))
     names = ["head 0.2", "head 1.3", "head 2.1", "head 3.0", HEADS, of_controls]

@@ -130,7 +130,8 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
         seed_marks = marks[marks["ft_seed"] == ft_seed]
         kinds = list(dict.fromkeys(seed_marks["kind"]))
         of_kind, title = seed_marks[seed_marks["kind"] == kinds[0]], f"Fine-tuning seed {ft_seed}, {kinds[0]} ablation"
-        sheet_list.append(_sheet_by_set(of_kind[of_kind["subset"].isna()], f"{title}, means"))
+        if len(of_groups := of_kind[of_kind["subset"].isna()]):  # published tables have subsets alone
+            sheet_list.append(_sheet_by_set(of_groups, f"{title}, means"))
         compared = seed_marks[seed_marks["subset"].isna() & (seed_marks["role"] != "none")]
         compared = compared[~compared["role"].isin(FIRST_KIND_ROLES)]
         if len(kinds) > 1 and len(compared):
