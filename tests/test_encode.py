@@ -187,20 +187,6 @@ def test_first_pairs_are_those_of_the_lists(count):
     assert first.labels.tolist() == [2, 0, 1, 1][:count]
 
 
-def test_a_group_is_the_pairs_of_all_of_its_subsets():
-    assert equal(
-        SETS.select_group("id"),
-        pack_lists(
-            ids=[[1, 7, 2], [1, 2], [1, 6, 6, 2]],
-            types=[[0, 0, 1], [0, 1], [0, 0, 1, 1]],
-            special=[[1, 0, 1], [1, 1], [1, 0, 0, 1]],
-            labels=[2, 1, 1],
-        ),
-    )
-    assert SETS.select_group("ood").ids.tolist() == [1, 8, 9, 2, 5, 2]
-    assert [array.dtype for array in fields(SETS.select_group("id"))] == [array.dtype for array in fields(SETS)]
-
-
 def test_split_undoes_the_packing():
     assert [part.tolist() for part in SETS.split_by_pair(SETS.special)] == [
         [1, 0, 1],

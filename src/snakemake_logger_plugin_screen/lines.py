@@ -13,7 +13,7 @@ INTERVAL = 30  # least seconds between two lines on the progress of the run
 
 
 class Lines:
-    """Prints messages, files of finished figures, and now and then how many jobs have finished.
+    """Prints messages, files of finished figures and, every 30 seconds at most, the number of finished jobs.
 
     Attributes:
         started: Whether the run has started.

@@ -97,11 +97,6 @@ class Encoded:
         offsets = self.offsets[start : stop + 1] - first
         return Encoded(*flat, offsets, self.labels[start:stop], self.template[start:stop], self.templates)
 
-    def select_group(self, name: str) -> "Encoded":
-        """Return the pairs of all subsets of group `name`, without subsets."""
-        subsets = [subset for subset in self.subsets if subset.group == name]
-        return self.take(np.concatenate([np.arange(subset.start, subset.stop) for subset in subsets]))
-
     def subsample(self, count: PairLimit, skip: PairLimit = None, seed: int = 0) -> "Encoded":
         """Draw a sample of each subset with :func:`~heuristic_core.data.sampling.sample_subset`.
 

@@ -79,6 +79,6 @@ def _lock_message(folder: Path) -> str:
     """Return who holds the lock of a folder, and what to do."""
     holder = (folder / LOCK).read_text().strip() or "another process"
     return (
-        f"{folder}: {holder} works on the same results and holds {LOCK} there. Wait until it ends, or end it, then run "
-        "the same command"
+        f"{folder}: {holder} is writing the same results (lock file {LOCK}). Wait for it to finish, or stop it, then "
+        "run the same command"
     )

@@ -158,7 +158,7 @@ class Learner:
         self.step += 1
 
     def record(self, rows: dict[int, Tensor]) -> None:
-        """Append values by step, [runs, len(COLUMNS)] each, on the device, to the trace.
+        """Append values by step, [runs, len(TRACE_COLUMNS)] each, on the device, to the trace.
 
         Only this method makes the host wait for the device.
 

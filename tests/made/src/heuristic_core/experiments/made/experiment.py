@@ -40,9 +40,9 @@ class Made(Experiment):
         """Check a configuration. Raises ConfigError with one line per error."""
         return validate(Study, values, origin)
 
-    def plan(self, study, device, wanted, missing):
+    def plan(self, study, device, all_jobs, missing_jobs):
         """Return the plan of a run as text."""
-        return f"{study.study}: {missing.total()} of {wanted.total()} jobs to do"
+        return f"{study.study}: {missing_jobs.total()} of {all_jobs.total()} jobs to do"
 
     def describe(self, study):
         """Return what a run of the study did and what came out."""
