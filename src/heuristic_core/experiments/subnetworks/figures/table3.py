@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from heuristic_core.config.figure import Figure
+from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC, ENTAILMENT, ID, OOD, J
 from heuristic_core.experiments.subnetworks.analysis.completeness_sets import SET_NAMES, control_role
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES, group_label
@@ -21,6 +22,7 @@ from heuristic_core.figures.text import format_number, format_signed
 
 JOINT_ROLES = ("strongest", "core-all", "chosen")  # roles of the sets of several heads in the table
 FIRST_KIND_ROLES = ("non-core", *SET_NAMES, *map(control_role, SET_NAMES))
+MEANS = (ID, J, OOD, ENTAILMENT, AUC)  # in the order of columns
 VALUES = ["accuracy", "change", "change_low", "change_high"]
 COLUMNS = ["ft_seed", "kind", "row", "role", "size", "statistic", "sets", "column", "group", "subset", "n", *VALUES]
 
@@ -131,6 +133,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
         kinds = list(dict.fromkeys(seed_marks["kind"]))
         of_kind, title = seed_marks[seed_marks["kind"] == kinds[0]], f"Fine-tuning seed {ft_seed}, {kinds[0]} ablation"
         if len(of_groups := of_kind[of_kind["subset"].isna()]):  # published tables have subsets alone
+            of_groups = of_groups.sort_values("group", key=lambda group: group.map(MEANS.index), kind="stable")
             sheet_list.append(_sheet_by_set(of_groups, f"{title}, means"))
         compared = seed_marks[seed_marks["subset"].isna() & (seed_marks["role"] != "none")]
         compared = compared[~compared["role"].isin(FIRST_KIND_ROLES)]
