@@ -133,7 +133,7 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
         kinds = list(dict.fromkeys(seed_marks["kind"]))
         of_kind, title = seed_marks[seed_marks["kind"] == kinds[0]], f"Fine-tuning seed {ft_seed}, {kinds[0]} ablation"
         if len(of_groups := of_kind[of_kind["subset"].isna()]):  # published tables have subsets alone
-            of_groups = of_groups.sort_values("group", key=lambda group: group.map(MEANS.index), kind="stable")
+            of_groups = of_groups.sort_values("group", key=_rank_groups, kind="stable")
             sheet_list.append(_sheet_by_set(of_groups, f"{title}, means"))
         compared = seed_marks[seed_marks["subset"].isna() & (seed_marks["role"] != "none")]
         compared = compared[~compared["role"].isin(FIRST_KIND_ROLES)]
@@ -142,6 +142,11 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
         if len(of_subsets := of_kind[of_kind["subset"].notna()]):
             sheet_list.append(_sheet_by_set(of_subsets, f"{title}, subsets"))
     return sheet_list
+
+
+def _rank_groups(groups: pd.Series) -> pd.Series:
+    """Return the place of each group among the columns of means; others are last."""
+    return groups.map({group: place for place, group in enumerate(MEANS)}).astype(float).fillna(len(MEANS))
 
 
 def _sheet_by_set(marks: pd.DataFrame, title: str) -> Sheet:
