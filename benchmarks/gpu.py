@@ -136,7 +136,7 @@ class Bench:
         learner, objective = make_learner(inputs, engine, seeds, self._size)
 
         def steps(count: int) -> None:
-            for draw in learner.draws(count, len(inputs.pairs)):
+            for draw in learner.make_draws(count, len(inputs.pairs)):
                 objective.compute_gradients(learner, draw)
                 learner.advance()
 
@@ -266,7 +266,7 @@ def make_learner(inputs: PruningInputs, engine: str, seeds: int, size: Size):
 def compute_first_step(inputs: PruningInputs, engine: str, seeds: int, size: Size) -> tuple[Tensor, Tensor]:
     """Return the KL of each seed and the gradient of log_alpha in a first step."""
     learner, objective = make_learner(inputs, engine, seeds, size)
-    row = objective.compute_gradients(learner, learner.draws(1, len(inputs.pairs))[0])
+    row = objective.compute_gradients(learner, learner.make_draws(1, len(inputs.pairs))[0])
     return row[:, 0].cpu(), learner.log_alpha.grad.cpu()
 
 

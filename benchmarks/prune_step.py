@@ -136,7 +136,7 @@ class LibraryStep:
                     log_alpha.copy_(draw_stage(inputs.model.grid, removed, seed))
 
     def run_steps(self, count: int) -> None:
-        for draw in self.learner.draws(count, len(self._inputs.pairs)):
+        for draw in self.learner.make_draws(count, len(self._inputs.pairs)):
             self.objective.compute_gradients(self.learner, draw)
             self.learner.advance()
 
@@ -159,7 +159,7 @@ def check_agreement(masked: MaskedBert, rows: list[dict], size: Size, inputs: Pr
     """
     settings = make_settings(size, True, 16).model_copy(update={"dropout": False})
     ours = LibraryStep(inputs, settings)
-    draw = ours.learner.draws(1, len(inputs.pairs))[0]
+    draw = ours.learner.make_draws(1, len(inputs.pairs))[0]
     kl = float(ours.objective.compute_gradients(ours.learner, draw)[0, 0])
     plain_step = Baseline(masked, rows, size, settings, ours.learner.log_alpha[0])
     plain_kl = plain_step.compute_gradients(draw.index[0], draw.noise[0], SPARSITY)
@@ -178,7 +178,7 @@ def compare(size: Size, turns: int) -> dict:
     masked = MaskedBert(plain, inputs.means)
     checked = check_agreement(masked, rows, size, inputs)
     plan_settings = make_settings(size, True).model_copy(update={"dropout": False})  # passes of several runs have none
-    plan = LibraryStep(inputs, plan_settings, SHARED[-1]).learner.draws(size.steps * (turns + 1), size.pairs)
+    plan = LibraryStep(inputs, plan_settings, SHARED[-1]).learner.make_draws(size.steps * (turns + 1), size.pairs)
     parts = [list_micro_batches(inputs.pairs, draw.index[0], size.hidden) for draw in plan]
     work = list_products(plain, parts)
     ways = make_steps(masked, rows, inputs, size, plan, work)

@@ -32,7 +32,7 @@ def make_learner(*closed, settings=OPEN, size=15):
 def test_closed_components_have_no_gradient_and_count_as_removed(inputs, controller):
     settings = OPEN.model_copy(update={"controller": controller, "gate_draws": 2})
     learner = make_learner(CLOSED, settings=settings)
-    draw = learner.draws(4, len(inputs.pairs))[3]
+    draw = learner.make_draws(4, len(inputs.pairs))[3]
     row = Objective(inputs, learner.runs, settings).compute_gradients(learner, draw)
     gradient = learner.log_alpha.grad[0]
     assert (gradient[list(CLOSED)] == 0).all() and (gradient != 0).sum() > 6
@@ -48,7 +48,7 @@ def test_closed_components_have_no_gradient_and_count_as_removed(inputs, control
 
 def test_the_target_rises_from_the_share_that_is_closed():
     """Below it no gates can reach the target."""
-    targets = [draw.target.tolist() for draw in make_learner((), CLOSED).draws(OPEN.total_steps(0.4), 20)]
+    targets = [draw.target.tolist() for draw in make_learner((), CLOSED).make_draws(OPEN.total_steps(0.4), 20)]
     rise = OPEN.rise_steps(0.4)
     assert targets[0] == pytest.approx([0.0, 3 / 15]) and targets[rise] == pytest.approx([0.4, 0.4])
     assert targets[rise // 2][1] - 3 / 15 == pytest.approx((0.4 - 3 / 15) * (rise // 2) / rise)
@@ -67,7 +67,7 @@ def test_the_forward_pass_of_a_step_is_that_of_the_physically_smaller_model(inpu
         expected = smaller.logits(batch)
         torch.testing.assert_close(gated.logits(batch, torch.zeros(len(index), dtype=torch.long)), expected)
     full = torch.log_softmax(inputs.full_logits, -1)
-    draw = learner.draws(1, len(inputs.pairs))[0]
+    draw = learner.make_draws(1, len(inputs.pairs))[0]
     row = Objective(inputs, learner.runs, OPEN).compute_gradients(learner, draw)
     index = draw.index[0]
     left = torch.log_softmax(all_logits(smaller, inputs.pairs), -1)[index]
@@ -99,7 +99,7 @@ def test_runs_without_closed_components_keep_their_numbers_beside_others(inputs)
     """Whether any run of a pass has closed some changes no bit of the step of a run that has none."""
     alone, beside = make_learner(()), make_learner((), ())
     beside.is_free = torch.ones(2, 15)
-    draws = [learner.draws(1, len(inputs.pairs))[0] for learner in (alone, beside)]
+    draws = [learner.make_draws(1, len(inputs.pairs))[0] for learner in (alone, beside)]
     rows = [
         Objective(inputs, of.runs, OPEN).compute_gradients(of, draw)
         for of, draw in zip((alone, beside), draws, strict=True)

@@ -23,7 +23,7 @@ def steps(inputs, objective, count=6, settings=BETWEEN):
     """log_alpha after each of the first steps, and what is recorded of them."""
     learner = Learner(RUNS, settings, len(inputs.model.grid), torch.device("cpu"))
     alphas, rows = [], []
-    for draw in learner.draws(count, len(inputs.pairs)):
+    for draw in learner.make_draws(count, len(inputs.pairs)):
         rows.append(objective.compute_gradients(learner, draw))
         learner.advance()
         alphas.append(learner.log_alpha.detach().clone())

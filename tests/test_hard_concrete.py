@@ -131,7 +131,7 @@ def test_the_controller_reaches_its_target_within_one_component(target, expected
         [],
     )
     while learner.step < learner.steps:
-        for draw in learner.draws(100, pairs=1):
+        for draw in learner.make_draws(100, pairs=1):
             z = hard_concrete.sample_gates(learner.log_alpha, draw.noise[0])[0]
             sparsity = 1 - (hard_concrete.probability_open(learner.log_alpha[0]) if expected else z).mean()
             ((cost * (1 - z)).sum() + hard_concrete.penalty(sparsity, draw.target[0], learner.lambdas[0])).backward()

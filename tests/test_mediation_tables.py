@@ -60,7 +60,7 @@ def test_p_is_that_of_students_test_and_one_where_nothing_differs(levels):
     )
     level = levels.levels[0]
     many = Levels(COLUMNS, None, 20_000, 0)
-    p_value, same = many.p(level, many.resample(difference))
+    p_value, same = many.compute_p_values(level, many.resample(difference))
     assert p_value == pytest.approx(ttest_1samp(difference[:PAIRS, 0], 0).pvalue, rel=0.1)
     assert same == 1
 
@@ -75,7 +75,9 @@ def test_a_share_holds_the_truth_in_about_95_of_100_samples():
         cost = rng.normal(2, 1, (PAIRS, 1))
         sampled = Levels(columns, None, 300, sample)
         gained = 0.5 * cost + rng.normal(0, 0.5, (PAIRS, 1))
-        _, low, high = sampled.ratio(sampled.levels[0], sampled.resample(gained), sampled.resample(cost), "log_odds")
+        _, low, high = sampled.estimate_ratios(
+            sampled.levels[0], sampled.resample(gained), sampled.resample(cost), "log_odds"
+        )
         inside += low[0] <= 0.5 <= high[0]
     assert 180 <= inside <= 199
 
@@ -86,17 +88,17 @@ def test_a_class_of_pairs_that_never_differs_widens_j_and_shares_by_what_unseen_
     of = {mean.identity["group"]: mean for mean in means}
     j, ood = of["j"], of["ood"]
     drawn = levels.resample(FULL["accuracy"] * (COLUMNS["group"] == "ood")[:, None])
-    (value,), (low,), (high,) = levels.effect(j, drawn, "accuracy")
-    (same,), (near,), (far,) = levels.effect(ood, drawn, "accuracy")
+    (value,), (low,), (high,) = levels.estimate_effects(j, drawn, "accuracy")
+    (same,), (near,), (far,) = levels.estimate_effects(ood, drawn, "accuracy")
     assert value == same == 70 and near < 70 < far
     assert 70 - low == pytest.approx(np.hypot(70 - near, wilson_zero_bound(40))) and high - 70 == pytest.approx(
         np.hypot(far - 70, wilson_zero_bound(40))
     )
-    share, low, high = levels.ratio(j, drawn, drawn, "accuracy")
+    share, low, high = levels.estimate_ratios(j, drawn, drawn, "accuracy")
     reach = np.hypot(wilson_zero_bound(80), wilson_zero_bound(40)) / 70
     assert share == 1 and low == pytest.approx(1 - reach) and high == pytest.approx(1 + reach)
-    assert levels.ratio(ood, drawn, drawn, "accuracy")[1] == pytest.approx(1 - wilson_zero_bound(80) / 70)
-    assert levels.ratio(ood, drawn, drawn, "log_odds")[1] == 1
+    assert levels.estimate_ratios(ood, drawn, drawn, "accuracy")[1] == pytest.approx(1 - wilson_zero_bound(80) / 70)
+    assert levels.estimate_ratios(ood, drawn, drawn, "log_odds")[1] == 1
 
 
 # ---- which sets

@@ -18,7 +18,7 @@ def test_a_step_is_the_plain_objective(inputs, draws):
     learner = Learner([PruningRun(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
     with torch.no_grad():
         learner.lambdas.copy_(torch.tensor([[0.3, -0.2]]))
-    draw = learner.draws(8, len(inputs.pairs))[7]
+    draw = learner.make_draws(8, len(inputs.pairs))[7]
     row = Objective(inputs, learner.runs, settings).compute_gradients(learner, draw)
 
     log_alpha, lambdas = (t.detach()[0].clone().requires_grad_() for t in (learner.log_alpha, learner.lambdas))
@@ -49,7 +49,7 @@ def test_a_step_is_the_plain_objective(inputs, draws):
 def test_gradients_of_the_objective_against_finite_differences(inputs):
     settings = SHORT.model_copy(update={"log_alpha_mean": 0.0, "gate_draws": 2})
     learner = Learner([PruningRun(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
-    objective, draw = Objective(inputs, learner.runs, settings), learner.draws(3, len(inputs.pairs))[2]
+    objective, draw = Objective(inputs, learner.runs, settings), learner.make_draws(3, len(inputs.pairs))[2]
     with torch.no_grad():
         learner.lambdas.copy_(torch.tensor([[0.5, 0.7]]))
     objective.compute_gradients(learner, draw)
@@ -81,6 +81,7 @@ def test_length_sorted_passes_change_neither_the_batch_nor_whose_gates_a_pair_ha
     for tokens in (10_000, 40):
         monkeypatch.setitem(PASS_TOKENS, "cpu", tokens)
         learner = Learner([PruningRun(0.4, 1)], settings, len(inputs.model.grid), torch.device("cpu"))
-        Objective(inputs, learner.runs, settings).compute_gradients(learner, learner.draws(1, len(inputs.pairs))[0])
+        draw = learner.make_draws(1, len(inputs.pairs))[0]
+        Objective(inputs, learner.runs, settings).compute_gradients(learner, draw)
         gradients.append(learner.log_alpha.grad)
     torch.testing.assert_close(*gradients, atol=1e-6, rtol=1e-4)

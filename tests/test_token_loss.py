@@ -11,7 +11,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.data.counts import count_rows
 from heuristic_core.data.encode import tokenise
-from heuristic_core.data.pairs import Account, Sentences, SubsetRule
+from heuristic_core.data.pairs import RowCounts, Sentences, SubsetRule
 from heuristic_core.data.token_loss import add_token_losses, warn_of_losses
 from heuristic_core.models.special_tokens import count_special_tokens, find_length_problem
 from heuristic_core.tables.parquet import as_table
@@ -70,9 +70,9 @@ def losses(train, sets, max_length=48, kind="wordpiece"):
     """Rows of table `splits`, and a function that logs and warns of them."""
     rules = tuple(SubsetRule(name, "id", None, (0, 1)) for name in sets)
     evaluation = [row | {"subset": name} for name, rows in sets.items() for row in rows]
-    accounts = [Account("train", "train", None, "f", len(train), len(train))]
-    accounts += [Account(name, name, "id", "f", len(rows), len(rows)) for name, rows in sets.items()]
-    accounts.append(Account("more", "lost", None, "f", 2, 0, {"unlabelled": 2}))
+    accounts = [RowCounts("train", "train", None, "f", len(train), len(train))]
+    accounts += [RowCounts(name, name, "id", "f", len(rows), len(rows)) for name, rows in sets.items()]
+    accounts.append(RowCounts("more", "lost", None, "f", 2, 0, {"unlabelled": 2}))
     pairs = Sentences(("a", "b"), train, evaluation, rules, tuple(accounts))
     tokenised = [tokenise(rows, KINDS[kind](), max_length, of) for rows, of in ((train, ()), (evaluation, rules))]
     rows = add_token_losses(count_rows(pairs), *tokenised)

@@ -165,7 +165,7 @@ class Gaps:
 
     excluded_conditions = pd.Series(dtype=float)
 
-    def models(self, measure):
+    def measure_by_seed(self, measure):
         return self.values
 
     def conditions(self):

@@ -9,7 +9,7 @@ from heuristic_core.config.tasks import describe_unknown_subsets
 from heuristic_core.data.pairs import (
     MAX_LISTED_SUBSETS,
     REASONS,
-    Account,
+    RowCounts,
     Sentences,
     format_reasons,
     make_pair_key,
@@ -112,7 +112,7 @@ def _missing_groups(pairs: Sentences, groups: Collection[str]) -> list[str]:
     ]
 
 
-def _select_unusable(pairs: Sentences) -> list[Account]:
+def _select_unusable(pairs: Sentences) -> list[RowCounts]:
     """Return the accounts of subsets without a usable row."""
     return [account for account in pairs.accounts[1:] if account.group is None and account.subset is not None]
 
@@ -129,7 +129,7 @@ def _count_overlap(rows: Sequence[tuple[tuple[str, str], int]], classes: Mapping
     return dict(zip(OVERLAP_COLUMNS, (len(shared), same, swapped), strict=True))
 
 
-def _make_row(account: Account) -> dict:
+def _make_row(account: RowCounts) -> dict:
     row = {name: getattr(account, name) for name in ("set", "subset", "group", "source", "rows")}
     return row | {reason: account.reasons.get(reason, 0) for reason in REASONS} | {"used": account.used}
 

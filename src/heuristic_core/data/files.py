@@ -12,7 +12,7 @@ from heuristic_core.data.labels import LabelStyle, list_label_warnings
 from heuristic_core.data.pairs import (
     MAX_LISTED_SUBSETS,
     UNREQUESTED_REASONS,
-    Account,
+    RowCounts,
     Sentences,
     SubsetRule,
     format_lost_subsets,
@@ -73,7 +73,7 @@ def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
 # ---- training pairs
 
 
-def _read_training(task: FilesTask, max_rows: int | None, style: LabelStyle) -> tuple[list[dict], Account, list[str]]:
+def _read_training(task: FilesTask, max_rows: int | None, style: LabelStyle) -> tuple[list[dict], RowCounts, list[str]]:
     """Return the training pairs, the counts of the rows of all files together, and warnings."""
     pairs, counts, warnings = [], [], []
     for index, spec in enumerate(task.train):
@@ -87,7 +87,7 @@ def _read_training(task: FilesTask, max_rows: int | None, style: LabelStyle) -> 
     source = ", ".join(dict.fromkeys(spec.source for spec in task.train))
     dropping = *UNREQUESTED_REASONS, "not_chosen"
     reasons = {reason: sum(getattr(count, reason) for count in counts) for reason in dropping}
-    account = Account("train", "train", None, source, sum(count.rows for count in counts), len(pairs), reasons)
+    account = RowCounts("train", "train", None, source, sum(count.rows for count in counts), len(pairs), reasons)
     return pairs, account, warnings
 
 
@@ -107,7 +107,7 @@ def _drop_overlap(train: list[dict], evaluation: list[dict]) -> tuple[list[dict]
     return kept, Counter(subset for subset in subsets if subset is not None)
 
 
-def _check_classes(task: FilesTask, train: list[dict], account: Account, overlap: Counter) -> None:
+def _check_classes(task: FilesTask, train: list[dict], account: RowCounts, overlap: Counter) -> None:
     """Raise DataError if the training pairs have fewer than two classes; `overlap` counts pairs dropped, by subset."""
     labels = [task.labels[label] for label in sorted({row["label"] for row in train})]
     if len(labels) > 1:
@@ -131,7 +131,7 @@ def _check_classes(task: FilesTask, train: list[dict], account: Account, overlap
 
 def _read_evaluation_subsets(
     task: FilesTask, name: str, spec: EvaluationSplit, max_rows: int | None, style: LabelStyle
-) -> tuple[list[tuple[SubsetRule | None, Account, list[dict]]], list[str]]:
+) -> tuple[list[tuple[SubsetRule | None, RowCounts, list[dict]]], list[str]]:
     """Read (rule, account, pairs) of each subset, sorted by name, and warnings; rule is None without a usable row."""
     labels, merge = get_evaluation_labels(task, name, spec)
     rows, files = read_rows(task, spec, labels, max_rows, style)
@@ -270,15 +270,15 @@ def _get_merge(task: FilesTask, name: str, spec: EvaluationSplit, labels: Sequen
 
 def _count_rows(
     name: str, subset: str | None, group: str | None, source: str, rows: Sequence[Row], dropped: dict[str, int]
-) -> Account:
+) -> RowCounts:
     """Count `rows` and the rows `dropped` besides them, by reason."""
     unlabelled = sum(row.label is None for row in rows)
     used = sum(row.used for row in rows)
     reasons = {"unlabelled": unlabelled, "empty": len(rows) - unlabelled - used} | dropped
-    return Account(name, subset, group, source, len(rows) + sum(dropped.values()), used, reasons)
+    return RowCounts(name, subset, group, source, len(rows) + sum(dropped.values()), used, reasons)
 
 
-def _describe_dropped_rows(account: Account) -> str:
+def _describe_dropped_rows(account: RowCounts) -> str:
     """Describe the dropped training rows, for messages about too few pairs; empty if there are none."""
     reasons = format_reasons(account.reasons)
     return f" ({format_count(account.rows, 'row')}, of which are left out: {reasons})" if reasons else ""

@@ -45,7 +45,7 @@ class SubsetRule:
 
 
 @dataclass
-class Account:
+class RowCounts:
     """Counts of the used and dropped rows of one subset, or of training.
 
     Attributes:
@@ -84,7 +84,7 @@ class Sentences:
     train: list[dict]
     evaluation: list[dict]
     subsets: tuple[SubsetRule, ...]
-    accounts: tuple[Account, ...]
+    accounts: tuple[RowCounts, ...]
     warnings: tuple[str, ...] = ()
 
 
@@ -125,7 +125,7 @@ def name_sets(rows: Sequence[Mapping]) -> list[str]:
     return [TRAIN, *others][: len(rows)]
 
 
-def format_lost_subsets(accounts: Sequence[Account]) -> str:
+def format_lost_subsets(accounts: Sequence[RowCounts]) -> str:
     """Format a warning that no row of one or more subsets can be used."""
     if len(accounts) == 1:
         (account,) = accounts

@@ -5,7 +5,7 @@ from collections import Counter
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
 from heuristic_core.data import language
 from heuristic_core.data.files import read_task
-from heuristic_core.data.pairs import Account, Sentences, SubsetRule
+from heuristic_core.data.pairs import RowCounts, Sentences, SubsetRule
 
 
 def load_sentences(task: GeneratedTask | FilesTask) -> Sentences:
@@ -30,5 +30,5 @@ def _generate(task: GeneratedTask) -> Sentences:
     )
     rows = Counter(row["subset"] for row in [*train, *evaluation])
     groups = {"train": None} | {rule.name: rule.group for rule in rules}
-    accounts = (Account(name, name, group, "generated", rows[name], rows[name]) for name, group in groups.items())
+    accounts = (RowCounts(name, name, group, "generated", rows[name], rows[name]) for name, group in groups.items())
     return Sentences(language.LABELS, train, evaluation, rules, tuple(accounts))

@@ -103,7 +103,7 @@ class Learner:
         )
         self._rates = [group["lr"] for group in self._optimizer.param_groups]
 
-    def draws(self, count: int, pairs: int) -> list[Draws]:
+    def make_draws(self, count: int, pairs: int) -> list[Draws]:
         """Draw for the next `count` steps or fewer, and copy the draws to the device together.
 
         Args:
@@ -176,7 +176,7 @@ class Learner:
                 "the checkpoint, its means, its logits or the block prune is broken"
             )
 
-    def failure(self, run: int) -> str | None:
+    def describe_failure(self, run: int) -> str | None:
         """Return why run number `run` failed, such as "diverged by step 70: kl nan"; None while it is finite."""
         if (first := self._finite_rows(run)) < len(self._recorded):
             row = self._values[first, run]
@@ -186,7 +186,7 @@ class Learner:
             return f"diverged by step {self.step}: log_alpha is not finite"
         return None
 
-    def trace(self, run: int) -> list[dict]:
+    def make_trace_rows(self, run: int) -> list[dict]:
         """Return the rows of table `prune_trace` of run number `run`, one dict per recorded step, while finite."""
         rows = zip(self._recorded, self._values[:, run].tolist(), strict=True)
         trace = [{"prune_step": step} | dict(zip(TRACE_COLUMNS, row, strict=True)) for step, row in rows]

@@ -49,18 +49,21 @@ def fit(
     progress = Progress("prune", learner.steps, learner.step)
     while learner.step < learner.steps:
         rows = {}
-        for draw in learner.draws(save_every, pairs):
+        for draw in learner.make_draws(save_every, pairs):
             row = compute_gradients(learner, draw)
             learner.advance()
             if draw.step % record_every == 0 or draw.step == learner.steps - 1:
                 rows[draw.step] = row
         learner.record(rows)
-        failures = [learner.failure(r) for r in range(len(learner.runs))]
+        failures = [learner.describe_failure(r) for r in range(len(learner.runs))]
         if all(failures):
             break
         if state and learner.step < learner.steps:
             learner.save(state)
-        last = learner.trace(failures.index(None))[-1]
+        last = learner.make_trace_rows(failures.index(None))[-1]
         progress.update(learner.step, kl=last["kl"], sparsity=last["sampled_sparsity"], target=last["target_sparsity"])
     alphas = learner.log_alpha.detach().cpu()
-    return [PruningResult(run, alphas[r], learner.trace(r), learner.failure(r)) for r, run in enumerate(learner.runs)]
+    return [
+        PruningResult(run, alphas[r], learner.make_trace_rows(r), learner.describe_failure(r))
+        for r, run in enumerate(learner.runs)
+    ]

@@ -30,7 +30,7 @@ from heuristic_core.stats.verdicts import (
 )
 
 
-class Tables(Protocol):
+class EvidenceProtocol(Protocol):
     """The interface that all evidence must have; statistics may need more."""
 
     def table(self, name: str) -> pd.DataFrame:
@@ -70,7 +70,7 @@ def check_claims(stated: Sequence[Claim]) -> None:
 
 
 def judge(
-    claims: Sequence[Claim], evidence: Sequence[Tables], overall: dict, seeds: Sequence[dict], unit: str
+    claims: Sequence[Claim], evidence: Sequence[EvidenceProtocol], overall: dict, seeds: Sequence[dict], unit: str
 ) -> pd.DataFrame:
     """Compute table "claims": for each claim, one row for all evidence together and one row per seed.
 
@@ -111,7 +111,7 @@ def _check(claim: Claim, stated_statistic: Claim | Precondition) -> None:
         raise InputError(f"claim {claim.claim}: options of statistic {stated_statistic.statistic}: {error}") from None
 
 
-def _judge_seed(claim: Claim, evidence: Tables) -> Judgement:
+def _judge_seed(claim: Claim, evidence: EvidenceProtocol) -> Judgement:
     """Judge a claim on the evidence of one seed."""
     unsure: dict[str, str] = {}  # detail -> verdict
     for need in claim.needs:

@@ -60,7 +60,7 @@ class Evidence(BaseEvidence):
             raise NotComputable(f"no condition {decay} weight decay sorts")
         return rows
 
-    def at_end(self, name: str, table: str = "sorting_models") -> pd.DataFrame:
+    def select_final_rows(self, name: str, table: str = "sorting_models") -> pd.DataFrame:
         """Return the rows of a table at the last step of conditions that sort.
 
         Args:
@@ -70,7 +70,7 @@ class Evidence(BaseEvidence):
         rows = self._last(table)
         return rows[rows["condition"].isin(self.conditions()["condition"])].dropna(subset=name)
 
-    def models(self, measure: str, decay: str = ANY_DECAY) -> pd.DataFrame:
+    def measure_by_seed(self, measure: str, decay: str = ANY_DECAY) -> pd.DataFrame:
         """Return a measure of every model at its last step, percent or nats, [seeds, conditions].
 
         Args:
@@ -80,7 +80,7 @@ class Evidence(BaseEvidence):
         Raises:
             NotComputable: No model has the measure.
         """
-        rows = self.at_end(measure, "sorting_heads" if measure in HEAD_MEASURES else "sorting_models")
+        rows = self.select_final_rows(measure, "sorting_heads" if measure in HEAD_MEASURES else "sorting_models")
         rows = rows[rows["condition"].isin(self.conditions(decay)["condition"])]
         if rows.empty:
             raise NotComputable(
@@ -99,7 +99,7 @@ class Evidence(BaseEvidence):
         Raises:
             NotComputable: No head was ablated by means.
         """
-        rows = self.at_end("loss", "sorting_ablations")
+        rows = self.select_final_rows("loss", "sorting_ablations")
         whole = rows[rows["kind"] == "none"].set_index(["condition", "seed"])
         single = rows[(rows["kind"] == "mean") & rows["ablated"].str.isdecimal()]
         if single.empty:
@@ -115,12 +115,12 @@ class Evidence(BaseEvidence):
         Raises:
             DoesNotApply: There is no such condition.
         """
-        means = self.models("soft_overlap").mean()
+        means = self.measure_by_seed("soft_overlap").mean()
         if not (means < overlap).any():
             raise DoesNotApply(f"in no condition the mean soft overlap ends below {overlap:g} %")
         return list(means.index[means < overlap]), list(means.index[means >= overlap])
 
-    def pairs(self, alike: str, first: list[str], second: list[str]) -> list[tuple[str, str]]:
+    def pair_conditions(self, alike: str, first: list[str], second: list[str]) -> list[tuple[str, str]]:
         """Return all pairs of a condition of `first` and one of `second` that differ in one thing only.
 
         Args:

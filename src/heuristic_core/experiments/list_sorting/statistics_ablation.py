@@ -27,7 +27,7 @@ def without_suppression(evidence: Evidence, measure: str, kind: str, suppression
     Raises:
         DoesNotApply: In no condition every model has such a head.
     """
-    heads = evidence.at_end("suppression", "sorting_heads")
+    heads = evidence.select_final_rows("suppression", "sorting_heads")
     top_heads = heads[100 * heads["suppression"] > suppression]
     top_heads = _complete_conditions(
         top_heads.sort_values("suppression", ascending=False, kind="stable").drop_duplicates(IDENTITY), heads
@@ -57,11 +57,11 @@ def cost_beyond_range(evidence: Evidence, kind: str, splitting: float) -> Estima
     Raises:
         DoesNotApply: In no condition every model splits its vocabulary so much.
     """
-    models = evidence.at_end("splitting")
+    models = evidence.select_final_rows("splitting")
     models_that_split = _complete_conditions(models[100 * models["splitting"] > splitting], models)[IDENTITY]
     if models_that_split.empty:
         raise DoesNotApply(f"in no condition every model splits its vocabulary by more than {splitting:g} %")
-    numbers = evidence.at_end("copies", "sorting_numbers")
+    numbers = evidence.select_final_rows("copies", "sorting_numbers")
     copied = numbers["copies"].astype(bool)
     copied_alone = copied & (copied.groupby([numbers[name] for name in [*IDENTITY, "number"]]).transform("sum") == 1)
     shares = copied_alone.groupby([numbers[name] for name in [*IDENTITY, "head"]]).mean().rename("alone").reset_index()
@@ -72,10 +72,10 @@ def cost_beyond_range(evidence: Evidence, kind: str, splitting: float) -> Estima
 
 def _changes(evidence: Evidence, measure: str, kind: str, mode: str | None = None) -> pd.DataFrame:
     """Return condition, seed, head, and the change of a measure when only this head, or a mode of it, is ablated."""
-    rows = evidence.at_end(measure, "sorting_ablations")
+    rows = evidence.select_final_rows(measure, "sorting_ablations")
     whole = rows[rows["kind"] == "none"].set_index(IDENTITY)[measure].astype(float)
     if mode is not None:
-        rows = evidence.at_end(measure, "sorting_mode_ablations")
+        rows = evidence.select_final_rows(measure, "sorting_mode_ablations")
         rows = rows[rows["mode"] == mode]
     single_heads = rows[(rows["kind"] == kind) & rows["ablated"].str.isdecimal()].astype({measure: float})
     if single_heads.empty:

@@ -84,7 +84,7 @@ def llc_change_beyond_control(evidence: Evidence, stage: str, which: str, estima
     """
     sampled = _sampled(evidence)
     specialised, others = ([name for name in names if name in sampled] for names in evidence.split_by_overlap(overlap))
-    if not (pairs := evidence.pairs("but_decay", specialised, others)):
+    if not (pairs := evidence.pair_conditions("but_decay", specialised, others)):
         raise NotComputable(
             "no control: no two conditions that differ in weight decay alone have a sampled LLC, of which one ends "
             f"with a soft overlap below {overlap:g} %, and the other does not"

@@ -49,7 +49,7 @@ def at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY_DECAY)
 
 def _at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY_DECAY) -> Estimate:
     """Return the estimate of :func:`at_end`."""
-    values = evidence.models(measure, decay)
+    values = evidence.measure_by_seed(measure, decay)
     limits = (0.0, np.inf) if measure in NATS else PERCENT
     return extreme_mean(values.to_dict("list"), which, _format_means(measure, values), limits)
 
@@ -78,7 +78,7 @@ def nearest_mode(evidence: Evidence, splitting: float, suppression: float) -> Es
         splitting: Percent at which the mode begins.
         suppression: Percent at which the mode begins.
     """
-    shares = evidence.models("splitting") / splitting, evidence.models("suppression") / suppression
+    shares = evidence.measure_by_seed("splitting") / splitting, evidence.measure_by_seed("suppression") / suppression
     nearer = pd.concat({name: np.maximum(*(share[name] for share in shares)) for name in [*shares[0]]}, axis=1)
     return extreme_mean(nearer.to_dict("list"), LOWEST, _format_means("nearer mode", nearer))
 
@@ -97,12 +97,12 @@ def without_less_with_decay(evidence: Evidence, measure: str) -> Estimate:
     Raises:
         NotComputable: If no two conditions differ in weight decay alone.
     """
-    values = evidence.models(measure)
+    values = evidence.measure_by_seed(measure)
     without, decayed = (
         [name for name in evidence.conditions(decay)["condition"] if name in values]
         for decay in (WITHOUT_DECAY, WITH_DECAY)
     )
-    if not (pairs := evidence.pairs("but_decay", without, decayed)):
+    if not (pairs := evidence.pair_conditions("but_decay", without, decayed)):
         raise NotComputable(f"no two conditions differ in weight decay alone and have a {measure}")
     differences = {f"{a} less {b}": values[a] - values[b] for a, b in pairs}
     limits = (-np.inf, np.inf) if measure in NATS else (-100.0, 100.0)
@@ -126,7 +126,7 @@ def gap_trend(evidence: Evidence, measure: str, alike: str, least: int) -> Estim
         NotComputable: If no group has so many gaps.
         TooFewUnits: If there are not two seeds with different trends.
     """
-    values = evidence.models(measure)
+    values = evidence.measure_by_seed(measure)
     rows = evidence.conditions()
     rows = rows[rows["condition"].isin(values.columns)]
     gaps = rows.groupby(alike)["nominal_gap"].transform("nunique")

@@ -101,7 +101,7 @@ class Levels:
         parts = zip(self._resamples, self._rows, strict=True)
         return BootstrapMeans(self.means(values), [resamples.means(values[rows]) for resamples, rows in parts])
 
-    def effect(
+    def estimate_effects(
         self, level: Level, differences: BootstrapMeans, measure: str
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Estimate differences at a level.
@@ -123,7 +123,7 @@ class Levels:
             low, high = self._widen_for_unseen(level, (value, low, high), (parts, units, weights), 1)
         return value, low, high
 
-    def p(self, level: Level, differences: BootstrapMeans) -> np.ndarray:
+    def compute_p_values(self, level: Level, differences: BootstrapMeans) -> np.ndarray:
         """Return two-sided p values of differences from 0, [k].
 
         Student's t tests over pairs (over templates where a subset has several), with standard errors from the
@@ -140,7 +140,7 @@ class Levels:
         p = 2 * scipy.stats.t.sf(np.abs(value) / np.where(constant, 1, error), degrees_of_freedom(parts, units))
         return np.where(constant, np.where(np.abs(value) <= MIN_DIFFERENCE, 1.0, np.nan), p)
 
-    def ratio(
+    def estimate_ratios(
         self, level: Level, numerator: BootstrapMeans, denominator: BootstrapMeans, measure: str
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Estimate ratios of differences at a level, from paired bootstrap draws.

@@ -157,7 +157,7 @@ def _pair_half_widths(drawn: pd.DataFrame, analysis: Analysis) -> dict[tuple, fl
             about = level.identity
             if about["group"] == J or (about["subset"] is None and about["family"] is not None):
                 continue
-            _, low, high = levels.effect(level, resampled, ACCURACY)
+            _, low, high = levels.estimate_effects(level, resampled, ACCURACY)
             for name, half in zip(differences, (high - low) / 2, strict=True):
                 half_widths[(*key, name, about["group"], about["subset"])] = float(half)
     return half_widths

@@ -155,13 +155,13 @@ def _measure_rows(levels: Levels, sets, direction, measure, full, ablated, patch
         full_value, ablated_value, *patched_values = level.weights @ states + (
             level.offset if measure == ACCURACY else 0
         )
-        points = levels.effect(level, gain, measure)
+        points = levels.estimate_effects(level, gain, measure)
         if measure == ACCURACY:
             limit = 100 - MIN_VALUES.get(level.identity["group"], 0)
             points = [np.clip(values, -limit, limit) for values in points]
-        _, (low,), (high,) = levels.effect(level, cost, measure)
+        _, (low,), (high,) = levels.estimate_effects(level, cost, measure)
         clear = low > 0 or high < 0
-        share = levels.ratio(level, gain, cost, measure) if clear else ()
+        share = levels.estimate_ratios(level, gain, cost, measure) if clear else ()
         for k, patched_set in enumerate(sets):
             if _is_reported(level, patched_set):
                 columns = {"full": full_value, "ablated": ablated_value, "patched": patched_values[k]}

@@ -178,9 +178,9 @@ def _core_rows(
     )
     for level in reported:
         effect, difference = (
-            np.concatenate([levels.effect(level, part[k], measure) for part in draws], axis=1) for k in (0, 1)
+            np.concatenate([levels.estimate_effects(level, part[k], measure) for part in draws], axis=1) for k in (0, 1)
         )
-        p = np.concatenate([levels.p(level, part[1]) for part in draws])
+        p = np.concatenate([levels.compute_p_values(level, part[1]) for part in draws])
         columns = {"attention": level.weights @ attention, "random": level.weights @ means, "p": p, "q": _adjust(p)}
         columns["beyond"] = _beyond(effect[0], [level.weights @ by_cell for by_cell in random_means])
         for name, interval in (("effect", effect), ("difference", difference)):
