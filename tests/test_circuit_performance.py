@@ -67,13 +67,13 @@ def test_by_hand():
 def test_the_interval_of_six_seeds_holds_for_any_distribution_and_has_the_error_of_pairs():
     values = {seed: (30.0 + 5 * seed, 90.0, 90.0) for seed in range(1, 7)}
     result = performance(group_rows(90.0, values, reach=2.0), empty_rows(id=30.0), seeds=tuple(values))
-    of_seeds = result[result["seed"].notna()]
-    assert (of_seeds["reach"] > 0).all()
+    seed_rows = result[result["seed"].notna()]
+    assert (seed_rows["reach"] > 0).all()
     for name in ("cpr", "cmd"):
-        expected = compute_bounded_interval(of_seeds[name], of_seeds[name], of_seeds["reach"])
+        expected = compute_bounded_interval(seed_rows[name], seed_rows[name], seed_rows["reach"])
         mean = select_row(result)
         assert (mean[f"{name}_low"], mean[f"{name}_high"]) == pytest.approx(expected)
-        assert expected[1] - expected[0] > np.ptp(of_seeds[name])
+        assert expected[1] - expected[0] > np.ptp(seed_rows[name])
     assert (mean["full_accuracy"], mean["empty_accuracy"], mean["reason"]) == (90.0, 30.0, None)
 
 

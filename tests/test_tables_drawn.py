@@ -57,7 +57,7 @@ def test_table3_rows_and_values(tables):
     assert only(marks, ft_seed=1, kind="zero")["row"].unique().tolist() == [row for row in rows if row != outside]
     none, outside = only(marks, ft_seed=2, kind="mean")["row"].unique()
     assert none == "none" and mentions(outside, 32)
-    assert mean["column"].unique().tolist() == [*GROUP_COLUMNS, "J", "AUC", *SHORT.subsets[1:]]
+    assert mean["column"].unique().tolist() == [GROUP_COLUMNS[0], "J", *GROUP_COLUMNS[1:], "AUC", *SHORT.subsets[1:]]
     controls = only(tables["ablations"], ft_seed=1, kind="mean", subset="cn_if", role="control")["change"]
     cells = only(mean, column="cn_if").set_index("row")
     averaged = cells.loc[of_controls]
@@ -79,7 +79,7 @@ def test_table3_has_the_first_kind_in_full_and_the_kinds_below_one_another(table
     assert rows["none"] == ["90.0"] * 2 and means.rows[0] == ["none", *["90.0"] * 5]
     prep = next(at for at, column in enumerate(subsets.columns) if "prep" in column.lower())
     assert rows[HEADS][prep - 1] == f"{90 - drop:.1f} (−{drop:.0f}; −{drop + 4:.0f} to −{drop - 3:.0f})"
-    assert by_kind.columns[2:] == ["ID", "OOD", "OOD-entailment", "J", "AUC"]
+    assert by_kind.columns[2:] == ["ID", "J", "OOD", "OOD-entailment", "AUC"]
     of_controls = next(row for row in rows if mentions(row, 3, "0+1+2"))
     names = ["head 0.2", "head 1.3", "head 2.1", "head 3.0", HEADS, of_controls]
     assert [row[:2] for row in by_kind.rows] == [[name, kind] for name in names for kind in ("mean", "zero")]

@@ -3,9 +3,10 @@
 import importlib
 from collections.abc import Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from heuristic_core.config.figure import Figure
+from heuristic_core.figures.targets import DrawingTarget, drawing_module
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -13,18 +14,6 @@ if TYPE_CHECKING:
 
 Tables: TypeAlias = "Mapping[str, pd.DataFrame]"  # by schema name
 Drawing: TypeAlias = "tuple[matplotlib.figure.Figure | None, pd.DataFrame]"  # None for a table; and its marks
-
-
-class DrawingTarget(Protocol):
-    """A target.
-
-    Attributes:
-        tables: Schema names of the Parquet tables that it is drawn from.
-        drawn_by: The target whose module draws it; None for its own.
-    """
-
-    tables: tuple[str, ...]
-    drawn_by: str | None
 
 
 def draw(
@@ -80,4 +69,4 @@ def build_sheets(package: str, targets: Mapping[str, DrawingTarget], name: str, 
 
 
 def _load_module(package: str, targets: Mapping[str, DrawingTarget], name: str) -> ModuleType:
-    return importlib.import_module(f"{package}.{targets[name].drawn_by or name}")
+    return importlib.import_module(f"{package}.{drawing_module(targets, name)}")

@@ -1,7 +1,32 @@
-"""Files of a target, which is a figure or a table.
+"""Files and modules of targets, which are figures and tables.
 
 It imports nothing heavy, since Snakemake loads it at every start.
 """
+
+from collections.abc import Mapping
+from typing import Protocol
+
+
+class DrawingTarget(Protocol):
+    """What drawing needs to know of a target.
+
+    Attributes:
+        tables: Schema names of the Parquet tables that it is drawn from.
+        drawn_by: The target whose module draws it; None for its own.
+    """
+
+    tables: tuple[str, ...]
+    drawn_by: str | None
+
+
+def drawing_module(targets: Mapping[str, DrawingTarget], name: str) -> str:
+    """Return the name of the module that draws a target, which also names its caption if it has none of its own.
+
+    Args:
+        targets: Targets of the experiment by name.
+        name: Name of the target.
+    """
+    return targets[name].drawn_by or name
 
 
 def is_report_file(path: str) -> bool:

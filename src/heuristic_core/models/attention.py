@@ -56,7 +56,7 @@ def probabilities(queries: Tensor, keys: Tensor, mask: Tensor | None, causal: bo
 
 
 def additive_mask(allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """Return a boolean mask as an additive one: 0 where allowed, minus infinity elsewhere.
+    """Convert a boolean mask to an additive mask: 0 where allowed, minus infinity elsewhere.
 
     Args:
         allowed: Tokens that may be attended to, [B, T]; None for all.

@@ -1,7 +1,7 @@
 """Intervals of means over seeds whose values are limited, and of which some are known only as bounds.
 
-A bound such as "above 80 %" may stand for 81 or 99, and an interval must hold for all values that the bounds allow: its
-lower end is that of the lower bounds, its upper end that of the upper bounds.
+A bound such as "above 80 %" may stand for 81 or 99, and an interval must hold for all values that the bounds allow. The
+lower end is computed from the lower bounds, the upper end from the upper bounds.
 """
 
 import numpy as np

@@ -11,14 +11,11 @@ from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
 UNLIMITED = (-np.inf, np.inf)
 
 
-def mean_interval(
-    values: np.ndarray | pd.Series | Sequence[float], limits: tuple[float, float] = UNLIMITED
-) -> tuple[float, float, float]:
-    """Compute the mean over seeds and its 95 % interval (:func:`bound_mean`).
+def mean_interval(values: np.ndarray | pd.Series | Sequence[float]) -> tuple[float, float, float]:
+    """Compute the mean over seeds of values without limits, and its 95 % interval (:func:`bound_mean`).
 
     Args:
         values: Value of each seed, [seeds].
-        limits: Smallest and largest possible value.
 
     Returns:
         Mean, lower end, upper end. The ends are NaN for fewer than two seeds, the mean for none.
@@ -26,14 +23,12 @@ def mean_interval(
     values = np.asarray(values, dtype=float)
     if len(values) == 0:
         return (np.nan,) * 3
-    ends = (
-        bound_mean(values, quantile, limits) for quantile in (0.5 - CONFIDENCE_LEVEL / 2, 0.5 + CONFIDENCE_LEVEL / 2)
-    )
-    return values.mean(), *ends
+    tail = (1 - CONFIDENCE_LEVEL) / 2
+    return values.mean(), *(bound_mean(values, level, UNLIMITED) for level in (tail, 1 - tail))
 
 
 def widen(value: float, low: float, high: float, half_width: float) -> tuple[float, float]:
-    """Add an error that all seeds share, such as that of their evaluation pairs, to an interval over seeds.
+    """Widen an interval over seeds by an error that all seeds share, such as the error of their evaluation pairs.
 
     The errors are independent, so distances from the value are added as squares.
 

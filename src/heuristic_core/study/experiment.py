@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from heuristic_core.config.findings import load_findings
 from heuristic_core.config.reference import ReferencePage
-from heuristic_core.figures.targets import target_files
+from heuristic_core.figures.targets import drawing_module, target_files
 from heuristic_core.jobs.command import format_block
 from heuristic_core.plan.needs import Need
 from heuristic_core.provenance.crate.subject import Subject, describe_target
@@ -211,7 +211,7 @@ class Experiment(ABC):
 
     def drawing_module(self, name: str) -> str:
         """Return the name of the module that draws a target, which also names its caption if it has none of its own."""
-        return self.targets[name].drawn_by or name
+        return drawing_module(self.targets, name)
 
     def find_drawing_module(self, name: str) -> Path:
         """Return the file of the module that draws a target."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from heuristic_core.config.findings import load_findings
+from heuristic_core.figures.targets import drawing_module
 from heuristic_core.report.claims import group_claims
 from heuristic_core.report.exhibits import load_exhibit, render_caption
 from heuristic_core.report.findings import build_findings
@@ -50,9 +51,7 @@ def make_page(
         findings: File of findings; None for a report that begins with the claims.
         build_view: Function that returns the interactive view of a figure, from its name and its marks.
     """
-
-    def get_module(name: str) -> str:
-        return all_targets[name].drawn_by or name
+    find_drawing = partial(drawing_module, all_targets)
 
     def render_page(data: ReportData, *context: Any) -> str:
         """Render the report of a study."""
@@ -61,7 +60,7 @@ def make_page(
                 data.root,
                 name,
                 all_targets[name].title,
-                render_caption((name, get_module(name)), data.captions, data.settings),
+                render_caption((name, find_drawing(name)), data.captions, data.settings),
                 partial(build_sheets, name),
                 view=partial(build_view, name),
             )
@@ -71,7 +70,7 @@ def make_page(
         content = build_content(data, *context)
         entries = load_findings(findings).findings if findings else []
         views = build_findings(
-            entries, claims, exhibits, content.variables, get_module, content.warnings, data.replications
+            entries, claims, exhibits, content.variables, find_drawing, content.warnings, data.replications
         )
         values = study_values(data, claims, exhibits, views, content.tiles)
         return render(template, package=package, **values, **content.variables)

@@ -80,7 +80,9 @@ def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
     limits = [(MIN_VALUES.get(group, 0.0), 100.0) for group in table["group"]]
     samples = [values.dropna().to_numpy(dtype=float) for _, values in cells["accuracy"]]
     for end, tail in (("low", TAIL), ("high", 1 - TAIL)):
-        over_seeds = [bound_mean(values, tail, of_cell) for values, of_cell in zip(samples, limits, strict=True)]
+        over_seeds = [
+            bound_mean(values, tail, cell_limits) for values, cell_limits in zip(samples, limits, strict=True)
+        ]
         reach = np.hypot(over_seeds - table["mean"], table["pair_half_width"].fillna(0))
         # with few seeds, the ends can be outside of the possible range
         table[end] = (table["mean"] + (reach if tail > 0.5 else -reach)).clip(*np.transpose(limits))

@@ -10,7 +10,6 @@ from heuristic_core.experiments.subnetworks.analysis.completeness_sets import SE
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES, group_label
 from heuristic_core.experiments.subnetworks.figures.rows import (
-    SUMMARY_GROUPS,
     ft_seeds,
     map_subset_groups,
     require_rows,
@@ -69,7 +68,7 @@ def _group_cells(ablations: pd.DataFrame) -> pd.DataFrame:
     """Return the cells of group means, J and AUC."""
     cells = ablations[ablations["subset"].isna()]
     cells = cells.assign(column=cells["group"].map(group_label))
-    return cells.sort_values("group", key=lambda names: names.map(SUMMARY_GROUPS.index), kind="stable")
+    return cells.sort_values("group", key=lambda names: names.map(MEANS.index), kind="stable")
 
 
 def _build_rows(cells: pd.DataFrame, with_others: bool) -> Iterator[pd.DataFrame]:
@@ -131,22 +130,17 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     for ft_seed in ft_seeds(marks):
         seed_marks = marks[marks["ft_seed"] == ft_seed]
         kinds = list(dict.fromkeys(seed_marks["kind"]))
-        of_kind, title = seed_marks[seed_marks["kind"] == kinds[0]], f"Fine-tuning seed {ft_seed}, {kinds[0]} ablation"
-        if len(of_groups := of_kind[of_kind["subset"].isna()]):  # published tables have subsets alone
-            of_groups = of_groups.sort_values("group", key=_rank_groups, kind="stable")
-            sheet_list.append(_sheet_by_set(of_groups, f"{title}, means"))
+        kind_marks = seed_marks[seed_marks["kind"] == kinds[0]]
+        title = f"Fine-tuning seed {ft_seed}, {kinds[0]} ablation"
+        if len(group_marks := kind_marks[kind_marks["subset"].isna()]):  # published tables have subsets alone
+            sheet_list.append(_sheet_by_set(group_marks, f"{title}, means"))
         compared = seed_marks[seed_marks["subset"].isna() & (seed_marks["role"] != "none")]
         compared = compared[~compared["role"].isin(FIRST_KIND_ROLES)]
         if len(kinds) > 1 and len(compared):
             sheet_list.append(_sheet_by_kind(compared, f"Fine-tuning seed {ft_seed}, by kind of ablation"))
-        if len(of_subsets := of_kind[of_kind["subset"].notna()]):
-            sheet_list.append(_sheet_by_set(of_subsets, f"{title}, subsets"))
+        if len(subset_marks := kind_marks[kind_marks["subset"].notna()]):
+            sheet_list.append(_sheet_by_set(subset_marks, f"{title}, subsets"))
     return sheet_list
-
-
-def _rank_groups(groups: pd.Series) -> pd.Series:
-    """Return the place of each group among the columns of means; others are last."""
-    return groups.map({group: place for place, group in enumerate(MEANS)}).astype(float).fillna(len(MEANS))
 
 
 def _sheet_by_set(marks: pd.DataFrame, title: str) -> Sheet:

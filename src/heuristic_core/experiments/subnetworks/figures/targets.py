@@ -5,9 +5,11 @@ Snakemake imports this module at every start, so it imports nothing heavy.
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.config.study import Study
+from heuristic_core.figures import targets
 from heuristic_core.study.target import Target as BaseTarget
 
 
@@ -173,9 +175,7 @@ TARGETS = {
 }
 
 
-def drawing_module(name: str) -> str:
-    """Return the name of the module under `figures` that draws target `name`."""
-    return TARGETS[name].drawn_by or name
+drawing_module = partial(targets.drawing_module, TARGETS)
 
 
 def shows_subnetworks(name: str) -> bool:
