@@ -9,6 +9,7 @@ from mentions import mentions, raises
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.figures import build_sheets, draw
+from heuristic_core.stats.frames import make_frame
 
 BELOW = ["", "ID", "entailment", " ", "J"]
 
@@ -61,6 +62,12 @@ def test_a_run_without_heads_outside_its_core_says_so():
     tables = TABLES | {"mask_tests": mask_tests, "counter_heads": TABLES["counter_heads"].head(0)}
     figure, marks = draw("figure_counter_heads", tables, settings("figure_counter_heads"), CONTEXT)
     assert [" ".join(ax.texts[0].get_text().split()) for ax in figure.axes] == [reason] * len(FT_SEEDS)
+    assert marks.empty
+
+
+@pytest.mark.parametrize(("name", "table"), [("figure_mediation", "mediation"), ("figure_paths", "paths")])
+def test_runs_without_core_heads_are_drawn_without_marks(name, table):
+    _, marks = draw(name, TABLES | {table: make_frame(table, [])}, Figure(), CONTEXT)
     assert marks.empty
 
 

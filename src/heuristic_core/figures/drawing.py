@@ -48,7 +48,8 @@ def draw(
     try:
         if absent := [table for table in targets[name].tables if table not in tables]:
             raise ValueError(f"no table {', '.join(absent)}")
-        if empty := [table for table in targets[name].tables if tables[table].empty]:
+        required = set(targets[name].tables) - set(targets[name].possibly_empty)
+        if empty := sorted(table for table in required if tables[table].empty):
             raise ValueError(f"no rows in table {', '.join(empty)}")
         with style.use_style(parse_math=parse_math):
             return drawing.draw(tables, settings, *context)

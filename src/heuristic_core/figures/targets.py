@@ -12,10 +12,12 @@ class DrawingTarget(Protocol):
 
     Attributes:
         tables: Schema names of the Parquet tables that it is drawn from.
+        possibly_empty: Those of `tables` that may have no rows.
         drawn_by: The target whose module draws it; None for its own.
     """
 
     tables: tuple[str, ...]
+    possibly_empty: tuple[str, ...]
     drawn_by: str | None
 
 

@@ -15,12 +15,14 @@ class Target:
     Attributes:
         tables: Tables that it reads, by schema name.
         title: One line that says what it shows.
+        possibly_empty: Those of `tables` that may have no rows.
         optional_tables: Further tables that it reads if the study has them.
         drawn_by: The target whose module draws it; None for its own.
     """
 
     tables: tuple[str, ...]
     title: str
+    possibly_empty: tuple[str, ...] = ()
     optional_tables: tuple[str, ...] = ()
     drawn_by: str | None = None
 

@@ -124,6 +124,7 @@ TARGETS = {
     "figure_counter_heads": Target(
         ("counter_heads", "mask_tests"),
         "Effect of each head in random subnetworks that contain the core",
+        possibly_empty=("counter_heads",),  # no head outside the core
         mechanism_part="masks",
     ),
     "figure_interpolation": Target(
@@ -134,9 +135,15 @@ TARGETS = {
     "figure_mediation": Target(
         ("mediation", "core"),
         "Share of the core's effect that later heads restore or transmit",
+        possibly_empty=("mediation",),  # no core head has a later one
         mechanism_part="mediation",
     ),
-    "figure_paths": Target(("paths", "core"), "Direct effects of core heads on later heads", mechanism_part="paths"),
+    "figure_paths": Target(
+        ("paths", "core"),
+        "Direct effects of core heads on later heads",
+        possibly_empty=("paths",),  # no run has a core
+        mechanism_part="paths",
+    ),
     "table3": Target(("ablations",), "Ablating core heads from the full model", model="bert", task="mnli"),
     "table4": Target(
         ("ablations",), "Ablating core heads from the full model", drawn_by="table3", model="bert", task="qqp"
