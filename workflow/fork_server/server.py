@@ -1,6 +1,7 @@
 """The server whose forks are jobs: it imports what they need, waits for requests of run.py, and never computes itself.
 
-Forking is safe because no other thread of this process computes and it has not used a GPU. It stops when idle.
+Forking is safe because no other thread of this process computes and it has not used a GPU. It stops when no job runs
+and none is requested for a while.
 """
 
 import atexit
@@ -48,6 +49,8 @@ def main(base: str, arithmetic: str) -> None:
         try:
             connection, _ = listener.accept()
         except TimeoutError:
+            if has_jobs():
+                continue
             with open(f"{base}.lock", "w") as lock:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -64,6 +67,15 @@ def main(base: str, arithmetic: str) -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             run_job(connection, arithmetic)
         connection.close()
+
+
+def has_jobs() -> bool:
+    """Return whether a job, which is a child of this process, still runs."""
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def remove_socket(path: str, state: os.stat_result) -> None:
