@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.decoders import load_parameters
-from heuristic_core.models.weight_files import check_weights
+from heuristic_core.models.weight_validation import check_weights
 
 
 def check(folder):

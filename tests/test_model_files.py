@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.models.hugging_face import load_classifier
-from heuristic_core.models.weight_files import check_weights
+from heuristic_core.models.weight_validation import check_weights
 from heuristic_core.plan.shapes import read_shape
 
 

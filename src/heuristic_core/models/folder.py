@@ -10,7 +10,8 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
 from heuristic_core.data.hub import CONFIG_FILE, find_cached_model, select_model_files
 from heuristic_core.models.tokenizer_files import check_positions, check_tokenizer
-from heuristic_core.models.weight_files import check_weights, classifier_shape, read_object
+from heuristic_core.models.weight_files import read_object
+from heuristic_core.models.weight_validation import check_weights, classifier_shape
 
 
 def resolve_folder(model: PretrainedModel) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.models.weight_files import summarise_weights
+from heuristic_core.models.weight_validation import summarise_weights
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase

@@ -9,7 +9,8 @@ from typing import Any
 
 from heuristic_core.common.errors import InputError, format_count
 from heuristic_core.data.hub import CONFIG_FILE
-from heuristic_core.models.weight_files import family_parameters, read_object
+from heuristic_core.models.weight_files import read_object
+from heuristic_core.models.weight_validation import family_parameters
 
 LOGGER = logging.getLogger(__name__)
 USUAL_SPARE_ROWS = 128  # rows that embeddings commonly have beyond their tokens
