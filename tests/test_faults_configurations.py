@@ -21,7 +21,7 @@ from heuristic_core.config.command_line import check_config_files
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.data.download import list_downloads
 from heuristic_core.data.hub import list_sources
-from heuristic_core.data.rows import find_local_paths
+from heuristic_core.data.split_files import find_local_paths
 from heuristic_core.experiments.studies import parse_studies
 from heuristic_core.experiments.subnetworks.config import load_study, parse_study
 from heuristic_core.experiments.subnetworks.config.cells import (

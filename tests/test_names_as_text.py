@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Canvas
 from mentions import raises
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.data.files import MAX_SUBSETS, check_subset_name
+from heuristic_core.data.evaluation_subsets import MAX_SUBSETS, check_subset_name
 from heuristic_core.data.readers import DataError
 from heuristic_core.experiments.subnetworks.experiment import _find_missing_glyphs
 from heuristic_core.experiments.subnetworks.figures import draw

@@ -23,7 +23,7 @@ from pair_files import (
 
 from heuristic_core.config.tasks import Split
 from heuristic_core.data.readers import DataError, read_columns
-from heuristic_core.data.rows import find_split_paths
+from heuristic_core.data.split_files import find_split_paths
 
 
 def fails(path, *tokens, needed=("x",), format=None):

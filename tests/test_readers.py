@@ -16,7 +16,7 @@ from mentions import mentions
 from pair_files import FORMATS, HANS, MADE_UP, NLI, QQP, SENTENCES, make_task, paws_tsv, plain_csv, read_pairs, tsv
 
 from heuristic_core.data.readers import read_columns
-from heuristic_core.data.rows import find_local_paths
+from heuristic_core.data.split_files import find_local_paths
 
 
 @pytest.mark.parametrize("name", FORMATS)

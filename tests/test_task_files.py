@@ -12,8 +12,8 @@ from task_rows import HANS, HANS_ROWS, NLI, named, pairs, raises
 from heuristic_core.config.tasks import FilesTask
 from heuristic_core.data.files import read_task
 from heuristic_core.data.pairs import SubsetRule
-from heuristic_core.data.rows import find_local_paths, find_missing_paths
 from heuristic_core.data.sentences import load_sentences
+from heuristic_core.data.split_files import find_local_paths, find_missing_paths
 from heuristic_core.tables.parquet import as_table
 
 

@@ -15,6 +15,7 @@ from heuristic_core.data import vocabulary
 from heuristic_core.data.artefacts import add_artefacts
 from heuristic_core.data.draw import Draw
 from heuristic_core.data.labelled import ENTAILMENT, LABELS, NEUTRAL, draw_labelled_pair
+from heuristic_core.data.pairs import make_row
 
 NON_ENTAILMENT = 1  # besides ENTAILMENT, in the two-label space of HANS
 
@@ -74,7 +75,7 @@ def generate_training_pairs(
         else:
             label = rng.randrange(len(LABELS))
             template, pair = _draw_in_domain("train", seed, i, label, draw, artefacts)
-        rows.append(_make_row("train", None, None, template, pair, label))
+        rows.append(make_row("train", None, None, template, *map(" ".join, pair), label))
     return rows
 
 
@@ -96,12 +97,13 @@ def generate_evaluation_pairs(
     for i in range(id_pairs):
         label = i % len(LABELS)
         template, pair = _draw_in_domain("in_domain", seed, i, label, Draw(rng, held_out=True), artefacts)
-        rows.append(_make_row("in_domain", *SUBSETS["in_domain"], template, pair, label))
+        rows.append(make_row("in_domain", *SUBSETS["in_domain"], template, *map(" ".join, pair), label))
     for name, rule in (_COUNTER_EXAMPLE_RULES | _ENTAILMENT_RULES).items():
         rng = _make_rng(name, seed)
         label = ENTAILMENT if name in _ENTAILMENT_RULES else NON_ENTAILMENT
         for _ in range(pairs_per_subcase):
-            rows.append(_make_row(name, *SUBSETS[name], name, rule(Draw(rng, held_out=True)), label))
+            pair = rule(Draw(rng, held_out=True))
+            rows.append(make_row(name, *SUBSETS[name], name, *map(" ".join, pair), label))
     return rows
 
 
@@ -121,11 +123,3 @@ def _draw_in_domain(
 
 def _make_rng(name: str, seed: int) -> Random:
     return Random(f"{name} {seed}")
-
-
-def _make_row(subset: str, group: str | None, family: str | None, template: str, pair: g.Pair, label: int) -> dict:
-    premise, hypothesis = map(" ".join, pair)
-    return {
-        "subset": subset, "group": group, "family": family, "template": template,
-        "sentence1": premise, "sentence2": hypothesis, "label": label,
-    }  # fmt: skip

@@ -88,6 +88,32 @@ class Sentences:
     warnings: tuple[str, ...] = ()
 
 
+def make_row(
+    subset: str,
+    group: str | None,
+    family: str | None,
+    template: str | None,
+    sentence1: str,
+    sentence2: str,
+    label: int,
+) -> dict:
+    """Return a row of table `sentences`.
+
+    Args:
+        subset: Name of the evaluation subset, or "train".
+        group: "id", "ood" or "ood-entailment"; None in training sets.
+        family: Family of the heuristic, or None.
+        template: Rule or template that made the pair, or None.
+        sentence1: Premise, or first question.
+        sentence2: Hypothesis, or second question.
+        label: Index of the true label, in the label space of the subset.
+    """
+    return {
+        "subset": subset, "group": group, "family": family, "template": template,
+        "sentence1": sentence1, "sentence2": sentence2, "label": label,
+    }  # fmt: skip
+
+
 def make_pair_key(row: dict) -> tuple[str, str]:
     """Return the key under which two rows of table `sentences` are the same pair: both sentences, normalised."""
     return normalise_sentence(row["sentence1"]), normalise_sentence(row["sentence2"])

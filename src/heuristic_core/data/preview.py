@@ -17,14 +17,13 @@ from heuristic_core.config.tasks import (
     describe_unknown_subsets,
 )
 from heuristic_core.data.counts import format_shortage, list_unmet_demands
-from heuristic_core.data.files import (
+from heuristic_core.data.evaluation_subsets import (
     check_subset_name,
     get_evaluation_labels,
-    get_training_labels,
     group_by_subset,
-    read_task,
     select_rows,
 )
+from heuristic_core.data.files import get_training_labels, read_task
 from heuristic_core.data.labels import LabelStyle
 from heuristic_core.data.readers import DataError
 from heuristic_core.data.rows import FileCounts, read_rows

@@ -1,19 +1,18 @@
-"""Find and read the files of a split as rows, with labels as indices."""
+"""Read the files of a split as rows, with labels as indices."""
 
-import glob
 import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from heuristic_core.common.errors import InputError, format_count
-from heuristic_core.common.hashing import file_digest
-from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
+from heuristic_core.common.errors import format_count
+from heuristic_core.config.tasks import FilesTask, Split
 from heuristic_core.data.columns import Columns, DataError, normalise_name, short_repr
 from heuristic_core.data.labels import LabelStyle, check_label_names, encode_labels, may_be_labels
 from heuristic_core.data.pairs import INVISIBLE_CHARACTERS, UNREQUESTED_REASONS, format_reasons
 from heuristic_core.data.readers import read_columns
 from heuristic_core.data.row_filter import RowFilter
+from heuristic_core.data.split_files import find_present_paths, find_split_paths
 
 LOGGER = logging.getLogger(__name__)
 MAX_DROPPED_SHARE = 0.01  # of a file's rows; a warning reports higher shares
@@ -67,74 +66,6 @@ class FileCounts(NamedTuple):
     def used(self) -> int:
         """Number of rows that are not left out."""
         return self.rows - self.torn - self.not_chosen - self.unlabelled - self.empty
-
-
-def find_split_paths(task: FilesTask, split: Split) -> list[Path]:
-    """Return the local paths of a split's files, sorted by name.
-
-    Raises:
-        DataError: no file exists, or the digest of a download is wrong.
-    """
-    if split.hub:
-        from heuristic_core.data.hub import find_cached_files
-
-        return find_cached_files(split.hub, split.revision, [split.file], kind="dataset")
-    if split.url:
-        return [_find_download(task, split)]
-    paths = _glob_split(task, split)
-    if not paths:
-        key = "task.folder" if split.folder is None else "folder"
-        raise DataError(
-            f"{Path(task.resolve_path(split))}: no such file; {key} = {task.resolve_folder(split)!r} must "
-            f"hold {split.file}"
-        )
-    return paths
-
-
-def find_local_paths(task: GeneratedTask | FilesTask) -> list[str]:
-    """Return the existing files of a task that are not pinned by a hash: changing one changes the task's pairs."""
-    paths = [path for split in _user_splits(task).values() for path in _glob_split(task, split)]
-    files = [file for path in paths for file in (path.rglob("[!.]*") if path.is_dir() else [path]) if file.is_file()]
-    return sorted({file.as_posix() for file in files})
-
-
-def find_present_paths(task: FilesTask, split: Split) -> list[Path]:
-    """Return the paths of a split as `find_split_paths` does, but skip files not downloaded yet and check no digest."""
-    if not (split.hub or split.url):
-        return find_split_paths(task, split)
-    try:
-        return _glob_split(task, split) if split.url else find_split_paths(task, split)
-    except InputError:
-        return []
-
-
-def find_missing_paths(task: GeneratedTask | FilesTask) -> dict[str, str]:
-    """Return missing files that `make fetch` does not download: key of the configuration -> path."""
-    missing = {key: split for key, split in _user_splits(task).items() if not _glob_split(task, split)}
-    return {f"{key}.file": Path(task.resolve_path(split)).as_posix() for key, split in missing.items()}
-
-
-def _user_splits(task: GeneratedTask | FilesTask) -> dict[str, Split]:
-    """Return the splits whose files the user provides: key of the configuration -> split."""
-    splits = task.splits if isinstance(task, FilesTask) else {}
-    return {key: split for key, split in splits.items() if not (split.hub or split.url)}
-
-
-def _find_download(task: FilesTask, split: Split) -> Path:
-    path = Path(task.resolve_path(split))
-    instruction = "`make fetch CONFIG=FILE`, where FILE is the study's configuration, downloads it"
-    if not path.is_file():
-        raise DataError(f"{path}: no such file; {instruction}")
-    if (digest := file_digest(path)) != split.sha256:
-        raise DataError(
-            f"{path}: its SHA-256 is {digest}, but the configuration has sha256 = {split.sha256!r}; {instruction} again"
-        )
-    return path
-
-
-def _glob_split(task: FilesTask, split: Split) -> list[Path]:
-    pattern, folder = glob.escape(split.file).replace("[*]", "*"), task.resolve_folder(split)
-    return [Path(folder) / name for name in sorted(glob.glob(pattern, root_dir=folder))]
 
 
 def read_rows(
@@ -199,7 +130,15 @@ def read_rows(
 
 
 def list_dropped_row_warnings(key: str, files: Sequence[FileCounts]) -> list[str]:
-    """Return a warning for each file that loses many rows for other reasons than the configuration's."""
+    """Return a warning for each file that loses many rows for other reasons than the configuration's.
+
+    Args:
+        key: Key of the split in the configuration, such as "task.train.0".
+        files: Counts of the split's files.
+
+    Returns:
+        Warnings about files of which a share above `MAX_DROPPED_SHARE` is torn, unlabelled or empty.
+    """
     warnings = []
     for file in files:
         reasons = {reason: getattr(file, reason) for reason in UNREQUESTED_REASONS}

@@ -11,7 +11,7 @@ from heuristic_core.config.tasks import AnyTask
 from heuristic_core.data.download import list_downloads
 from heuristic_core.data.fetch import fetch
 from heuristic_core.data.hub import list_sources
-from heuristic_core.data.rows import find_missing_paths
+from heuristic_core.data.split_files import find_missing_paths
 
 LOGGER = logging.getLogger("heuristic_core.fetch")
 # Use plain HTTP, which is tested. huggingface_hub reads this when it is imported.

@@ -21,7 +21,7 @@ from heuristic_core.experiments.subnetworks.plan.sources import check_sources
 from heuristic_core.provenance.record import record_path
 from heuristic_core.data.download import list_downloads
 from heuristic_core.data.hub import list_sources
-from heuristic_core.data.rows import find_local_paths
+from heuristic_core.data.split_files import find_local_paths
 
 CELLS = list_cells(STUDY)
 REPEATS = repeated_cells(STUDY)

@@ -173,7 +173,8 @@ def _count_files(task: FilesTask, split: Split) -> _SplitPairs | None:
     Raises:
         InputError: If no row can be used.
     """
-    from heuristic_core.data.rows import find_split_paths, read_rows
+    from heuristic_core.data.rows import read_rows
+    from heuristic_core.data.split_files import find_split_paths
 
     try:
         find_split_paths(task, split)
