@@ -22,9 +22,10 @@ from common import median_ratio, print_report, time_interleaved
 
 from heuristic_core.common.threads import use_threads
 from heuristic_core.experiments.extractive_structures.config import Data, Model
-from heuristic_core.experiments.extractive_structures.model import init_parameters
+from heuristic_core.experiments.extractive_structures.counterfactuals import Contrast, contrast
+from heuristic_core.experiments.extractive_structures.parameters import init_parameters
 from heuristic_core.experiments.extractive_structures.patching import measure_replacement
-from heuristic_core.experiments.extractive_structures.scores import Contrast, compute_first_order, contrast
+from heuristic_core.experiments.extractive_structures.scores import compute_first_order
 from heuristic_core.experiments.extractive_structures.setting import Setting
 
 MAX_ERROR = 0.01  # largest accepted difference, relative to the largest score

@@ -5,7 +5,8 @@ import torch
 from heuristic_core.experiments.extractive_structures.answers import compute_losses
 from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy, parse_extractive
 from heuristic_core.experiments.extractive_structures.data import Hop, draw_first_hop, draw_names
-from heuristic_core.experiments.extractive_structures.model import init_parameters, run
+from heuristic_core.experiments.extractive_structures.model import run
+from heuristic_core.experiments.extractive_structures.parameters import init_parameters
 from heuristic_core.experiments.extractive_structures.tokens import Vocabulary
 from heuristic_core.experiments.extractive_structures.world import load_world
 

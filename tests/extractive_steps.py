@@ -4,11 +4,12 @@ import torch
 from torch import Tensor
 
 from heuristic_core.experiments.extractive_structures.config import parse_extractive
+from heuristic_core.experiments.extractive_structures.counterfactuals import contrast
 from heuristic_core.experiments.extractive_structures.freezing import curve_rows
 from heuristic_core.experiments.extractive_structures.grafting import graft_rows
 from heuristic_core.experiments.extractive_structures.localisation import localisation_rows
-from heuristic_core.experiments.extractive_structures.model import init_parameters
 from heuristic_core.experiments.extractive_structures.ordering import order_rows
+from heuristic_core.experiments.extractive_structures.parameters import init_parameters
 from heuristic_core.experiments.extractive_structures.patching import measure_replacement
 from heuristic_core.experiments.extractive_structures.pruning import run_full_model, subnetwork_rows
 from heuristic_core.experiments.extractive_structures.removal import (
@@ -17,7 +18,7 @@ from heuristic_core.experiments.extractive_structures.removal import (
     removal_rows,
     score_rows,
 )
-from heuristic_core.experiments.extractive_structures.scores import compute_scores, contrast
+from heuristic_core.experiments.extractive_structures.scores import compute_scores
 from heuristic_core.experiments.extractive_structures.setting import Setting
 from heuristic_core.experiments.extractive_structures.training import learn
 

@@ -8,20 +8,13 @@ from mentions import raises
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.answers import compute_losses
+from heuristic_core.experiments.extractive_structures.counterfactuals import contrast
 from heuristic_core.experiments.extractive_structures.decoders import convert_parameters, load_parameters
-from heuristic_core.experiments.extractive_structures.model import (
-    CONSTANT_PREFIX,
-    apply_mlp,
-    attend,
-    count_layers,
-    repeat_heads,
-    run,
-    run_from,
-    select_weights,
-)
+from heuristic_core.experiments.extractive_structures.model import apply_mlp, attend, repeat_heads, run, run_from
+from heuristic_core.experiments.extractive_structures.parameters import CONSTANT_PREFIX, count_layers, select_weights
 from heuristic_core.experiments.extractive_structures.patching import measure_replacement
 from heuristic_core.experiments.extractive_structures.removal import restore_component
-from heuristic_core.experiments.extractive_structures.scores import compute_first_order, contrast
+from heuristic_core.experiments.extractive_structures.scores import compute_first_order
 from heuristic_core.experiments.extractive_structures.tokens import Queries
 
 TOKENS = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]])

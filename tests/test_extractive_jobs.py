@@ -26,7 +26,7 @@ from heuristic_core.experiments.extractive_structures.jobs.score import score_co
 from heuristic_core.experiments.extractive_structures.jobs.seed_model import SeedModel
 from heuristic_core.experiments.extractive_structures.jobs.sweep import sweep_settings
 from heuristic_core.experiments.extractive_structures.jobs.teach import teach_facts
-from heuristic_core.experiments.extractive_structures.model import init_parameters
+from heuristic_core.experiments.extractive_structures.parameters import init_parameters
 from heuristic_core.experiments.extractive_structures.setting import HOPS, Setting
 from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer
 from heuristic_core.experiments.extractive_structures.training import Learner, learn

@@ -16,16 +16,11 @@ from heuristic_core.experiments.extractive_structures.answers import (
     option_logits,
 )
 from heuristic_core.experiments.extractive_structures.data import draw_corpus, draw_names
-from heuristic_core.experiments.extractive_structures.model import (
-    apply_mlp,
-    attend,
-    embed,
+from heuristic_core.experiments.extractive_structures.model import apply_mlp, attend, embed, run, run_from, site_shapes
+from heuristic_core.experiments.extractive_structures.parameters import (
     init_parameters,
     parameter_shapes,
-    run,
-    run_from,
     select_weights,
-    site_shapes,
 )
 from heuristic_core.experiments.extractive_structures.tokens import Queries, encode_examples, encode_queries
 from heuristic_core.experiments.extractive_structures.training import (

@@ -7,7 +7,7 @@ import pytest
 from extractive import study
 
 from heuristic_core.experiments.extractive_structures.config import Model, Pretraining
-from heuristic_core.experiments.extractive_structures.model import parameter_shapes
+from heuristic_core.experiments.extractive_structures.parameters import parameter_shapes
 from heuristic_core.experiments.extractive_structures.plan import (
     MEASURED_PRETRAINING,
     count_forward_operations,

@@ -7,6 +7,7 @@ from mentions import mentions
 
 from heuristic_core.experiments.extractive_structures import scores as scoring
 from heuristic_core.experiments.extractive_structures.answers import compute_losses
+from heuristic_core.experiments.extractive_structures.counterfactuals import contrast
 from heuristic_core.experiments.extractive_structures.data import draw_first_hop, draw_names, draw_second_hop
 from heuristic_core.experiments.extractive_structures.model import apply_mlp, attend, run
 from heuristic_core.experiments.extractive_structures.patching import measure_replacement
@@ -21,7 +22,6 @@ from heuristic_core.experiments.extractive_structures.scores import (
     KINDS,
     average_path_scores,
     compute_scores,
-    contrast,
     mask_prompts,
 )
 from heuristic_core.experiments.extractive_structures.tokens import encode_queries

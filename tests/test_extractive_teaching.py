@@ -7,6 +7,7 @@ from extractive import VOCABULARY, study
 from heuristic_core.experiments.extractive_structures import freezing, grafting, localisation, ordering
 from heuristic_core.experiments.extractive_structures.answers import mean_rank
 from heuristic_core.experiments.extractive_structures.config import Sweep
+from heuristic_core.experiments.extractive_structures.counterfactuals import contrast
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows, curve_rows, freezing_rows
 from heuristic_core.experiments.extractive_structures.grafting import graft_rows
 from heuristic_core.experiments.extractive_structures.jobs.made_up_sweep import made_up_sweep_rows
@@ -15,9 +16,9 @@ from heuristic_core.experiments.extractive_structures.localisation import (
     correlate_places,
     localisation_rows,
 )
-from heuristic_core.experiments.extractive_structures.model import init_parameters
 from heuristic_core.experiments.extractive_structures.ordering import LAST_STAGE, ORDERS, order_rows, split_parts
-from heuristic_core.experiments.extractive_structures.scores import compute_first_order, contrast
+from heuristic_core.experiments.extractive_structures.parameters import init_parameters
+from heuristic_core.experiments.extractive_structures.scores import compute_first_order
 from heuristic_core.experiments.extractive_structures.setting import HOPS, Setting
 from heuristic_core.experiments.extractive_structures.tokens import Queries, encode_examples, encode_queries
 from heuristic_core.experiments.extractive_structures.training import Learner, teach

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from heuristic_core.experiments.extractive_structures.model import Parameters, run
+from heuristic_core.experiments.extractive_structures.model import run
+from heuristic_core.experiments.extractive_structures.parameters import Parameters
 from heuristic_core.experiments.extractive_structures.tokens import Queries
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.experiments.extractive_structures.model import CONSTANT_PREFIX
+from heuristic_core.experiments.extractive_structures.parameters import CONSTANT_PREFIX
 from heuristic_core.models.families import Family, get_family
 from heuristic_core.models.hugging_face import load_decoder
 

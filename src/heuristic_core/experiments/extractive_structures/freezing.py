@@ -7,7 +7,7 @@ import torch
 
 from heuristic_core.experiments.extractive_structures.answers import mean_loss, mean_rank
 from heuristic_core.experiments.extractive_structures.config import Finetuning
-from heuristic_core.experiments.extractive_structures.model import (
+from heuristic_core.experiments.extractive_structures.parameters import (
     Parameters,
     count_layers,
     select_layers,

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.data import MadeUpFacts, Questions
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows
-from heuristic_core.experiments.extractive_structures.model import Parameters, select_weights
 from heuristic_core.experiments.extractive_structures.ordering import Weights, split_parts
+from heuristic_core.experiments.extractive_structures.parameters import Parameters, select_weights
 from heuristic_core.experiments.extractive_structures.tokens import Encoder, encode_examples, encode_queries
 from heuristic_core.experiments.extractive_structures.training import StageSaving, teach
 

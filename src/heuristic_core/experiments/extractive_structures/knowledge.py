@@ -4,7 +4,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.answers import mean_rank
 from heuristic_core.experiments.extractive_structures.config import Data
 from heuristic_core.experiments.extractive_structures.data import Questions, fill_template
-from heuristic_core.experiments.extractive_structures.model import Parameters
+from heuristic_core.experiments.extractive_structures.parameters import Parameters
 from heuristic_core.experiments.extractive_structures.tokens import Encoder, encode_queries, first_tokens
 from heuristic_core.experiments.extractive_structures.world import World
 

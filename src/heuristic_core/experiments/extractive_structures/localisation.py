@@ -16,8 +16,9 @@ from torch import Tensor
 from heuristic_core.experiments.extractive_structures.answers import mean_rank
 from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.data import Hop, Questions
-from heuristic_core.experiments.extractive_structures.model import Parameters, embed, run, select_weights
+from heuristic_core.experiments.extractive_structures.model import embed, run
 from heuristic_core.experiments.extractive_structures.ordering import Weights, split_parts
+from heuristic_core.experiments.extractive_structures.parameters import Parameters, select_weights
 from heuristic_core.experiments.extractive_structures.removal import correlate
 from heuristic_core.experiments.extractive_structures.scores import linearise, score_downstream, score_informative
 from heuristic_core.experiments.extractive_structures.tokens import (

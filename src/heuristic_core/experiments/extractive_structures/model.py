@@ -1,11 +1,6 @@
 """A decoder in which the output of every matrix can be read and shifted at every token.
 
-Parameters are a dict of tensors. Names and shapes, with vocabulary V, width d and H heads of width w = d / H: token
-[V, d], position [P, d], unembed [d, V]; of layer l "l.query", "l.key" and "l.value" [d, H, w], "l.output" [H, w, d],
-"l.up" [d, m] and "l.down" [m, d]. A model that was pre-trained elsewhere (:mod:`.decoders`) can have more parameters,
-and their presence determines what it computes: "l.gate" [d, m], biases such as "l.query_bias" [H, w], gains of RMSNorms
-before and after attention and MLP [d] (if missing: LayerNorm without gain), fewer key and value heads than query heads,
-and constants, whose names begin with "fixed." and which training never changes.
+The letters in shapes are those of :mod:`.parameters`; B sentences have T tokens each.
 
 The outputs of a layer's matrices are its sites: `query`, `key` and `value` [B, T, H, w], `context` (attention-weighted
 mean of a head's values) [B, T, H, w], `write` (sum of all heads' outputs) [B, T, d], `hidden` (of an MLP, before the
@@ -14,7 +9,6 @@ site of each of these heads. A run adds shifts to sites: the gradient of a zero 
 the site's output; a shift by a difference of outputs replaces an output.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
@@ -24,16 +18,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.common.seeds import torch_generator
-from heuristic_core.experiments.extractive_structures.config import Model
+from heuristic_core.experiments.extractive_structures.parameters import Parameters, count_layers
 
-Parameters = Mapping[str, Tensor]
 Site = tuple[int, str]  # layer, and the name of a matrix's output
 Shifts = Mapping[Site, Tensor | Callable[[Tensor], Tensor]]  # a function maps the output to its replacement
 LAYER_NORM_EPSILON = 1e-5  # of the LayerNorms
-CONSTANT_PREFIX = "fixed."  # prefix of the names of constants
 ACTIVATIONS = (F.gelu, F.silu, partial(F.gelu, approximate="tanh"))  # "fixed.activation" is an index
-INITIAL_STD = 0.02
 
 
 class Layer(NamedTuple):
@@ -66,60 +56,6 @@ class ForwardPass(NamedTuple):
 
     logits: Tensor
     layers: list[Layer]
-
-
-def select_weights(p: Parameters, which: str) -> set[str]:
-    """Return the names of the weights of "layers", or of "all" weights; constants are never included."""
-    if which == "layers":
-        return select_layers(p, range(count_layers(p)))
-    return {name for name in p if not name.startswith(CONSTANT_PREFIX)}
-
-
-def select_layers(p: Parameters, layers: range) -> set[str]:
-    """Return the names of the weights of these layers."""
-    return {name for name in p if name.split(".")[0] in set(map(str, layers))}
-
-
-def parameter_shapes(model: Model, vocabulary: int) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every parameter by name.
-
-    Args:
-        model: Number of layers, heads and positions, and the width.
-        vocabulary: Number of tokens.
-    """
-    d, h = model.width, model.heads
-    by_name = {"token": (vocabulary, d), "position": (model.positions, d)}
-    for layer in range(model.layers):
-        by_name |= {f"{layer}.{name}": (d, h, d // h) for name in ("query", "key", "value")}
-        by_name |= {f"{layer}.output": (h, d // h, d), f"{layer}.up": (d, 4 * d), f"{layer}.down": (4 * d, d)}
-    return by_name | {"unembed": (d, vocabulary)}
-
-
-def init_parameters(model: Model, vocabulary: int, seed: int) -> dict[str, Tensor]:
-    """Draw initial weights from normal distributions.
-
-    The standard deviation of matrices that write to the residual stream is divided by the square root of their number.
-
-    Args:
-        model: Sizes of the model.
-        vocabulary: Number of tokens.
-        seed: Seed of the draws; each matrix has a generator of its own.
-    """
-    writers = math.sqrt(2 * model.layers)
-    return {
-        name: torch.normal(
-            0.0,
-            INITIAL_STD / writers if name.endswith((".output", ".down")) else INITIAL_STD,
-            shape,
-            generator=torch_generator(f"extractive {name}", seed),
-        )
-        for name, shape in parameter_shapes(model, vocabulary).items()
-    }
-
-
-def count_layers(p: Parameters) -> int:
-    """Return the number of layers."""
-    return sum(name.endswith(".up") for name in p)
 
 
 def embed(p: Parameters, tokens: Tensor) -> Tensor:
@@ -211,12 +147,26 @@ def _project(p: Parameters, layer: int, name: str, attended: Tensor) -> Tensor:
 
 
 def repeat_heads(values: Tensor, heads: int) -> Tensor:
-    """Repeat key or value heads, [..., H', w], for the query heads that share them, [..., H, w]."""
+    """Repeat key or value heads for the query heads that share them.
+
+    Args:
+        values: Keys or values, [..., H', w].
+        heads: Number of query heads H, a multiple of H'.
+
+    Returns:
+        Keys or values by query head, [..., H, w].
+    """
     return values if values.shape[-2] == heads else values.repeat_interleave(heads // values.shape[-2], -2)
 
 
 def apply_mlp(p: Parameters, layer: int, inputs: Tensor) -> Tensor:
-    """Return the outputs of a layer's MLP, [B, T, d], for its normalised inputs, [B, T, d]."""
+    """Return the outputs of a layer's MLP, [B, T, d].
+
+    Args:
+        p: Parameters.
+        layer: Number of the layer.
+        inputs: Normalised inputs of the MLP, [B, T, d].
+    """
     return activate(p, layer, inputs) @ p[f"{layer}.down"]
 
 
@@ -238,12 +188,29 @@ def activate(p: Parameters, layer: int, inputs: Tensor, shifts: Shifts | None = 
 
 
 def project_heads(rows: Tensor, matrix: Tensor) -> Tensor:
-    """Multiply rows [B, T, d] by the matrix of every head, [d, H, w]; return [B, T, H, w]."""
+    """Multiply inputs by the matrix of every head.
+
+    Args:
+        rows: Inputs of the matrices, [B, T, d].
+        matrix: Matrices of a layer's queries, keys or values, [d, H, w].
+
+    Returns:
+        Queries, keys or values, [B, T, H, w].
+    """
     return (rows @ matrix.flatten(1)).unflatten(-1, matrix.shape[1:])
 
 
 def site_shapes(p: Parameters, batch: int, tokens: int) -> dict[Site, tuple[int, ...]]:
-    """Return the shape of the output of every site, by layer and site."""
+    """Return the shape of every site's output.
+
+    Args:
+        p: Parameters.
+        batch: Number of sentences B.
+        tokens: Number of tokens of each sentence T.
+
+    Returns:
+        Shapes by layer and site, as in the module's description.
+    """
     d, heads, width = p["0.query"].shape
     token_shapes = dict.fromkeys(("query", "key", "value", "context"), (heads, width))
     inner = p["0.up"].shape[1:]

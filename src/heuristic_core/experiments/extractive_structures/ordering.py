@@ -13,7 +13,7 @@ from torch import Tensor
 from heuristic_core.experiments.extractive_structures.config import Finetuning
 from heuristic_core.experiments.extractive_structures.data import Hop, Questions
 from heuristic_core.experiments.extractive_structures.freezing import answer_rows
-from heuristic_core.experiments.extractive_structures.model import Parameters, select_weights
+from heuristic_core.experiments.extractive_structures.parameters import Parameters, select_weights
 from heuristic_core.experiments.extractive_structures.tokens import Encoder, encode_examples, encode_queries
 from heuristic_core.experiments.extractive_structures.training import StageSaving, teach
 

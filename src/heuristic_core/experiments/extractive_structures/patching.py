@@ -9,19 +9,14 @@ import torch
 from torch import Tensor
 
 from heuristic_core.experiments.extractive_structures.answers import compute_losses
-from heuristic_core.experiments.extractive_structures.model import (
-    ForwardPass,
-    Layer,
-    Parameters,
-    Shifts,
-    apply_mlp,
-    run,
-    run_from,
-)
-from heuristic_core.experiments.extractive_structures.scores import (
+from heuristic_core.experiments.extractive_structures.counterfactuals import (
     Contrast,
     average_over_partners,
     compute_counterfactual_differences,
+)
+from heuristic_core.experiments.extractive_structures.model import ForwardPass, Layer, Shifts, apply_mlp, run, run_from
+from heuristic_core.experiments.extractive_structures.parameters import Parameters
+from heuristic_core.experiments.extractive_structures.scores import (
     compute_input_effects,
     compute_weight_effects,
     mask_undefined,

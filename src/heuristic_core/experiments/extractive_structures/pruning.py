@@ -19,7 +19,8 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.common.seeds import derive_seed
 from heuristic_core.experiments.extractive_structures.answers import compute_ranks, option_logits
 from heuristic_core.experiments.extractive_structures.config import MAX_EXHAUSTIVE_COMPONENTS, Pruning
-from heuristic_core.experiments.extractive_structures.model import Parameters, Shifts, run
+from heuristic_core.experiments.extractive_structures.model import Shifts, run
+from heuristic_core.experiments.extractive_structures.parameters import Parameters
 from heuristic_core.experiments.extractive_structures.removal import identify_component
 from heuristic_core.experiments.extractive_structures.scores import mask_prompts
 from heuristic_core.experiments.extractive_structures.tokens import Queries

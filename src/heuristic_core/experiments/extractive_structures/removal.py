@@ -9,9 +9,11 @@ from torch import Tensor
 
 from heuristic_core.experiments.extractive_structures.answers import compute_losses
 from heuristic_core.experiments.extractive_structures.config import MAX_EXHAUSTIVE_COMPONENTS
+from heuristic_core.experiments.extractive_structures.counterfactuals import Contrast
 from heuristic_core.experiments.extractive_structures.data import Sentence
-from heuristic_core.experiments.extractive_structures.model import Layer, Parameters, Shifts, repeat_heads, run
-from heuristic_core.experiments.extractive_structures.scores import KINDS, Contrast, mask_prompts
+from heuristic_core.experiments.extractive_structures.model import Layer, Shifts, repeat_heads, run
+from heuristic_core.experiments.extractive_structures.parameters import Parameters
+from heuristic_core.experiments.extractive_structures.scores import KINDS, mask_prompts
 
 EFFECTS = ("restored", "ablated")
 

@@ -9,9 +9,9 @@ in a run of W and x' in a run of W':
 - downstream: (out_W(x) - out_W(x')) . g_W: the old component processes what others have learned;
 - upstream: (g_W - g_W') . (out_W - out_W on a counterfactual prompt): the old component's output matters now.
 
-These three follow the authors' code, per token and question; they are positive if R falls. `upstream_path` is defined
-by this project: its gradients are means along a line of embeddings from the counterfactual prompt to the prompt, so
-that saturation of R at a stored fact does not hide contributions.
+These three follow the authors' code (extractive_scores.py), per token and question; they are positive if R falls.
+`upstream_path` is defined by this project: its gradients are means along a line of embeddings from the counterfactual
+prompt to the prompt, so that saturation of R at a stored fact does not hide contributions.
 """
 
 from collections.abc import Sequence
@@ -20,17 +20,21 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from heuristic_core.common.seeds import torch_generator
 from heuristic_core.experiments.extractive_structures.answers import compute_losses
 from heuristic_core.experiments.extractive_structures.config import MAX_STORED_ACTIVATIONS
+from heuristic_core.experiments.extractive_structures.counterfactuals import (
+    Contrast,
+    average_over_partners,
+    compute_counterfactual_differences,
+    site_differences,
+    subtract_partners,
+)
 from heuristic_core.experiments.extractive_structures.model import (
     Layer,
-    Parameters,
     Shifts,
     Site,
     apply_mlp,
     attend,
-    count_layers,
     embed,
     project_heads,
     repeat_heads,
@@ -38,30 +42,13 @@ from heuristic_core.experiments.extractive_structures.model import (
     run_from,
     site_shapes,
 )
-from heuristic_core.experiments.extractive_structures.tokens import Queries, align
+from heuristic_core.experiments.extractive_structures.parameters import Parameters, count_layers
+from heuristic_core.experiments.extractive_structures.tokens import Queries
 
 KINDS = ("informative", "downstream", "upstream", "upstream_path")
 STORED_VECTORS = (
     80  # vectors of the residual stream's width that a run with gradients stores per token and layer, measured
 )
-
-
-class Contrast(NamedTuple):
-    """Two models, the questions on which they are compared, and counterfactual prompts.
-
-    Attributes:
-        old: Parameters of W.
-        new: Parameters of W'.
-        queries: The questions.
-        others: Indices of each prompt's counterfactual prompts, int64 [n, K].
-        partners: Position of every token's partner in each counterfactual prompt, int64 [n, K, T]; -1 without partner.
-    """
-
-    old: Parameters
-    new: Parameters
-    queries: Queries
-    others: Tensor
-    partners: Tensor
 
 
 class LinearisedRun(NamedTuple):
@@ -74,27 +61,6 @@ class LinearisedRun(NamedTuple):
 
     layers: list[Layer]
     gradients: dict[Site, Tensor]
-
-
-def contrast(old: Parameters, new: Parameters, queries: Queries, count: int, seed: int) -> Contrast:
-    """Draw counterfactual prompts for each prompt, without replacement, and align their tokens.
-
-    Args:
-        old: Parameters before facts were taught.
-        new: Parameters after facts were taught.
-        queries: The questions.
-        count: Number of counterfactual prompts for each prompt.
-        seed: Seed of the draws.
-    """
-    n, generator = len(queries.last), torch_generator("extractive counterfactuals", seed)
-    samples = [torch.randperm(n - 1, generator=generator, device="cpu")[:count] for _ in range(n)]
-    others = torch.stack([sample + (sample >= k) for k, sample in enumerate(samples)]).to(queries.last.device)
-    prompts = [row[: last + 1].tolist() for row, last in zip(queries.tokens, queries.last, strict=True)]
-    partners = torch.full((n, count, queries.tokens.shape[1]), -1)
-    for k, row in enumerate(others.tolist()):
-        for j, other in enumerate(row):
-            partners[k, j, : len(prompts[k])] = torch.tensor(align(prompts[k], prompts[other]))
-    return Contrast(old, new, queries, others, partners)
 
 
 def compute_scores(contrast: Contrast, path_steps: int) -> dict[str, Tensor]:
@@ -124,14 +90,30 @@ def compute_first_order(contrast: Contrast) -> dict[str, Tensor]:
 
 
 def mask_undefined(contrast: Contrast, kind: str, values: Tensor) -> Tensor:
-    """Set scores of a kind, [n, T, layers, H + 1], to NaN at tokens where the kind is undefined."""
+    """Set scores to NaN at tokens where their kind is undefined.
+
+    Args:
+        contrast: Models, questions and counterfactual prompts.
+        kind: Kind of score, one of `KINDS`.
+        values: Scores, [n, T, layers, H + 1].
+
+    Returns:
+        Scores with NaN after a prompt's end, and for upstream scores where a token has no partner in any counterfactual
+        prompt.
+    """
     partnered = (contrast.partners >= 0).any(1)  # only within prompts
     valid = partnered if kind.startswith("upstream") else mask_prompts(contrast.queries)
     return values.masked_fill(~valid[..., None, None], torch.nan)
 
 
 def linearise(p: Parameters, residual: Tensor, queries: Queries) -> LinearisedRun:
-    """Run a model from `residual`, [n, T, d], before its first layer and compute the gradients at all sites."""
+    """Run a model from its first layer on, and compute the gradients at all sites.
+
+    Args:
+        p: Parameters.
+        residual: Residual stream before the first layer, [n, T, d].
+        queries: The questions, whose losses R (nats) are differentiated.
+    """
     shifts = {
         site: torch.zeros(shape, dtype=residual.dtype, requires_grad=True)
         for site, shape in site_shapes(p, *residual.shape[:2]).items()
@@ -143,7 +125,16 @@ def linearise(p: Parameters, residual: Tensor, queries: Queries) -> LinearisedRu
 
 
 def score_informative(old: Parameters, new: Parameters, old_run: LinearisedRun) -> Tensor:
-    """Return informative scores, [n, T, layers, H + 1]; `old_run` is a run of the old model."""
+    """Return informative scores: - sum over a component's matrices of (dW input) . g_W.
+
+    Args:
+        old: Parameters before facts were taught.
+        new: Parameters after facts were taught.
+        old_run: The run of the old model.
+
+    Returns:
+        Scores, [n, T, layers, H + 1], as falls of R in nats.
+    """
     layer_scores = []
     for number, layer in enumerate(old_run.layers):
         learned = compute_weight_effects(old, new, number, layer)
@@ -184,19 +175,31 @@ def compute_weight_effects(old: Parameters, new: Parameters, number: int, layer:
 
 
 def score_downstream(old: Parameters, old_run: LinearisedRun, new: Sequence[Layer]) -> Tensor:
-    """Return downstream scores, [n, T, layers, H + 1].
+    """Return downstream scores: (out_W(x) - out_W(x')) . g_W.
 
     Args:
         old: Parameters before facts were taught.
         old_run: The run of the old model.
         new: Layers of the run of the new model.
+
+    Returns:
+        Scores, [n, T, layers, H + 1], as falls of R in nats.
     """
     changes = compute_input_effects(old, old_run.layers, new)
     return -_dot_by_component(changes, old_run.gradients)
 
 
 def compute_input_effects(old: Parameters, layers: Sequence[Layer], new: Sequence[Layer]) -> Shifts:
-    """Return the changes of the old components' outputs when their inputs come from the new model's run."""
+    """Return how outputs of the old components change when their inputs come from the new model's run.
+
+    Args:
+        old: Parameters before facts were taught.
+        layers: Activations of the old model by layer.
+        new: Activations of the new model by layer.
+
+    Returns:
+        Changes of `context` [n, T, H, w] and `mlp` [n, T, d] by layer and site: out_W(x') - out_W(x).
+    """
     changes = {}
     for number, (before, after) in enumerate(zip(layers, new, strict=True)):
         changes[number, "context"] = attend(old, number, after.attention_input) - before.context
@@ -205,17 +208,17 @@ def compute_input_effects(old: Parameters, layers: Sequence[Layer], new: Sequenc
 
 
 def score_upstream(old: LinearisedRun, new: LinearisedRun, differences: Shifts) -> Tensor:
-    """Return upstream scores, [n, T, layers, H + 1], from :func:`compute_counterfactual_differences`."""
-    return _dot_by_component(differences, {site: old.gradients[site] - new.gradients[site] for site in differences})
+    """Return upstream scores: (g_W - g_W') . (out_W - out_W on a counterfactual prompt).
 
+    Args:
+        old: The run of the old model.
+        new: The run of the new model.
+        differences: Differences of the old model's outputs, see :func:`.compute_counterfactual_differences`.
 
-def compute_counterfactual_differences(contrast: Contrast, layers: Sequence[Layer]) -> Shifts:
-    """Return outputs of the old model minus its outputs on counterfactual prompts.
-
-    Differences are means over the prompts in which a token has a partner, and 0 if there are none.
+    Returns:
+        Scores, [n, T, layers, H + 1], as falls of R in nats.
     """
-    differences = _site_differences(contrast, layers)
-    return {site: average_over_partners(contrast, values) for site, values in differences.items()}
+    return _dot_by_component(differences, {site: old.gradients[site] - new.gradients[site] for site in differences})
 
 
 def average_path_scores(contrast: Contrast, steps: int) -> Tensor:
@@ -231,7 +234,7 @@ def average_path_scores(contrast: Contrast, steps: int) -> Tensor:
     n, count, _ = contrast.partners.shape
     rows = torch.arange(n).repeat_interleave(count)
     queries = contrast.queries.select(rows)
-    differences = _site_differences(contrast, run(contrast.old, contrast.queries.tokens).layers)
+    differences = site_differences(contrast, run(contrast.old, contrast.queries.tokens).layers)
     pair_differences = {site: values.flatten(0, 1) for site, values in differences.items()}
     batches = []
     for pairs in torch.arange(n * count).split(compute_batch_size(contrast)):
@@ -247,7 +250,7 @@ def _average_path(contrast: Contrast, pairs: Tensor, queries: Queries, differenc
         share = (step + 0.5) / steps
         for p, sign in ((contrast.old, 1), (contrast.new, -1)):
             embedded = embed(p, contrast.queries.tokens)
-            start = embedded[:, None] - _difference(contrast, embedded)
+            start = embedded[:, None] - subtract_partners(contrast, embedded)
             line = start + share * (embedded[:, None] - start)
             gradients = linearise(p, line.flatten(0, 1)[pairs], queries).gradients
             total = total + sign * _dot_by_component(differences, gradients) / steps
@@ -267,7 +270,15 @@ def mask_prompts(queries: Queries) -> Tensor:
 
 
 def dot(a: Tensor, b: Tensor) -> Tensor:
-    """Return dot products over the last axis in float64."""
+    """Return dot products over the last axis.
+
+    Args:
+        a: Vectors, [..., k].
+        b: Vectors, whose other axes broadcast with those of `a`.
+
+    Returns:
+        Products, float64 [...].
+    """
     return (a.double() * b.double()).sum(-1)
 
 
@@ -278,22 +289,3 @@ def _dot_by_component(changes: Shifts, gradients: Shifts) -> Tensor:
         heads, mlp = (dot(changes[number, name], gradients[number, name]) for name in ("context", "mlp"))
         products.append(torch.cat([heads, mlp[..., None]], -1))
     return torch.stack(products, -2)
-
-
-def _site_differences(contrast: Contrast, layers: Sequence[Layer]) -> dict[Site, Tensor]:
-    """Return the differences of `context` and `mlp` from every counterfactual prompt, [n, K, T, ...]."""
-    sites = [(number, name) for number in range(len(layers)) for name in ("context", "mlp")]
-    return {(number, name): _difference(contrast, getattr(layers[number], name)) for number, name in sites}
-
-
-def _difference(contrast: Contrast, output: Tensor) -> Tensor:
-    """Return `output`, [n, T, ...], minus the outputs of partners, [n, K, T, ...]; 0 without a partner."""
-    partner_output = output[contrast.others[..., None], contrast.partners.clamp(min=0)]
-    valid = (contrast.partners >= 0).view(*contrast.partners.shape, *[1] * (output.dim() - 2))
-    return torch.where(valid, output[:, None] - partner_output, torch.zeros((), dtype=output.dtype))
-
-
-def average_over_partners(contrast: Contrast, values: Tensor) -> Tensor:
-    """Average over counterfactual prompts with a partner: values [n, K, T, ...], 0 without, to [n, T, ...]."""
-    count = (contrast.partners >= 0).sum(1).clamp(min=1)
-    return values.sum(1) / count.view(*count.shape, *[1] * (values.dim() - 3))

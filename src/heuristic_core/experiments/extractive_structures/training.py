@@ -14,7 +14,8 @@ from heuristic_core.common.errors import DivergenceError
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.seeds import torch_generator
 from heuristic_core.experiments.extractive_structures.config import Finetuning, Learning
-from heuristic_core.experiments.extractive_structures.model import CONSTANT_PREFIX, Parameters, run
+from heuristic_core.experiments.extractive_structures.model import run
+from heuristic_core.experiments.extractive_structures.parameters import CONSTANT_PREFIX, Parameters
 from heuristic_core.experiments.extractive_structures.tokens import Examples
 from heuristic_core.training.saved_state import load_state, save_state
 

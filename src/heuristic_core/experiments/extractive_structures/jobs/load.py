@@ -8,7 +8,7 @@ from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.extractive_structures.config import Data, Freezing, Pretrained
 from heuristic_core.experiments.extractive_structures.decoders import load_parameters
 from heuristic_core.experiments.extractive_structures.knowledge import check_options, check_prerequisites
-from heuristic_core.experiments.extractive_structures.model import count_layers
+from heuristic_core.experiments.extractive_structures.parameters import count_layers
 from heuristic_core.experiments.extractive_structures.setting import write_weights
 from heuristic_core.experiments.extractive_structures.tokens import HubTokenizer
 from heuristic_core.experiments.extractive_structures.world import load_world

@@ -10,8 +10,8 @@ from heuristic_core.experiments.extractive_structures.config import Finetuning, 
 from heuristic_core.experiments.extractive_structures.data import MadeUpFacts
 from heuristic_core.experiments.extractive_structures.grafting import graft_rows
 from heuristic_core.experiments.extractive_structures.jobs.seed_model import SeedModel
-from heuristic_core.experiments.extractive_structures.model import Parameters
 from heuristic_core.experiments.extractive_structures.ordering import LAST_STAGE, order_rows
+from heuristic_core.experiments.extractive_structures.parameters import Parameters
 from heuristic_core.experiments.extractive_structures.tokens import Encoder
 from heuristic_core.tables.parquet import write_table
 

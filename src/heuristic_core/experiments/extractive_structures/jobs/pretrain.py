@@ -5,7 +5,7 @@ from safetensors.torch import save
 from heuristic_core.common.atomic import write_bytes
 from heuristic_core.common.roles import Output, Unfinished
 from heuristic_core.experiments.extractive_structures.config import Data, Kind, Model, Pretraining
-from heuristic_core.experiments.extractive_structures.model import init_parameters
+from heuristic_core.experiments.extractive_structures.parameters import init_parameters
 from heuristic_core.experiments.extractive_structures.setting import Setting
 from heuristic_core.experiments.extractive_structures.training import Saving, learn
 from heuristic_core.tables.parquet import write_table

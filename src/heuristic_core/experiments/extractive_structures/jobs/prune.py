@@ -4,9 +4,10 @@ from safetensors.torch import load_file
 
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.extractive_structures.config import Pruning, Scores
+from heuristic_core.experiments.extractive_structures.counterfactuals import contrast
 from heuristic_core.experiments.extractive_structures.jobs.seed_model import SeedModel
 from heuristic_core.experiments.extractive_structures.pruning import run_full_model, subnetwork_rows
-from heuristic_core.experiments.extractive_structures.scores import compute_scores, contrast
+from heuristic_core.experiments.extractive_structures.scores import compute_scores
 from heuristic_core.experiments.extractive_structures.sharing import transfer_rows
 from heuristic_core.tables.parquet import write_table
 

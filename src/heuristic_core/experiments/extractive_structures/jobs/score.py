@@ -4,6 +4,7 @@ from safetensors.torch import load_file
 
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.extractive_structures.config import MAX_EXHAUSTIVE_COMPONENTS, Scores
+from heuristic_core.experiments.extractive_structures.counterfactuals import contrast
 from heuristic_core.experiments.extractive_structures.jobs.seed_model import SeedModel
 from heuristic_core.experiments.extractive_structures.patching import measure_replacement
 from heuristic_core.experiments.extractive_structures.removal import (
@@ -12,7 +13,7 @@ from heuristic_core.experiments.extractive_structures.removal import (
     removal_rows,
     score_rows,
 )
-from heuristic_core.experiments.extractive_structures.scores import compute_scores, contrast
+from heuristic_core.experiments.extractive_structures.scores import compute_scores
 from heuristic_core.tables.parquet import write_table
 
 
