@@ -54,7 +54,7 @@ def list_jobs(runs: Path, config: str, out: Path) -> dict[str, list[str]]:
         "--traces",
         f"{out}/t.parquet",
     ]
-    evaluate = [*model, "--evaluation", f"{data}/evaluation.safetensors", "--subnetwork", f"{cell}/subnetwork.json"]
+    evaluate = [*model, "--evaluation", f"{data}/evaluation.safetensors", "--subnetworks", f"{cell}/subnetwork.json"]
     return {"prune": prune, "evaluate": [*evaluate, "--predictions", f"{out}/p.parquet"]}
 
 

@@ -46,7 +46,7 @@ def test_a_subnetwork_becomes_an_ordinary_checkpoint(finished, tmp_path):
 def test_evaluation_by_hand_knows_other_kinds_of_ablation(finished, tmp_path):
     step = finished / RUNS / "ft1" / "step60"
     inputs = {"checkpoint": step / "checkpoint", "means": step / "means.safetensors"}
-    inputs |= {"subnetwork": step / "s0.4/seed42/subnetwork.json"}
+    inputs |= {"subnetworks": step / "s0.4/seed42/subnetwork.json"}
     inputs |= {"evaluation": finished / RUNS / "data/encoded/evaluation.safetensors"}
     logits = {}
     logits["mean"] = np.stack(read_table(step / "s0.4/seed42/predictions.parquet")["logits"].tolist())  # the workflow's

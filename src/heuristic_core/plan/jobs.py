@@ -79,7 +79,7 @@ def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[
 
 def base_rule(rule: str) -> str:
     """Return the name of a rule without its seeds: `prune` for `prune_42`, `prune_closed` for `prune_closed_0`."""
-    return re.sub(r"(prune(_closed)?)(_\d+)+$", r"\1", rule)
+    return re.sub(r"(evaluate|prune|prune_closed)(_\d+)+$", r"\1", rule)
 
 
 def select_study(prefix: str, prefixes: Collection[str], counts: Counter) -> Counter:

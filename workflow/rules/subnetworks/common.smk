@@ -11,6 +11,7 @@ from heuristic_core.experiments.subnetworks.config.cells import (
     list_cells,
     closed_blocks,
     early_cells,
+    pruned_steps,
     repeated_cells,
     seed_blocks,
     spread_cells,
@@ -99,6 +100,13 @@ def checkpoint_cell_dirs(w):
     """Return the folders of the subnetworks of one checkpoint, repeated runs last."""
     first, repeated = ([c for c in cells if c.step == int(w["step"])] for cells in (CELLS, REPEATS))
     return cell_dirs(first, LAYOUT.cell, w["ft_seed"]) + cell_dirs(repeated, LAYOUT.repeated_cell, w["ft_seed"])
+
+
+def block_log(script, seeds, repeat):
+    """Return the log of jobs on one block of seeds."""
+    return LAYOUT.log(
+        f"{script}/ft{{ft_seed}}-step{{step}}-s{{sparsity}}-seed{'-'.join(map(str, seeds))}" + "-again" * repeat
+    )
 
 
 def fetch_marker(block):

@@ -1,34 +1,27 @@
-rule evaluate:
-    input:
-        checkpoint=f"{LAYOUT.step}/checkpoint",
-        means=rules.full_model.output.means,
-        subnetwork=f"{LAYOUT.cell}/subnetwork.json",
-        evaluation=rules.encode.output.evaluation,
-    output:
-        predictions=f"{LAYOUT.cell}/predictions.parquet",
-    log:
-        LAYOUT.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}"),
-    priority: first_steps_first
-    group:
-        SUBNETWORKS
-    resources:
-        **model_resources("evaluate"),
-    params:
-        **job("evaluate", **DEVICE_SETTINGS),
-    shell:
-        RUN_FORKED
+# One rule per block of pruning seeds, as for pruning.
+for block, seeds, cell_folders, repeat in BLOCKS:
 
-
-use rule evaluate as evaluate_again with:
-    input:
-        checkpoint=f"{LAYOUT.step}/checkpoint",
-        means=rules.full_model.output.means,
-        subnetwork=f"{LAYOUT.repeated_cell}/subnetwork.json",
-        evaluation=rules.encode.output.evaluation,
-    output:
-        predictions=f"{LAYOUT.repeated_cell}/predictions.parquet",
-    log:
-        LAYOUT.log("evaluate/ft{ft_seed}-step{step}-s{sparsity}-seed{seed}-again"),
+    rule:
+        name:
+            f"evaluate_{block}"
+        input:
+            checkpoint=f"{LAYOUT.step}/checkpoint",
+            means=rules.full_model.output.means,
+            subnetworks=[f"{folder}/subnetwork.json" for folder in cell_folders],
+            evaluation=rules.encode.output.evaluation,
+        output:
+            predictions=[f"{folder}/predictions.parquet" for folder in cell_folders],
+        log:
+            block_log("evaluate", seeds, repeat),
+        priority: first_steps_first
+        group:
+            SUBNETWORKS
+        resources:
+            **model_resources("evaluate"),
+        params:
+            **job("evaluate", **DEVICE_SETTINGS),
+        shell:
+            RUN_FORKED
 
 
 # A checkpoint with every component ablated: the lower end of CPR and CMD.

@@ -1,14 +1,15 @@
 # One rule per block of pruning seeds that share a pass (setting prune.together; by default one seed per block), and one
 # rule for repeated runs, which share no pass.
 BLOCKS = [
-    (f"prune_{'_'.join(map(str, seeds))}", seeds, [f"{LAYOUT.step}/s{{sparsity}}/seed{seed}" for seed in seeds], 0)
+    ("_".join(map(str, seeds)), seeds, [f"{LAYOUT.step}/s{{sparsity}}/seed{seed}" for seed in seeds], 0)
     for seeds in seed_blocks(STUDY)
-] + [("prune_again", ["{seed}"], [LAYOUT.repeated_cell], 1)]
-for name, seeds, cell_folders, repeat in BLOCKS:
+] + [("again", ["{seed}"], [LAYOUT.repeated_cell], 1)]
+
+for block, seeds, cell_folders, repeat in BLOCKS:
 
     rule:
         name:
-            name
+            f"prune_{block}"
         input:
             ancient(LEARNED),
             checkpoint=f"{LAYOUT.step}/checkpoint",
@@ -19,9 +20,7 @@ for name, seeds, cell_folders, repeat in BLOCKS:
             subnetworks=[f"{folder}/subnetwork.json" for folder in cell_folders],
             traces=[f"{folder}/trace.parquet" for folder in cell_folders],
         log:
-            LAYOUT.log(
-                f"prune/ft{{ft_seed}}-step{{step}}-s{{sparsity}}-seed{'-'.join(map(str, seeds))}" + "-again" * repeat
-            ),
+            block_log("prune", seeds, repeat),
         priority: first_steps_first
         group:
             SUBNETWORKS

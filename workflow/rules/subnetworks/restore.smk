@@ -21,12 +21,12 @@ RESTORABLE_OUTPUTS = [
     *expand(PARTS_OF_RUNS, ft_seed=STUDY.finetune.seeds),
     *expand(PARTS_OF_LESIONS, ft_seed=STUDY.finetune.seeds, lesion=CONTEXT.lesions),
     *(path for paths in PARTS.values() for path in paths if "/mechanism/" in path),
-    *expand(PARTS_OF_STEPS, ft_seed=STUDY.finetune.seeds, step=STUDY.finetune.checkpoints),
+    *expand(PARTS_OF_STEPS, ft_seed=STUDY.finetune.seeds, step=pruned_steps(STUDY)),
     *expand(rules.empty_circuit.output, ft_seed=STUDY.finetune.seeds, step=STUDY.grid.checkpoints),
     *(
         path.format(folder=folder)
         for ft_seed in STUDY.finetune.seeds
-        for step in STUDY.finetune.checkpoints
+        for step in pruned_steps(STUDY)
         for folder in checkpoint_cell_dirs({"ft_seed": ft_seed, "step": step})
         for path in PARTS_OF_CELLS
     ),

@@ -8,7 +8,7 @@ from heuristic_core.common.progress import read_warnings
 from heuristic_core.config.reference import ReferencePage
 from heuristic_core.experiments.subnetworks import PAPER
 from heuristic_core.experiments.subnetworks.config import context
-from heuristic_core.experiments.subnetworks.config.cells import list_cells, repeated_cells
+from heuristic_core.experiments.subnetworks.config.cells import list_cells, pruned_steps, repeated_cells
 from heuristic_core.experiments.subnetworks.config.paths import Layout
 from heuristic_core.experiments.subnetworks.config.study import Study, parse_study
 from heuristic_core.experiments.subnetworks.config.sweep import parse_sweep
@@ -84,7 +84,7 @@ class Subnetworks(Experiment):
         """Return the values of the wildcards in the patterns of tables' parts, by their names."""
         return {
             "ft_seed": study.finetune.seeds,
-            "step": study.finetune.checkpoints,
+            "step": pruned_steps(study),
             "circuit_step": study.grid.checkpoints,
             "lesion": context.Context.from_study(study).lesions,
         }

@@ -72,3 +72,8 @@ def closed_blocks(study: Study) -> list[list[ClosedRun]]:
 def list_cells(study: Study) -> list[Cell]:
     """Return all cells without repeats, each once, in ascending order."""
     return sorted({*spread_cells(study), *curve_cells(study), *early_cells(study), *entry_cells(study)})
+
+
+def pruned_steps(study: Study) -> list[int]:
+    """Return the steps of the checkpoints with subnetworks, ascending; the last checkpoint is always among them."""
+    return sorted({cell.step for cell in list_cells(study)})

@@ -8,7 +8,7 @@ import math
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.subnetworks.config import Study
-from heuristic_core.experiments.subnetworks.config.cells import list_cells, repeated_cells
+from heuristic_core.experiments.subnetworks.config.cells import list_cells, pruned_steps, repeated_cells
 from heuristic_core.experiments.subnetworks.plan.memory import (
     ABLATION_ROW_BYTES,
     ANALYSIS_BYTES,
@@ -111,13 +111,14 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     minutes = {
         part.name: 60 * estimate_hours(part, shape, model_device, precisions[part.engine]).hours for part in work
     }
-    runs, models = len(study.finetune.seeds), len(study.finetune.seeds) * len(study.finetune.checkpoints)
+    runs, checkpoints = len(study.finetune.seeds), len(pruned_steps(study))
+    models = runs * checkpoints
     grid = list_cells(study) + repeated_cells(study)
     steps = [study.prune.total_steps(cell.sparsity) for cell in grid]
     full_model = minutes["full models"] / models
     rows = data.evaluation.pairs * study.analysis.bootstrap
     finetuning = (minutes["fine-tuning"] + minutes[FINETUNING_EVALUATION]) / runs
-    scoring = rows * len(study.finetune.checkpoints) / BOOTSTRAP_ROWS_PER_MINUTE
+    scoring = rows * checkpoints / BOOTSTRAP_ROWS_PER_MINUTE
     return {
         "sentences": data.train.pairs / 1e5,
         "encode": data.train.pairs / 1e5,
@@ -132,7 +133,7 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "lesion": finetuning,
         "full_model": minutes["means and logits"] / models + full_model,
         "prune": study.prune.together * minutes["pruning"] / runs * max(steps) / sum(steps),
-        "evaluate": full_model,
+        "evaluate": study.prune.together * full_model,
         "attention": full_model,
         "core": 0,
         "ablate": sum(minutes[part.name] for part in work if "ablate" in part.rules) / runs,

@@ -2,7 +2,7 @@
 
 from heuristic_core.config.tasks import GeneratedTask
 from heuristic_core.experiments.subnetworks.config import Study
-from heuristic_core.experiments.subnetworks.config.cells import list_cells, repeated_cells
+from heuristic_core.experiments.subnetworks.config.cells import list_cells, pruned_steps, repeated_cells
 from heuristic_core.experiments.subnetworks.config.mechanism import Mechanism
 from heuristic_core.experiments.subnetworks.plan.pairs import StudyPairs
 from heuristic_core.experiments.subnetworks.plan.work import DONOR_PASSES, FINETUNING_EVALUATION
@@ -40,7 +40,11 @@ def estimate_disk(study: Study, shape: Shape, data: StudyPairs, work: list[Work]
     return {
         "checkpoints": runs * kept * 4 * shape.parameters,
         "sentences and encoded pairs": tokens * (SENTENCE_BYTES + 6) + pairs * 20,
-        "logits for pruning": runs * kept * (study.prune.pairs_needed or data.train.pairs) * classes * 4,
+        "logits for pruning": runs
+        * len(pruned_steps(study))
+        * (study.prune.pairs_needed or data.train.pairs)
+        * classes
+        * 4,
         "predictions": rows * PREDICTION_BYTES,
         "subnetworks and traces": runs * (3 * TRACE_ROW_BYTES * steps / TRACE_INTERVAL + SUBNETWORK_BYTES * len(grid)),
         "figures, tables, report": FIGURES_BYTES,

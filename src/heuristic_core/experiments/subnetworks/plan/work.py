@@ -21,7 +21,13 @@ from heuristic_core.experiments.subnetworks.analysis.path_effects import PARTS, 
 from heuristic_core.experiments.subnetworks.analysis.triples import choose_triples
 from heuristic_core.experiments.subnetworks.config import Study
 from heuristic_core.experiments.subnetworks.config.analysis import COUNTERFACTUAL
-from heuristic_core.experiments.subnetworks.config.cells import Cell, list_cells, repeated_cells, spread_cells
+from heuristic_core.experiments.subnetworks.config.cells import (
+    Cell,
+    list_cells,
+    pruned_steps,
+    repeated_cells,
+    spread_cells,
+)
 from heuristic_core.experiments.subnetworks.plan.pairs import StudyPairs
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.plan.devices import PASSES, Work
@@ -98,7 +104,7 @@ def estimate_work(study: Study, shape: Shape, data: StudyPairs) -> list[Work]:
         pairs, kept = min(evaluated, (limit or evaluated) * data.subsets), 1 - study.grid.mid
         return evaluation("transplants", ("transplant",), models, kept, pairs)
 
-    checkpoints, by_kind = len(tune.checkpoints), count_ablations(study, shape)
+    checkpoints, by_kind = len(pruned_steps(study)), count_ablations(study, shape)
     resampled, counterfactual = by_kind["resample"], by_kind.pop(COUNTERFACTUAL, 0) * study.has_families
     outside = evaluated - sum(data.in_domain_sizes)  # upper bound of pairs with a minimal pair
     outside = min(outside, (study.analysis.ablation_pairs or outside) * (data.subsets - len(data.in_domain_sizes)))
