@@ -12,6 +12,7 @@ CONDITIONS = {
     "no-decay": {"numbers": 12, "length": 4, "mean_gap": 2.6, "optimiser": "adam", "weight_decay": 0.0},
     "numbers-20": {"numbers": 20, "length": 4, "mean_gap": 4.2, "optimiser": "adam-l2", "weight_decay": 0.005},
 }
+DIVERGED, NO_FALL = "2 of 2 chains diverged", "the overlap does not fall"  # reasons
 RNG = np.random.default_rng(5)
 RUNS = [(name, seed, step) for name in CONDITIONS for seed in SEEDS for step in STEPS]
 
@@ -108,7 +109,7 @@ def llc_rows():
             for estimator, value in (("raw", step / 4), ("scaled", 30.0), ("tilted", 40 - step / 15)):
                 failed = (seed, step, estimator) == (3, 100, "raw")
                 result = {"estimator": estimator, "value": None if failed else value + RNG.random()}
-                reason = "2 of 2 chains diverged" if failed else None
+                reason = DIVERGED if failed else None
                 yield named("l2", seed, step) | result | {"chains": 2, "diverged": 2 * failed, "reason": reason}
 
 
@@ -121,7 +122,7 @@ def stage_rows():
             for point, step in zip(("start", "end"), steps, strict=True):
                 result = {"study": "made", "condition": condition, "stage": stage, "point": point, "of": 3}
                 result |= {"step": None if gone else step, "low": None, "high": None, "seeds": 0 if gone else 3}
-                yield result | {"reason": "the overlap does not fall" if gone else None}
+                yield result | {"reason": NO_FALL if gone else None}
 
 
 def condition_rows():

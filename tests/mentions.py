@@ -11,6 +11,11 @@ def mentions(text: str, *tokens: object) -> bool:
     return all(re.search(rf"(?<!\w){re.escape(str(token))}(?!\w)", text) for token in tokens)
 
 
+def mentions_together(text: str, *tokens: object) -> bool:
+    """Whether one clause of `text` mentions all tokens, as of a number and what is counted."""
+    return any(mentions(clause, *tokens) for clause in re.split(r"[,;:.] ", text))
+
+
 @contextmanager
 def raises(error: type[Exception], *tokens: object):
     """Expect an error whose message mentions all tokens."""

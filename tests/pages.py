@@ -41,6 +41,29 @@ class Page(HTMLParser):
     def all(self, tag):
         return [attributes for name, attributes in self.tags if name == tag]
 
+    def classes(self, name):
+        """The elements of that class."""
+        return [attributes for _, attributes in self.tags if name in (attributes.get("class") or "").split()]
+
+
+def section(path: Path, name: str, tag: str = "section") -> str:
+    """The source of the element with that identifier; no element of its kind is within it."""
+    return re.search(rf'<{tag}\b[^>]*? id="{name}".*?</{tag}>', path.read_text(), re.DOTALL)[0]
+
+
+def rows(source: str) -> list[list[str]]:
+    """The cells of each row in the source of tables."""
+    cells = [
+        re.findall(r"<t[hd]\b.*?</t[hd]>", row, re.DOTALL) for row in re.findall(r"<tr\b.*?</tr>", source, re.DOTALL)
+    ]
+    return [[Page(cell).text for cell in row] for row in cells]
+
+
+def tiles(path: Path) -> list[str]:
+    """The key numbers of a report, each with what it is."""
+    (listed,) = re.findall(r'<ul class="tiles">.*?</ul>', path.read_text(), re.DOTALL)
+    return [Page(item).text for item in re.findall(r"<li\b.*?</li>", listed, re.DOTALL)]
+
 
 def check_source(path: Path) -> Page:
     """The page at `path`, checked: identifiers are unique, all that it names is in or beside it, heads are in order."""

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from claim_tables import CONTEXT, core_rows, group_row, table
 from conftest import CLAIMS
-from mentions import mentions, raises
+from mentions import mentions, mentions_together, raises
 from scipy import stats
 
 from heuristic_core.common.errors import InputError
@@ -16,6 +16,8 @@ from heuristic_core.experiments.subnetworks.analysis import statistics_accuracy
 from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
 from heuristic_core.stats.estimates import STATISTICS, Estimate, statistic
 from heuristic_core.stats.means import mean_interval
+from heuristic_core.stats.seeds import FINE_TUNING_SEEDS
+from heuristic_core.stats.verdicts import CONTRADICTED, SUPPORTED
 from heuristic_core.tables.schemas import SCHEMAS, get_schema
 
 
@@ -106,11 +108,12 @@ def test_a_study_is_judged_over_its_fine_tuning_seeds():
     over_pruning_seeds = stats.t.ppf(0.975, 3) * np.std([1, 2, 1, 2], ddof=1) / 2  # shared by fine-tuning seeds
     half = np.hypot(stats.t.ppf(0.975, 2) * np.std([1.5, 2.5, 3.5], ddof=1) / np.sqrt(3), over_pruning_seeds)
     assert result[["estimate", "low", "high"]].iloc[0].tolist() == pytest.approx([2.5, 2.5 - half, 2.5 + half])
-    assert (result["n"][0], result["unit"][0]) == (3, "fine-tuning seeds of one pre-trained model")
+    assert result["n"][0] == 3 and mentions(result["unit"][0], FINE_TUNING_SEEDS)
     differ = pd.concat([spread_rows(1, [1, 2, 1, 2]), spread_rows(2, [40, 30, 40, 30])])
     result = judge_claims(CONTEXT, {"group_accuracy": differ}, make_claims())
     assert result["verdict"].tolist() == ["not clear", "supported", "contradicted"]
-    assert mentions(result["detail"][0], "supported on 1", 2, "contradicted on 1")
+    assert mentions_together(result["detail"][0], SUPPORTED, 1, 2)
+    assert mentions_together(result["detail"][0], CONTRADICTED, 1)
 
 
 def test_one_fine_tuning_seed_speaks_for_its_study():
@@ -124,7 +127,8 @@ def test_fine_tuning_seeds_without_a_value_have_no_part():
     whole = judge_claims(CONTEXT, {"group_accuracy": rows}, make_claims()).iloc[0]
     assert (whole["verdict"], whole["n"]) == ("supported", 2)
     of_all, of_known = whole["detail"].split("; ")
-    assert mentions(of_all, "supported on 2", 3, "contradicted on 0") and mentions(of_known, 2, 3)
+    assert mentions_together(of_all, SUPPORTED, 2, 3) and mentions_together(of_all, CONTRADICTED, 0)
+    assert mentions(of_known, 2, 3)
     of_one_seed = judge_claims(CONTEXT, {"group_accuracy": rows[rows["ft_seed"] != 2]}, make_claims()).iloc[0]
     assert of_one_seed["verdict"] == "not run" and mentions(of_one_seed["detail"].partition("; ")[2], 1, 2)
 

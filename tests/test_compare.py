@@ -9,9 +9,17 @@ from mentions import mentions
 from page_studies import MID
 from scipy import stats
 
-from heuristic_core.experiments.subnetworks.analysis.compare import compare, find_unshared_subsets
+from heuristic_core.experiments.subnetworks.analysis.compare import (
+    CORE_SIZE,
+    FULL_ACCURACY,
+    RANK_CORRELATION,
+    SUBNETWORK_ACCURACY,
+    compare,
+    find_unshared_subsets,
+)
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
 from heuristic_core.experiments.subnetworks.analysis.shared_core import compute_shared_core
+from heuristic_core.stats.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS
 
 Z = stats.norm.ppf(0.975)
 
@@ -40,28 +48,28 @@ def single(folder):
 
 
 def test_full_models_differ_by_a_normal_interval_of_half_widths(single):
-    ood = row(single, "accuracy of the full model", "ood")
+    ood = row(single, FULL_ACCURACY, "ood")
     half = np.hypot(5, 5)  # both sides reach 5 points to either side
     assert (ood["a"], ood["b"], ood["difference"]) == (50, 57, 7)
     assert (ood["low"], ood["high"]) == pytest.approx((7 - half, 7 + half))
     assert (ood["unit"], ood["n_a"], ood["n_b"], ood["step_a"]) == ("pair", 200, 200, 2200)
-    assert row(single, "accuracy of the full model", "cn_if")["difference"] == 7
+    assert row(single, FULL_ACCURACY, "cn_if")["difference"] == 7
 
 
 @pytest.mark.parametrize("role", ["mid", "high"])
 def test_subnetworks_differ_by_welch_over_pruning_seeds(single, role):
-    result = row(single, "mean accuracy", "cn_if", role)
+    result = row(single, SUBNETWORK_ACCURACY, "cn_if", role)
     half = stats.t.ppf(0.975, 22) * np.sqrt(2 * 36 / 12)  # equal variances and counts: Student's t of 2 (12 - 1)
     assert result["difference"] == pytest.approx(7)
     assert (result["low"], result["high"]) == pytest.approx((7 - half, 7 + half))
-    assert (result["unit"], result["n_a"], result["n_b"]) == ("pruning seeds", 12, 12)
+    assert (result["unit"], result["n_a"], result["n_b"]) == (PRUNING_SEEDS, 12, 12)
 
 
 def test_sizes_of_few_pruning_seeds_have_no_interval_and_others_those_of_their_means(folder):
     """A pruning seed has one of two sizes, so that Student's interval over three seeds is too narrow."""
     (tables_a, context_a), (tables_b, context_b) = side(folder, "one"), side(folder, "other")
     few = row(compare(tables_a, tables_b, context_a, context_b), "effective size", "id")
-    assert few["quantity"] == "effective size, margin 3" and few["n_a"] == 3
+    assert mentions(few["quantity"], 3) and few["n_a"] == 3
     assert np.isnan([few["low"], few["high"]]).all() and mentions(few["reason"], "a", "b")
 
     def with_ends(tables, low, high):
@@ -81,22 +89,22 @@ def test_sizes_of_few_pruning_seeds_have_no_interval_and_others_those_of_their_m
 
 def test_several_runs_are_compared_over_fine_tuning_seeds(folder):
     frame = differences(folder, ["one"], ["pair"])
-    result = row(frame, "mean accuracy", "ood", "mid")
+    result = row(frame, SUBNETWORK_ACCURACY, "ood", "mid")
     variances, degrees = (36 / 12, 4 / 2), (11, 1)
     df = sum(variances) ** 2 / sum(v**2 / d for v, d in zip(variances, degrees, strict=True))
     half = stats.t.ppf(0.975, df) * np.sqrt(sum(variances))
     assert result["difference"] == pytest.approx(1)
     assert (result["low"], result["high"]) == pytest.approx((1 - half, 1 + half))
-    assert result["unit"] == "a: pruning seeds; b: fine-tuning seeds"
-    full = row(frame, "accuracy of the full model", "ood")
-    assert full["unit"] == "a: pair; b: fine-tuning seeds"
+    assert result["unit"] == f"a: {PRUNING_SEEDS}; b: {FINE_TUNING_SEEDS}"
+    full = row(frame, FULL_ACCURACY, "ood")
+    assert full["unit"] == f"a: pair; b: {FINE_TUNING_SEEDS}"
     variances, degrees = ((5 / Z) ** 2, 4 / 2), (np.inf, 1)
     df = sum(variances) ** 2 / sum(v**2 / d for v, d in zip(variances, degrees, strict=True))
     assert full["high"] - full["difference"] == pytest.approx(stats.t.ppf(0.975, df) * np.sqrt(sum(variances)))
 
 
 def test_correlations_differ_by_an_interval_from_their_ends(single):
-    result = row(single, "rank correlation", "shared seeds")
+    result = row(single, RANK_CORRELATION, "shared seeds")
     # 0.80 in [0.60, 0.95] and 0.87 in [0.60, 0.95]
     assert result["difference"] == pytest.approx(0.07)
     assert result["low"] == pytest.approx(0.07 - np.hypot(0.87 - 0.60, 0.95 - 0.80))
@@ -104,7 +112,7 @@ def test_correlations_differ_by_an_interval_from_their_ends(single):
 
 
 def test_core_sizes_have_no_interval_and_say_so(single):
-    result = row(single, "core size", "heads")
+    result = row(single, CORE_SIZE, "heads")
     assert (result["a"], result["b"], result["difference"]) == (4, 6, 2)
     assert np.isnan(result["low"]) and mentions(result["reason"], "a", "b")
 
@@ -134,14 +142,14 @@ def test_errors_of_pairs_do_not_average_out_over_seeds(folder):
     """Twelve seeds with a standard deviation of 6 points, and 4 points to either side over their common pairs."""
     (a, context_a), (b, context_b) = side(folder, "one"), side(folder, "other")
     wide = [tables | {"summary": tables["summary"].assign(pair_half_width=4.0, left_out=2)} for tables in (a, b)]
-    result = row(compare(*wide, context_a, context_b), "mean accuracy", "ood", "mid")
+    result = row(compare(*wide, context_a, context_b), SUBNETWORK_ACCURACY, "ood", "mid")
     of_seeds, of_pairs = 36 / 12, (4 / Z) ** 2
     df = (2 * (of_seeds + of_pairs)) ** 2 / (2 * of_seeds**2 / 11)
     half = stats.t.ppf(0.975, df) * np.sqrt(2 * (of_seeds + of_pairs))
     assert (result["low"], result["high"]) == pytest.approx((7 - half, 7 + half))
-    assert mentions(result["unit"], "pruning seeds", 2)
+    assert mentions(result["unit"], PRUNING_SEEDS, 2)
     none = [tables | {"summary": tables["summary"].assign(n=0, mean=np.nan, left_out=12)} for tables in (a, b)]
-    result = row(compare(*none, context_a, context_b), "mean accuracy", "ood", "mid")
+    result = row(compare(*none, context_a, context_b), SUBNETWORK_ACCURACY, "ood", "mid")
     assert np.isnan(result["difference"]) and mentions(result["reason"], "a", 12)
 
 
@@ -150,7 +158,7 @@ def test_what_a_side_lacks_is_null_with_a_reason(folder):
     sizes = a["effective_size"].assign(effective_size=np.nan, reason="undefined")
     b = {name: table for name, table in b.items() if name != "core"}
     frame = compare(a | {"effective_size": sizes}, b, context_a, context_b)
-    size, core = row(frame, "effective size", "id"), row(frame, "core size", "heads")
+    size, core = row(frame, "effective size", "id"), row(frame, CORE_SIZE, "heads")
     assert np.isnan(size["a"]) and size["b"] == 87 and np.isnan(size["difference"])
     assert size["reason"] == "a: undefined" and core["reason"].startswith("b: ")
     assert len(frame[frame["a"].isna() & frame["reason"].isna()]) == 0
@@ -161,7 +169,8 @@ def test_sizes_at_different_margins_are_not_subtracted(folder):
     b = b | {"effective_size": b["effective_size"].assign(threshold=5.0)}
     frame = compare(a, b, context, context.model_copy(update={"margin": 5.0}))
     sizes = frame[frame["quantity"].str.startswith("effective size")]
-    assert set(sizes["quantity"]) == {"effective size, margin 3", "effective size, margin 5"}
+    names = set(sizes["quantity"])
+    assert len(names) == 2 and all(any(mentions(name, margin) for name in names) for margin in (3, 5))
     assert sizes["difference"].isna().all()
 
 
@@ -174,16 +183,16 @@ def test_sizes_are_compared_in_the_order_of_their_study(folder):
     text = context.model_copy(update={"size_order": "mean-first", "size_rule": "grid"})
     frame = compare(a, b, text, context_b)
     frame = frame[(frame["group_or_subset"] == "id") & frame["quantity"].str.startswith("effective size")]
-    result = frame.set_index("quantity")
-    assert set(result.index) == {"effective size, margin 3, mean-first, of the grid", "effective size, margin 3"}
-    at_margin = result.loc["effective size, margin 3, mean-first, of the grid"]
+    in_order = frame["quantity"].map(lambda name: mentions(name, 3, text.size_order, text.size_rule))
+    assert frame["quantity"].nunique() == len(frame) == 2 and in_order.sum() == 1
+    at_margin = frame[in_order].iloc[0]
     assert at_margin["a"] == 55 and at_margin[["a_low", "b", "difference"]].isna().all()
 
 
 def test_no_spread_gives_no_interval(folder):
     (a, context), (b, _) = side(folder, "one"), side(folder, "other")
     flat = [tables | {"summary": tables["summary"].assign(sd=0.0)} for tables in (a, b)]
-    result = row(compare(*flat, context, context), "mean accuracy", "ood", "mid")
+    result = row(compare(*flat, context, context), SUBNETWORK_ACCURACY, "ood", "mid")
     assert np.isnan(result["low"]) and result["reason"]
 
 
@@ -191,14 +200,14 @@ def test_numbers_at_other_sparsities_are_shown_and_not_subtracted(folder):
     (a, context), (b, _) = side(folder, "one"), side(folder, "other")
     b = b | {"summary": b["summary"].assign(sparsity=b["summary"]["sparsity"].replace(MID, 0.1))}
     frame = compare(a, b, context, context.model_copy(update={"mid": 0.1}))
-    mid, high = (row(frame, "mean accuracy", "ood", role) for role in ("mid", "high"))
+    mid, high = (row(frame, SUBNETWORK_ACCURACY, "ood", role) for role in ("mid", "high"))
     assert (mid["sparsity_a"], mid["sparsity_b"]) == (MID, 0.1) and not np.isnan([mid["a"], mid["b"]]).any()
     assert np.isnan([mid["difference"], mid["low"], mid["high"]]).all()
-    assert mentions(mid["reason"], f"a at {100 * MID:g} %", "b at 10 %")
+    assert mentions(mid["reason"], "a", f"{100 * MID:g} %", "b", "10 %")
     assert (
         high["difference"] == pytest.approx(7) and pd.isna(high["reason"]) and high["sparsity_a"] == high["sparsity_b"]
     )
-    for quantity, of in (("core size", "heads"), ("rank correlation", "shared seeds")):
+    for quantity, of in ((CORE_SIZE, "heads"), (RANK_CORRELATION, "shared seeds")):
         result = row(frame, quantity, of)
         assert np.isnan(result["difference"]) and mentions(result["reason"], f"{100 * MID:g} %", "10 %")
 
@@ -206,9 +215,9 @@ def test_numbers_at_other_sparsities_are_shown_and_not_subtracted(folder):
 def test_an_interval_of_everything_is_a_message(folder):
     """Two seeds that end 100 points apart: Student's t with one degree of freedom reaches 635 points to either side."""
     (a, context), (b, _) = side(folder, "one"), side(folder, "other")
-    wide = b["summary"][b["summary"]["over"] == "pruning seeds"].assign(n=2, sd=70.7, low=-585.0, high=685.0)
+    wide = b["summary"][b["summary"]["over"] == PRUNING_SEEDS].assign(n=2, sd=70.7, low=-585.0, high=685.0)
     frame = compare(a, b | {"summary": wide}, context, context)
-    result = row(frame, "mean accuracy", "ood", "mid")
+    result = row(frame, SUBNETWORK_ACCURACY, "ood", "mid")
     assert result["difference"] == result["b"] - result["a"]
     assert np.isnan([result[end] for end in ("low", "high", "b_low", "b_high")]).all()
     assert mentions(result["reason"], "b", "−585", 685)
@@ -227,6 +236,6 @@ def test_only_common_subsets_are_compared(folder):
 
 def test_two_runs_of_one_study_are_compared(folder):
     frame = differences(folder, ["pair", 1], ["pair", 2])
-    result = row(frame, "accuracy of the full model", "cn_if")
+    result = row(frame, FULL_ACCURACY, "cn_if")
     assert (result["a"], result["b"], result["unit"]) == (41, 42, "pair")
-    assert row(frame, "mean accuracy", "ood", "mid")["unit"] == "pruning seeds"
+    assert row(frame, SUBNETWORK_ACCURACY, "ood", "mid")["unit"] == PRUNING_SEEDS

@@ -17,7 +17,13 @@ from heuristic_core.config.claims import load_claims
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.ablation_sets import list_ablations, make_joint_sets
 from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
-from heuristic_core.experiments.subnetworks.analysis.completeness_sets import make_completeness_sets
+from heuristic_core.experiments.subnetworks.analysis.completeness_sets import (
+    ALL_BUT_CORE,
+    ALL_HEADS,
+    SET_NAMES,
+    control_role,
+    make_completeness_sets,
+)
 from heuristic_core.experiments.subnetworks.analysis.statistics_completeness import (
     core_alone,
     stable_core_against_controls,
@@ -40,8 +46,9 @@ CORE, STABLE = (1, 10, 11, 24), (1, 10, 11, 17, 24)
 
 def test_all_heads_but_the_core_s_are_ablated_and_random_ones_kept_in_their_place():
     sets = {item.name: item for item in make_completeness_sets(CORE, CORE, GRID, 5, 0)}
-    assert sets["all heads"].heads == tuple(range(32)) and sets["all heads"].role == "all-heads"
-    assert set(sets["all heads but the core"].heads) == EVERY - set(CORE)
+    of_all = sets[SET_NAMES[ALL_HEADS]]
+    assert of_all.heads == tuple(range(32)) and of_all.role == ALL_HEADS
+    assert set(sets[SET_NAMES[ALL_BUT_CORE]].heads) == EVERY - set(CORE)
     controls = [item for item in sets.values() if item.role == "control-all-but-core"]
     assert len(controls) == 5 == len(sets) - 2 and len({item.heads for item in controls}) == 5
     layers = Counter(head // 8 for head in CORE)
@@ -139,7 +146,7 @@ def test_without_a_core_or_with_all_heads_in_it_nothing_is_compared():
         alone(in_core=())
     with raises(DoesNotApply, "core"):
         alone(in_core=range(8))
-    with raises(NotComputable, "all heads but the core"):
+    with raises(NotComputable, SET_NAMES[ALL_BUT_CORE]):
         core_alone(evidence(ablations=SINGLE, core=core_rows({0}, set())), "id")
     with raises(NotComputable, "all-but-core"):
         alone(controls=())
@@ -226,7 +233,7 @@ def test_a_core_of_random_heads_rarely_suffices():
         sets = make_completeness_sets(whole, whole, grid, 40, int(rng.integers(1 << 30)))
         value = {item.name: worth.sum() - worth[list(item.heads)].sum() for item in sets}
         controls = [value[item.name] for item in sets if item.role == "control-all-but-core"]
-        result = alone(value["all heads but the core"], controls, value["all heads"])
+        result = alone(value[SET_NAMES[ALL_BUT_CORE]], controls, value[SET_NAMES[ALL_HEADS]])
         decided += decide_verdict(result, "p < 0.05") in ("supported", "contradicted")
     assert decided <= by_chance(count)
 
@@ -238,18 +245,19 @@ def test_table3_shows_what_the_core_leaves_alone():
     rows = [row for row in ablation_rows(np.random.default_rng(7)) if row["ft_seed"] == 1]
     single = [row for row in rows if row["ablation"] == "none" and row["kind"] == "mean"]
     for role, name, accuracy in (
-        ("all-but-core", "all heads but the core", 60.0),
-        ("control-all-but-core", "control 1 of all heads but the core", 40.0),
-        ("control-all-but-core", "control 2 of all heads but the core", 30.0),
-        ("all-heads", "all heads", 20.0),
+        (ALL_BUT_CORE, SET_NAMES[ALL_BUT_CORE], 60.0),
+        (control_role(ALL_BUT_CORE), f"control 1 of {SET_NAMES[ALL_BUT_CORE]}", 40.0),
+        (control_role(ALL_BUT_CORE), f"control 2 of {SET_NAMES[ALL_BUT_CORE]}", 30.0),
+        (ALL_HEADS, SET_NAMES[ALL_HEADS], 20.0),
     ):
         rows += [
             row | {"role": role, "ablation": name, "accuracy": accuracy, "change": accuracy - 90} for row in single
         ]
     marks = draw("table3", {"ablations": drawn_table("ablations", rows)}, Figure(), DRAWN_CONTEXT)[1]
     mean_accuracy = marks[(marks["kind"] == "mean") & (marks["column"] == "ID, mean")].set_index("row")["accuracy"]
-    assert mean_accuracy["all heads but the core"] == 60 and mean_accuracy["all heads"] == 20
-    assert mean_accuracy["mean of 2 controls of all heads but the core"] == 35
+    assert mean_accuracy[SET_NAMES[ALL_BUT_CORE]] == 60 and mean_accuracy[SET_NAMES[ALL_HEADS]] == 20
+    (of_controls,) = (name for name in mean_accuracy.index if mentions(name, 2, SET_NAMES[ALL_BUT_CORE]))
+    assert mean_accuracy[of_controls] == 35
     in_full, by_kind, _ = sheets(marks)
-    assert "all heads" in [row[0] for row in in_full.rows]
-    assert not [row for row in by_kind.rows if "all heads" in row[0]]  # of the first kind alone
+    assert SET_NAMES[ALL_HEADS] in [row[0] for row in in_full.rows]
+    assert not [row for row in by_kind.rows if SET_NAMES[ALL_HEADS] in row[0]]  # of the first kind alone

@@ -22,16 +22,19 @@ BOTH = parse_study(read_config(REDUCED) | read_config(PARTS))
 
 def test_the_plan_counts_further_runs():
     before, after = (
-        {part.name: part for part in estimate_work(study, read_shape(study.model), count_pairs(study))}
+        {
+            (part.rules[0], part.engine): part
+            for part in estimate_work(study, read_shape(study.model), count_pairs(study))
+        }
         for study in (load_study(REDUCED), BOTH)
     )
-    assert not {"pruning with heads closed", "pruning side by side", "transplants"} & before.keys()
+    assert not {"prune_closed", "packing", "transplant"} & {rule for rule, _ in before}
     tuned, steps = len(BOTH.finetune.seeds), BOTH.prune.total_steps(0.2)
-    assert after["pruning with heads closed"].repeats == tuned * 4 * steps
-    assert after["pruning"].repeats == before["pruning"].repeats + tuned * 4 * steps  # entry's cells
-    assert after["pruning side by side"].repeats == tuned * 2 * BOTH.prune.total_steps(0.4)
-    assert after["subnetworks with heads closed"].repeats == tuned * (1 + 4 + 3)
-    assert after["transplants"].repeats == tuned * 2 * (2 * 2 + 1)
+    assert after["prune_closed", "prune"].repeats == tuned * 4 * steps
+    assert after["prune", "prune"].repeats == before["prune", "prune"].repeats + tuned * 4 * steps  # entry's cells
+    assert after["packing", "prune"].repeats == tuned * 2 * BOTH.prune.total_steps(0.4)
+    assert after["core_free", "evaluate"].repeats == tuned * (1 + 4 + 3)
+    assert after["transplant", "evaluate"].repeats == tuned * 2 * (2 * 2 + 1)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from amounts import first_fast
 from figure_tables import filter_rows
-from list_sorting_tables import CONDITIONS, LAST, SEEDS, TABLES, copier
+from list_sorting_tables import CONDITIONS, DIVERGED, LAST, NO_FALL, SEEDS, TABLES, copier
 from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 from mentions import mentions
@@ -148,7 +148,7 @@ def test_development_draws_seeds_and_means_and_a_null_leaves_a_gap():
     lines = [set(np.round(line.get_ydata(), 9)) for line in panel(figure, 0, 3, 4).lines]
     assert not [line for line in lines if {values[0], values[2]} <= line]
     assert [line for line in lines if values[0] in line] and [line for line in lines if values[2] in line]
-    assert filter_rows(marks, curve="raw", step=100, seed=3)["reason"].tolist() == ["2 of 2 chains diverged"]
+    assert filter_rows(marks, curve="raw", step=100, seed=3)["reason"].tolist() == [DIVERGED]
     mean = filter_rows(marks, curve="raw", step=100, seed=None)
     known = filter_rows(TABLES["sorting_llc"], step=100, estimator="raw")["value"].dropna()
     assert (mean["value"].item(), mean["seeds"].item()) == (pytest.approx(known.mean()), 2)
@@ -168,7 +168,7 @@ def test_development_has_a_bar_for_each_stage_above_the_curves():
         tops = sorted((patch.get_y(), patch.get_y() + patch.get_height()) for patch in ax.patches)
         assert all(one[1] < two[0] for one, two in pairwise(tops))  # none covers another
     gone = filter_rows(marks, condition="no-decay", curve="specialisation start")
-    assert gone["reason"].tolist() == ["the overlap does not fall"] and gone["step"].isna().all()
+    assert gone["reason"].tolist() == [NO_FALL] and gone["step"].isna().all()
 
 
 def test_development_says_where_there_is_no_llc():

@@ -13,7 +13,7 @@ from heuristic_core.experiments.subnetworks.config.mechanism import Interpolatio
 from heuristic_core.experiments.subnetworks.plan.needs import estimate_needs
 from heuristic_core.experiments.subnetworks.plan.pairs import Pairs, count_pairs
 from heuristic_core.experiments.subnetworks.plan.space import PREDICTION_BYTES, estimate_disk
-from heuristic_core.experiments.subnetworks.plan.work import DONOR_PASSES, estimate_work
+from heuristic_core.experiments.subnetworks.plan.work import DONOR_PASSES, FINETUNING_EVALUATION, estimate_work
 from heuristic_core.plan.shapes import Shape, read_shape
 
 # ---- shapes
@@ -53,7 +53,7 @@ def test_gpt2s_names_are_read_and_a_missing_number_is_named(tmp_path):
 def test_work_of_the_papers_study_is_what_its_grid_says():
     result = by_name(PAPER, BERT, HUNDRED)
     assert result["fine-tuning"].pairs == 61_360 * 32
-    assert result["evaluation in passing"].repeats == 1 + 123  # before the first step, every 500, and at the end
+    assert result[FINETUNING_EVALUATION].repeats == 1 + 123  # before the first step, every 500, and at the end
     surface = 33 * sum(6500 + 56 * percent for percent in range(5, 75, 5))
     assert result["pruning"].repeats == surface + (9 + 3) * (9300 + 10_420)
     assert result["subnetworks"].repeats == 486
@@ -80,7 +80,7 @@ def test_a_lesioned_run_does_the_work_of_fine_tuning():
     lesioned = PAPER.model_copy(update={"lesion": Lesion(control_draws=2)})
     before, after = (by_name(study, BERT, HUNDRED) for study in (PAPER, lesioned))
     assert not any("lesioned" in name for name in before)
-    for name in ("fine-tuning", "evaluation in passing"):
+    for name in ("fine-tuning", FINETUNING_EVALUATION):
         assert after[name] == before[name]
         assert after[f"lesioned {name}"].rules == ("lesion",)
         assert after[f"lesioned {name}"].flops == pytest.approx(3 * before[name].flops)
@@ -88,7 +88,7 @@ def test_a_lesioned_run_does_the_work_of_fine_tuning():
         estimate_needs(lesioned)["lesion"] == estimate_needs(PAPER)["finetune"] == estimate_needs(lesioned)["finetune"]
     )
     disks = [estimate_disk(study, BERT, HUNDRED, estimate_work(study, BERT, HUNDRED)) for study in (PAPER, lesioned)]
-    passing = after["lesioned evaluation in passing"].pairs
+    passing = after[f"lesioned {FINETUNING_EVALUATION}"].pairs
     assert disks[1]["predictions"] - disks[0]["predictions"] == pytest.approx(passing * PREDICTION_BYTES)
 
 

@@ -74,7 +74,7 @@ def test_transformers_alone_computes_what_the_study_computes(finished, folder):
 
 def test_a_card_says_what_it_is_how_accurate_and_what_it_is_not_for(finished, folder):
     text = (folder / "README.md").read_text()
-    assert mentions(text, "sparsity 40 %", "pruning seed 42", "| fine-tuning seed | 1 |")
+    assert mentions(text, "40 %", 42, "| fine-tuning seed | 1 |")
     accuracy = read_table(finished / "results/reduced/tables/group_accuracy.parquet")
     of_cell = (accuracy["ft_seed"] == 1) & (accuracy["step"] == 60) & (accuracy["sparsity"] == 0.4)
     (row,) = accuracy[

@@ -3,21 +3,23 @@
 import base64
 import csv
 import io
-import re
 
 import pandas as pd
 import pytest
 from conftest import ROOT
-from mentions import mentions, raises
-from page_studies import CONTEXT, make_study, table
-from pages import check_source, needs_chromium, pdf_pages, probe
+from mentions import mentions, mentions_together, raises
+from page_studies import CONTEXT, accuracy_rows, claim_rows, make_study, size_rows, table
+from pages import Page, check_source, needs_chromium, pdf_pages, probe, rows, section, tiles
 from test_scripts import script
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.subnetworks.figures import build_sheets
 from heuristic_core.experiments.subnetworks.report.page import collect_warnings
 from heuristic_core.figures.targets import target_files
-from heuristic_core.stats.verdicts import VERDICT_MEANINGS
+from heuristic_core.report.findings import PHRASES
+from heuristic_core.stats.estimates import DOES_NOT_APPLY
+from heuristic_core.stats.seeds import PRUNING_SEEDS
+from heuristic_core.stats.verdicts import CONTRADICTED, NOT_CLEAR, SUPPORTED, VERDICT_MEANINGS
 from heuristic_core.tables.parquet import read_rows, write_table
 
 TARGETS = ("figure02", "figure06", "table3")
@@ -40,11 +42,6 @@ def study(tmp_path_factory):
 @pytest.fixture(scope="module")
 def report(study):
     return write_report(study)
-
-
-def section(page, name):
-    """The source of a page's section of that name."""
-    return re.search(rf'<section id="{name}".*?</section>', page.read_text(), re.DOTALL)[0]
 
 
 def test_the_page_holds_all_that_it_needs(report):
@@ -83,82 +80,97 @@ def test_values_behind_the_marks_are_in_the_page(report, study):
 
 
 def test_claims_are_one_table_with_verdicts_by_seed_intervals_and_thresholds(report):
-    text = check_source(report).text
-    assert "1 of 2 claims supported 1 not clear" in text
-    assert text.index("Subnetworks disagree by <more> than 20 points") < text.index("Figure 2. ")
-    assert "✓ supported seed 1: supported seed 2: supported" in text
-    assert re.search(r"61\.5 \(50\.0 to 73\.0\) .*> 20 0\.004", text)
-    assert "seed 2 supported 73.0 68.0 to 78.0 – > 20 12 pruning seeds" in text
-    assert re.search(r"\? not clear .*> 0", text) and "a core of one head" in text
+    ids = [attributes.get("id") for _, attributes in check_source(report).tags]
+    assert ids.index("claims") < ids.index("figure02")
+    assert any(mentions(tile, 1, 2, PHRASES.get(NOT_CLEAR, NOT_CLEAR)) for tile in tiles(report))
+    disagree, *_, core = claim_rows((1, 2), NOT_CLEAR)
+    (sentence, verdicts, estimates, *more), (_, verdict, *_) = rows(section(report, "claims"))[1:3]
+    assert mentions(sentence, disagree["sentence"], disagree["paper"])
+    assert mentions(verdicts, "✓", 1, 2) and verdicts.count(SUPPORTED) == 3
+    assert mentions(estimates, 61.5, "50.0", "73.0") and more == ["> 20", "0.004"]
+    of_seed = rows(section(report, "claim-disagree", "article"))[3]
+    assert of_seed[1:3] == [SUPPORTED, "73.0"] and mentions(of_seed[3], "68.0", "78.0")
+    assert of_seed[4:] == ["–", "> 20", "12", PRUNING_SEEDS] and mentions(of_seed[0], 2)
+    assert mentions(verdict, "?", NOT_CLEAR)
+    assert mentions(Page(section(report, "claim-core", "article")).text, core["detail"], "> 0")
 
 
 def with_runs(root, *kinds):
     """A study of four pruning runs, one for each of `kinds`: "", or the column of table "runs" that is true."""
     cell = {"ft_seed": 1, "step": 2200, "repeat": 0, "missed": False, "collapsed": False, "actual_sparsity": 0.35}
-    rows = [
+    runs = [
         cell | {"sparsity": 0.35 if seed < 3 else 0.5, "seed": seed} | ({kind: True, "reason": "so"} if kind else {})
         for seed, kind in enumerate(kinds, start=1)
     ]
-    write_table("runs", table("runs", rows), make_study(root) / "tables" / "runs.parquet")
+    write_table("runs", table("runs", runs), make_study(root) / "tables" / "runs.parquet")
     return root
 
 
 def test_what_went_wrong_with_pruning_runs_is_a_key_number(tmp_path):
     root = with_runs(tmp_path / "tiny", "collapsed", "collapsed", "missed", "")
-    text = check_source(write_report(root)).text
-    assert "4 pruning runs 2 collapsed, 1 missed their target" in text
-    assert "1 2200 35 % 2 0 2 0 yes" in text and "1 2200 50 % 2 0 0 1 yes" in text
+    page = write_report(root)
+    assert any(mentions(tile, 4, 2, 1) for tile in tiles(page)) and check_source(page).classes("faulty")
+    of_mid, of_high = ["1", "2200", "35 %", "2", "0", "2", "0", "yes"], ["1", "2200", "50 %", "2", "0", "0", "1", "yes"]
+    assert rows(section(page, "pruning"))[1:] == [of_mid, of_high]
     (warning,) = collect_warnings([root, tmp_path / "absent"])
-    assert mentions(warning, "tiny", 4, "2 collapsed", 1, root / "report.html")
+    assert mentions(warning, "tiny", 4, 1, root / "report.html") and mentions_together(warning, 2, "collapsed")
 
 
 @pytest.mark.slow
 def test_where_all_went_well_nothing_is_said(tmp_path):
     root = with_runs(tmp_path / "tiny", "", "", "", "")
     page = check_source(write_report(root))
-    assert not [a for _, a in page.tags if a.get("class") in ("warning", "faulty")]
+    assert not page.classes("warning") and not page.classes("faulty")
     assert collect_warnings([root]) == []
 
 
 def test_verdicts_are_explained_and_what_was_not_run_is_listed(tmp_path):
     root = make_study(tmp_path / "tiny", verdict="does not apply")
-    rows = read_rows(root / "tables" / "claims.parquet")
+    judged = read_rows(root / "tables" / "claims.parquet")
     test = {"threshold": "p < 0.05", "estimate": 0.98, "low": None, "high": None, "opposite": 0.01, "p": 0.02}
     more = [
-        rows[-1] | test | {"claim": "a", "verdict": "contradicted", "family": None, "sentence": "A check"},
-        rows[-1] | {"claim": "b", "verdict": "not run", "sentence": "Something else", "detail": "no table"},
+        judged[-1] | test | {"claim": "a", "verdict": "contradicted", "family": None, "sentence": "A check"},
+        judged[-1] | {"claim": "b", "verdict": "not run", "sentence": "Something else", "detail": "no table"},
     ]
-    write_table("claims", [*more, *rows], root / "tables" / "claims.parquet")
-    text = check_source(write_report(root)).text
-    assert re.search(r"1 of 2 claims supported 1 not applicable", text)
-    assert f"– does not apply {VERDICT_MEANINGS['does not apply']}" in text
-    assert re.search(r"0\.020 p < 0\.05", text)
-    assert text.index("The core matters") < text.index("A check ✗ contradicted") < text.index("Figure 2. ")
-    undecidable = text[text.rindex("Claims that this study cannot decide") : text.index("Figure 2. ")]
+    write_table("claims", [*more, *judged], root / "tables" / "claims.parquet")
+    page = write_report(root)
+    assert any(mentions(tile, 1, 2, PHRASES.get(DOES_NOT_APPLY, DOES_NOT_APPLY)) for tile in tiles(page))
+    assert f"– {DOES_NOT_APPLY} {VERDICT_MEANINGS[DOES_NOT_APPLY]}" in Page(section(page, "claims")).text
+    (check,) = rows(section(page, "claim-a", "article"))[1:]
+    assert check[1] == CONTRADICTED and check[4:6] == ["0.020", "p < 0.05"]
+    ids = [attributes.get("id") for _, attributes in check_source(page).tags]
+    order = ["claims", "claim-core", "checks", "claim-a", "undecidable", "claim-b", "figure02"]
+    assert sorted(order, key=ids.index) == order
+    undecidable, text = Page(section(page, "undecidable")).text, check_source(page).text
     assert mentions(undecidable, "Something else", "no table") and text.count("Something else") == 1
 
 
 def test_missing_values_settings_and_versions_are_listed(report):
-    text = check_source(report).text
     # Two fine-tuning seeds: one accuracy each, and sizes of three pruning seeds and their mean.
     assert mentions(section(report, "missing"), 10)
-    assert "accuracy 1 1000 full model cn_if 1 the run failed" in text
-    assert "full model at 0.7 %, below the margin of 3 points" in text
-    assert "folder checkpoints/mini-bert" in text and "early.checkpoint 100" in text
-    assert "python" in text and "commit" in text
+    _, accuracy, _, size, _ = rows(section(report, "missing"))
+    (failed,) = (row["reason"] for row in accuracy_rows((1,), 0) if row["accuracy"] is None)
+    (undefined,) = {row["reason"] for row in size_rows((1,), 0)} - {None}
+    assert accuracy[:3] == ["accuracy", "1", "1000"] and accuracy[4:] == ["cn_if", "1", failed]
+    assert size[1:4] == ["1", "1000", "ood"] and size[5:] == ["4", undefined]
+    settings = rows(section(report, "settings"))
+    assert ["folder", "checkpoints/mini-bert"] in settings and ["early.checkpoint", "100"] in settings
+    assert mentions(section(report, "versions"), "python", "commit")
 
 
 def test_data_are_counted_set_by_set(report):
-    text = check_source(report).text
-    assert "train – pairs.csv 61,234 5 1,000 0 34 0 0 195 60,000 7 – – – 1.5 0.0" in text
-    assert "cn_if ood pairs.csv 61,234 5 1,000 0 34 0 0 195 60,000 0 3 1 2 1.5 0.0" in text
+    read = ["pairs.csv", "61,234", "5", "1,000", "0", "34", "0", "0", "195", "60,000"]
+    assert rows(section(report, "data"))[1:] == [
+        ["train", "–", *read, "7", "–", "–", "–", "1.5", "0.0"],
+        ["cn_if", "ood", *read, "0", "3", "1", "2", "1.5", "0.0"],
+    ]
 
 
 def test_tables_are_those_of_their_marks(study, report):
     (of_seed,) = build_sheets("table3", pd.read_parquet(study / "tables" / "table3.parquet"))
     assert of_seed.rows == [["none", "12.5", "−3.0"], ["head 0.1", "7.2", "1.5"], ["all core heads", "100.0", ""]]
-    text = check_source(report).text
-    assert "ln_swap cn_if none 12.5 −3.0 head 0.1 7.2 1.5 all core heads 100.0" in text
+    head, *shown = rows(section(report, "table3", "div"))
+    assert head[1:] == ["ln_swap", "cn_if"] and shown == of_seed.rows
 
 
 @pytest.mark.slow

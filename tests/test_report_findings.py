@@ -7,9 +7,9 @@ import jinja2
 import pytest
 import yaml
 from conftest import ROOT
-from mentions import mentions, raises
+from mentions import mentions, mentions_together, raises
 from page_studies import CONTEXT, HIGH, LAST, MID, group_rows, make_study, summary_rows, table
-from pages import check_source, needs_chromium
+from pages import Page, check_source, needs_chromium, rows, section
 from test_report import write_report
 from test_scripts import script
 
@@ -25,7 +25,7 @@ from heuristic_core.report import pdf
 from heuristic_core.report.claims import group_claims
 from heuristic_core.report.exhibits import Exhibit
 from heuristic_core.report.findings import Replication, build_findings, load_replications, summarise_verdicts
-from heuristic_core.stats.verdicts import VERDICTS
+from heuristic_core.stats.verdicts import CONTRADICTED, VERDICTS
 from heuristic_core.tables.parquet import read_rows, read_table, write_table
 from heuristic_core.tables.schemas import get_schema
 
@@ -153,7 +153,8 @@ def claims_of(root):
 
 
 def test_the_page_begins_with_findings_and_shows_each_figure_once(told):
-    page = check_source(write_report(told))
+    path = write_report(told)
+    page = check_source(path)
     ids = [a["id"] for _, a in page.tags if "id" in a]
     order = [
         "finding-subnetworks-disagree",
@@ -164,12 +165,15 @@ def test_the_page_begins_with_findings_and_shows_each_figure_once(told):
         "figure06",
     ]
     assert sorted(order, key=ids.index) == order and len([n for n in ids if n.startswith("finding-")]) == 2
-    assert "other training seeds" not in page.text
+    assert {len(row) for row in rows(section(path, "claims"))[:3]} == {5}  # none of further seeds
 
 
 def test_the_page_says_on_how_many_further_seeds_a_claim_holds(told, tmp_path):
-    page = check_source(write_report(told, "--replicates", tmp_path / "further.parquet"))
-    assert "holds on 7 of 9 other training seeds, contradicted on 1" in page.text
+    page = write_report(told, "--replicates", tmp_path / "further.parquet")
+    check_source(page)
+    assert mentions(rows(section(page, "claims"))[1][5], 7, 9)
+    answer = Page(section(page, "finding-subnetworks-disagree")).text
+    assert mentions_together(answer, 7, 9) and mentions_together(answer, 1, CONTRADICTED)
     assert load_replications(tmp_path / "further.parquet") == {("disagree-out-of-domain", "> 20"): Replication(9, 7, 1)}
 
 
