@@ -91,9 +91,12 @@ def preload() -> None:
 
     for name in ("prune", "evaluate", "full_model", "gather", "figure", "finetune", "encode"):
         load_script(SCRIPTS / f"{name}.py")
-    import matplotlib.backends.backend_agg  # noqa: F401 (backends of figures; `figure` imports seaborn)
+    import matplotlib.backends.backend_agg  # noqa: F401 (backends of figures)
     import matplotlib.backends.backend_pdf  # noqa: F401
     import matplotlib.backends.backend_svg  # noqa: F401
+    import pyarrow.dataset  # noqa: F401 (reads tables)
+    import pyarrow.pandas_compat  # noqa: F401
+    import seaborn  # noqa: F401 (and scipy.stats, which most tables need)
     import transformers.models.bert.modeling_bert  # noqa: F401 (the miniatures' model)
 
     torch.optim.AdamW([torch.zeros(1, requires_grad=True)], fused=True)
