@@ -9,16 +9,15 @@ from mentions import mentions
 from page_studies import MID
 from scipy import stats
 
-from heuristic_core.experiments.subnetworks.analysis.compare import (
+from heuristic_core.experiments.subnetworks.analysis.compare import compare, find_unshared_subsets
+from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
+from heuristic_core.experiments.subnetworks.analysis.shared_core import compute_shared_core
+from heuristic_core.experiments.subnetworks.analysis.study_values import (
     CORE_SIZE,
     FULL_ACCURACY,
     RANK_CORRELATION,
     SUBNETWORK_ACCURACY,
-    compare,
-    find_unshared_subsets,
 )
-from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
-from heuristic_core.experiments.subnetworks.analysis.shared_core import compute_shared_core
 from heuristic_core.stats.seeds import FINE_TUNING_SEEDS, PRUNING_SEEDS
 
 Z = stats.norm.ppf(0.975)

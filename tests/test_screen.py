@@ -140,29 +140,34 @@ def test_bars_need_a_terminal(monkeypatch):
     assert not can_draw()
 
 
-def test_without_a_terminal_lines_have_the_progress_and_the_files_of_figures(monkeypatch):
-    now, file = [1000.0], io.StringIO()
-    monkeypatch.setattr(time, "time", lambda: now[0])
+def test_without_a_terminal_lines_have_the_progress_and_the_files_of_figures(monkeypatch, tmp_path):
+    file, log = io.StringIO(), tmp_path / "finetune.log"
+    monkeypatch.setattr("snakemake_logger_plugin_screen.lines.INTERVAL", 0.05)
     lines = Lines(file)
 
-    def handle(*arguments, **fields):
-        file.seek(0)
-        file.truncate()
+    def printed(*arguments, **fields):
+        before = file.getvalue()
         lines.handle(record(*arguments, **fields), "text")
-        return file.getvalue()
+        new = file.getvalue().removeprefix(before).splitlines()
+        return [line for line in new if "running:" not in line]
 
-    assert mentions(handle(LogEvent.RUN_INFO, stats={"finetune": 1, "figure10": 1, "total": 2}), 2) and lines.started
+    (first,) = printed(LogEvent.RUN_INFO, stats={"finetune": 1, "figure10": 1, "total": 2})
+    assert mentions(first, 2) and lines.started
     outputs = ["f/figure10.pdf", "f/figure10.png"]
-    assert handle(LogEvent.JOB_INFO, jobid=1, rule_name="figure10", output=outputs, log=["a.log"]) == ""
-    assert handle(LogEvent.JOB_FINISHED, job_id=1) == "figure10: f/figure10.png\n"
-    assert handle(LogEvent.PROGRESS, done=1, total=2) == ""
-    handle(LogEvent.JOB_INFO, jobid=2, rule_name="finetune", output=["weights"], log=[])
-    now[0] += 31
-    assert mentions(handle(LogEvent.PROGRESS, done=1, total=2), 1, 2, "0:00:31", "finetune", 0)
-    assert handle(LogEvent.JOB_FINISHED, job_id=2) == ""
-    assert handle(LogEvent.JOB_ERROR, rule_name="core", jobid=3, log=["b.log"]) == "text\n"  # in full
+    assert printed(LogEvent.JOB_INFO, jobid=1, rule_name="figure10", output=outputs, log=["a.log"]) == []
+    assert printed(LogEvent.JOB_FINISHED, job_id=1) == ["figure10: f/figure10.png"]
+    assert printed(LogEvent.PROGRESS, done=1, total=2) == []
+    printed(LogEvent.JOB_INFO, jobid=2, rule_name="finetune", output=["weights"], log=[log])
+    log.write_text("12:00:12 finetune  45% 810/1800 [00:12<00:14, 30.00 steps/s]\n")
+    time.sleep(0.5)  # no event: the progress is printed all the same
+    assert mentions(file.getvalue().splitlines()[-1], 1, 2, "finetune", "45%")
+    assert printed(LogEvent.JOB_FINISHED, job_id=2) == []
+    assert printed(LogEvent.JOB_ERROR, rule_name="core", jobid=3, log=["b.log"]) == ["text"]  # in full
     lines.end()
-    assert mentions(file.getvalue().splitlines()[-1], 1, 2)
+    last = file.getvalue()
+    assert mentions(last.splitlines()[-1], 1, 2)
+    time.sleep(0.2)
+    assert file.getvalue() == last
 
 
 SNAKEFILE = """

@@ -55,6 +55,16 @@ class Rule:
     ended: float | None = None
     running: list[Job] = field(default_factory=list)
 
+    def read_progress(self) -> list[JobProgress]:
+        """Return the progress of its running jobs whose logs report one."""
+        return [progress for job in self.running if (progress := job.advance())]
+
+    def describe(self) -> str:
+        """Return its name with the share of its only job that is done, or with the number of jobs done."""
+        if self.total == 1:
+            return self.name + "".join(f" ({progress.fraction:.0%})" for progress in self.read_progress())
+        return f"{self.name} ({self.done} of {self.total})"
+
     def seconds(self, now: float) -> float:
         """Return the time from the start of its first job to now, or to the end of its last job if none runs."""
         return 0.0 if self.began is None else (now if self.running else self.ended or now) - self.began
@@ -87,8 +97,8 @@ class Run:
         return None
 
     def describe(self, now: float) -> str:
-        """Return a line on the progress of the run: finished jobs, and running rules with finished jobs of each."""
-        running = [f"{rule.name} ({rule.done} of {rule.total})" for rule in self.rules.values() if rule.running]
+        """Return a line on the progress of the run: finished jobs, and running rules."""
+        running = [rule.describe() for rule in self.rules.values() if rule.running]
         finished = f"{self.done} of {self.total} jobs, {duration(now - self.began)}"
         return f"{finished}; running: {', '.join(running) or 'none'}"
 

@@ -152,7 +152,7 @@ def row(rule: Rule, now: float) -> Row:
         rule: The rule and its jobs.
         now: Time, seconds.
     """
-    reports = [progress for job in rule.running if (progress := job.advance())]
+    reports = rule.read_progress()
     status = [f"{len(rule.running)} running"] * bool(rule.running) + [report.message for report in reports[-1:]]
     share = sum(report.fraction for report in reports)
     return Row(
