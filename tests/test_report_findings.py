@@ -75,7 +75,7 @@ def test_a_faulty_file_of_findings_is_refused(tmp_path, findings, named):
 @pytest.mark.parametrize(
     ("counts", "outcome", "numbers"),
     [
-        ({"supported": 2}, "supported", (2,)),
+        ({"supported": 3}, "supported", (3,)),
         ({"supported": 3, "not clear": 2}, "not clear", (3, 5, 2)),
         ({"supported": 1, "contradicted": 1}, "not clear", (1, 2)),
         ({"contradicted": 1, "not clear": 2}, "contradicted", (3, 1, 2)),

@@ -15,7 +15,7 @@ from heuristic_core.experiments.subnetworks.report.missing import collect_gaps
 from heuristic_core.provenance import digests
 from heuristic_core.report.claims import group_claims
 from heuristic_core.report.exhibits import render_caption, target_label
-from heuristic_core.report.render import format_duration, format_interval, format_number
+from heuristic_core.report.render import format_duration, format_interval, format_number, format_p
 from heuristic_core.report.settings import group_settings, read_study
 from heuristic_core.report.study import summarise_scripts
 from heuristic_core.tables.parquet import read_rows
@@ -51,6 +51,29 @@ def test_plots_place_estimates_between_their_edges(study):
 )  # fmt: skip
 def test_numbers(value, text):
     assert format_number(value) == text
+
+
+def test_a_number_has_the_decimals_of_the_largest_beside_it():
+    assert format_number(0.889, 0.0, 2.04) == "0.9" and format_interval(0.0, 2.04, 0.889) == "0.0 to 2.0"
+    assert format_number(0.889, None, 0.95) == "0.889" and format_number(-0.04, 3.0) == "0.0"
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [(None, ""), (0.0, "< 0.0001"), (9.9e-5, "< 0.0001"), (2e-4, "0.0002"), (0.0312, "0.031"), (1.0, "1.000")],
+)
+def test_p_values(p, text):
+    assert format_p(p) == text
+
+
+@pytest.mark.parametrize(
+    ("verdict", "adjusted", "fails"),
+    [("supported", 0.0499, False), ("supported", 0.05, True), ("not clear", 0.3, False), ("supported", None, False)],
+)
+def test_a_supported_claim_can_fail_when_p_is_adjusted(study, verdict, adjusted, fails):
+    claim = group_claims(read_rows(study / "tables" / "claims.parquet"))[0]
+    claim = claim._replace(overall=claim.overall | {"verdict": verdict, "p_holm": adjusted})
+    assert claim.fails_adjusted == fails
 
 
 def test_intervals_and_durations():

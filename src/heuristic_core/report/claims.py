@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from heuristic_core.report.render import is_number
 from heuristic_core.stats.estimates import NOT_RUN, TOO_FEW
-from heuristic_core.stats.verdicts import VERDICTS, is_test
+from heuristic_core.stats.verdicts import SUPPORTED, VERDICTS, is_test
 
+ADJUSTED_LEVEL = 0.05
 MARGIN = 0.06  # fraction of a plot's width that stays free at each side
 
 
@@ -37,6 +38,12 @@ class Claim(NamedTuple):
     def rows(self) -> list[dict]:
         """All rows: the study's, then those of the seeds."""
         return [self.overall, *self.seeds]
+
+    @property
+    def fails_adjusted(self) -> bool:
+        """Whether the claim is supported, but not with a p adjusted for the other claims of its family."""
+        adjusted = self.overall["p_holm"]
+        return self.overall["verdict"] == SUPPORTED and is_number(adjusted) and adjusted >= ADJUSTED_LEVEL
 
     @property
     def is_decidable(self) -> bool:

@@ -156,7 +156,8 @@ def summarise_verdicts(counts: Mapping[str, int]) -> tuple[str, str]:
     assert judged, "a finding has at least one claim"
     others = [f"{n} {PHRASES.get(verdict, verdict)}" for verdict, n in counts.items() if n and verdict != SUPPORTED]
     if counts[SUPPORTED] == judged:
-        outcome, verdict = f"Supported: {f'all {judged} claims' if judged > 1 else 'its claim'}", SUPPORTED
+        number = {1: "its claim", 2: "both claims"}.get(judged, f"all {judged} claims")
+        outcome, verdict = f"Supported: {number}", SUPPORTED
     elif counts[SUPPORTED]:
         outcome, verdict = f"Partly supported: {counts[SUPPORTED]} of {judged} claims", NOT_CLEAR
     elif counts[CONTRADICTED]:

@@ -26,7 +26,12 @@ def render(template: str, package: str = _PACKAGE, **values: Any) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"number": format_number, "interval": format_interval, "duration": format_duration}
+    environment.filters |= {
+        "number": format_number,
+        "interval": format_interval,
+        "p": format_p,
+        "duration": format_duration,
+    }
     return environment.get_template(template).render(values)
 
 
@@ -45,28 +50,43 @@ def is_number(value: Any) -> bool:
     return value is not None and not (isinstance(value, float) and math.isnan(value))
 
 
-def format_number(value: float | None) -> str:
-    """Format an integer in full, a real number to one decimal (three below 1); empty for null."""
+def format_number(value: float | None, *others: float | None) -> str:
+    """Format an integer in full, a real number to one decimal, or to three below 1; empty for null.
+
+    Args:
+        value: The number.
+        *others: Numbers beside it: it has as many decimals as the largest of them.
+    """
     if not is_number(value):
         return ""
-    magnitude = abs(value)
-    if isinstance(value, int) or value == 0:
+    magnitude = max(abs(number) for number in (value, *others) if is_number(number))
+    if isinstance(value, int) or magnitude == 0:
         text = f"{value:,.0f}"
     elif magnitude >= 1e6 or magnitude < 1e-3:
         text = f"{value:.1e}"
     else:
-        text = f"{value:,.{1 if magnitude >= 1 else 3}f}"
+        text = f"{value:z,.{1 if magnitude >= 1 else 3}f}"
     return text.replace("-", MINUS)
 
 
-def format_interval(low: float | None, high: float | None) -> str:
+def format_interval(low: float | None, high: float | None, *others: float | None) -> str:
     """Format an interval, such as "−1.2 to 3.4"; empty if an end is null.
 
     Args:
         low: Lower end.
         high: Upper end.
+        *others: Numbers beside it, which have as many decimals.
     """
-    return f"{format_number(low)} to {format_number(high)}" if is_number(low) and is_number(high) else ""
+    if not is_number(low) or not is_number(high):
+        return ""
+    return f"{format_number(low, high, *others)} to {format_number(high, low, *others)}"
+
+
+def format_p(p: float | None) -> str:
+    """Format a p-value to three decimals, to four below 0.001, and as "< 0.0001" below that; empty for null."""
+    if not is_number(p):
+        return ""
+    return "< 0.0001" if p < 1e-4 else f"{p:.{3 if p >= 1e-3 else 4}f}"
 
 
 def format_duration(seconds: float) -> str:

@@ -129,4 +129,6 @@ def _count_supported(claims: Sequence[Claim]) -> Tile:
     others = ", ".join(
         f"{n} {PHRASES.get(verdict, verdict)}" for verdict, n in counts.items() if n and verdict != SUPPORTED
     )
+    if weak := sum(claim.fails_adjusted for claim in claims):
+        others = f"{counts[SUPPORTED] - weak} with adjusted p (Holm); {others}".removesuffix("; ")
     return Tile("claims supported", f"{counts[SUPPORTED]} of {len(claims)}", others)
