@@ -1,5 +1,5 @@
 # `make figures` and `make test` need Python 3.11 or later and nothing else; both set up .venv first.
-PYTHON ?= python3.11
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || echo python3)
 VENV ?= .venv
 CORES ?= all
 # Tests wait for processes that they start: three workers keep two cores busy.
@@ -133,7 +133,7 @@ ready:
 	@cat $(LOCKED) 2>/dev/null | cmp --silent - $(INSTALLED) || $(MAKE) --no-print-directory install
 
 install:
-	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found; name a Python 3.11 or later: make PYTHON=python3 ..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is no Python 3.11 or later; name one: make PYTHON=/path/to/python3 ..."; exit 1; }
 	@if test -s $(INSTALLED); \
 	then echo "Installing into $(VENV) what changed in $(LOCKED):"; cat $(LOCKED) | diff $(INSTALLED) - | grep '^[<>]'; true; \
 	else echo "Installing the locked environment into $(VENV): some minutes, 2 GB (with CUDA several more)."; fi

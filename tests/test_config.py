@@ -84,6 +84,16 @@ def test_an_unknown_key_is_named_with_the_key_that_may_be_meant(file, path, know
     assert line.startswith(f"  {path} = 37: ") and mentions(line, *known)
 
 
+def test_a_misspelt_key_comes_before_the_key_that_is_therefore_missing():
+    misspelt, missing = faults(replaced(replaced(VALUES[REAL], "task.labels", REMOVED), "task.lables", []))
+    assert mentions(misspelt, "task.lables", "labels") and missing.startswith("  task.labels:")
+
+
+def test_a_word_that_yaml_reads_as_a_boolean_is_to_be_quoted():
+    (line,) = faults(replaced(VALUES[REAL], "task.labels", yaml.safe_load("[yes, maybe, other]")))
+    assert mentions(line, "task.labels.0", "True", "yes")
+
+
 @pytest.mark.parametrize("name", ["files", "new", "pairs", "group"])
 def test_an_evaluation_set_may_be_called_as_anything_else_and_its_faults_still_name_it(name):
     assert name in parse_study(replaced(VALUES[REAL], f"task.evaluation.{name}", SET)).task.evaluation

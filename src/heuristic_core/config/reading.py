@@ -32,7 +32,8 @@ def validate(kind: type[BlockType], values: dict, origin: str) -> BlockType:
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        lines = [f"  {_format_error(details, kind)}" for details in error.errors()]
+        unknown_first = sorted(error.errors(), key=lambda details: details["type"] != "extra_forbidden")
+        lines = [f"  {_format_error(details, kind)}" for details in unknown_first]
         raise ConfigError(f"{origin} cannot be run:\n" + "\n".join(dict.fromkeys(lines))) from None
 
 
@@ -135,6 +136,8 @@ def _format_error(details: dict, kind: type[Block]) -> str:
     message = details["msg"].removeprefix("Value error, ")
     if details["type"] == "value_error":  # raised by our validators: the message names keys and values
         return f"{key}: {message}" if key else message
+    if details["type"] == "string_type" and isinstance(details["input"], bool):
+        return f"{key} = {details['input']}: YAML reads yes, no, on, off, true and false as booleans; quote the text"
     value = repr(details["input"])
     value = value if len(value) <= 60 else value[:57] + "..."
     return f"{key} = {value}: {message[0].lower()}{message[1:]}"
