@@ -133,6 +133,7 @@ rule attention:
         maps=f"{LAYOUT.run}/attention_maps.parquet",
     log:
         LAYOUT.log("attention/ft{ft_seed}"),
+    priority: 2  # two figures need nothing else
     group:
         MODELS
     resources:

@@ -47,8 +47,12 @@ TARGETS = {
         optional_tables=RUNS_TABLE,
         only_last_checkpoint=True,
     ),
-    "figure03": Target(("accuracy",), "Three subnetworks on the main subsets", optional_tables=RUNS_TABLE),
-    "figure04": Target(("group_accuracy",), "Accuracy against sparsity", optional_tables=RUNS_TABLE),
+    "figure03": Target(
+        ("accuracy",), "Three subnetworks on the main subsets", optional_tables=RUNS_TABLE, only_last_checkpoint=True
+    ),
+    "figure04": Target(
+        ("group_accuracy",), "Accuracy against sparsity", optional_tables=RUNS_TABLE, only_last_checkpoint=True
+    ),
     "figure05": Target(("core",), "Heads by the number of subnetworks that keep them", task="mnli"),
     "figure06": Target(
         SIZE_TABLES,
@@ -71,6 +75,7 @@ TARGETS = {
         ("accuracy", "family_scores"),
         "Accuracy of each subnetwork on all subsets, and J by family",
         optional_tables=RUNS_TABLE,
+        only_last_checkpoint=True,
         twin="figure02",
     ),
     "figure13": Target(FREQUENCY_TABLES, "How often each head is kept, at both sparsities", task="mnli"),
