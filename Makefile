@@ -13,6 +13,7 @@ INSTALLED := $(VENV)/installed
 LOCKED := envs/requirements.txt pyproject.toml
 # Several checkouts can share an environment, which has only one of them installed: each runs its own code.
 export PYTHONPATH := $(CURDIR)/src:$(PYTHONPATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help targets configured docs ready install reproduce expected figures notebook pretrain export publish fetch report plan changes audit test test-slow test-all test-processors lint format lock minilm clean
 
@@ -31,8 +32,7 @@ configured:
 ## Run CONFIG: all figures, tables and reports. With CRATE=ARCHIVE, draw them from an archive of `make export` instead.
 figures: configured ready
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) $(if $(CRATE),--config crate="$(CRATE)") -- $(if $(CRATE),redraw,all_figures)
-	@echo "Figures, tables and the report are under results$(if $(CRATE),/from-crate)."
-	@$(if $(CRATE),,$(if $(filter-out $(EXPECTED),$(CONFIG)),,$(BIN)/python workflow/scripts/reproduce.py --configfile $(CONFIG) || test $$? = 1))
+	@$(if $(CRATE),echo "Figures and tables are under results/from-crate.",$(if $(filter-out $(EXPECTED),$(CONFIG)),,$(BIN)/python workflow/scripts/reproduce.py --configfile $(CONFIG) || test $$? = 1))
 
 ## Open a tour of the default study in Jupyter, which is installed without changing locked versions.
 notebook: ready

@@ -73,19 +73,20 @@ def test_a_faulty_file_of_findings_is_refused(tmp_path, findings, named):
 
 
 @pytest.mark.parametrize(
-    ("counts", "outcome", "numbers"),
+    ("counts", "weak", "undecidable", "outcome", "numbers"),
     [
-        ({"supported": 3}, "supported", (3,)),
-        ({"supported": 3, "not clear": 2}, "not clear", (3, 5, 2)),
-        ({"supported": 1, "contradicted": 1}, "not clear", (1, 2)),
-        ({"contradicted": 1, "not clear": 2}, "contradicted", (3, 1, 2)),
-        ({"not clear": 1, "failed runs": 1}, "not clear", (2, 1)),
+        ({"supported": 3}, 0, 0, "supported", (3,)),
+        ({"supported": 3}, 2, 0, "not clear", (3, 2)),
+        ({"supported": 3}, 0, 2, "not clear", (3, 5)),
+        ({"supported": 3, "not clear": 2}, 0, 0, "not clear", (3, 5, 2)),
+        ({"supported": 1, "contradicted": 1}, 0, 1, "not clear", (1, 2)),
+        ({"contradicted": 1, "not clear": 2}, 0, 0, "contradicted", (3, 1, 2)),
+        ({"not clear": 1, "failed runs": 1}, 0, 0, "not clear", (2, 1)),
     ],
 )
-def test_headlines_are_made_from_verdicts(counts, outcome, numbers):
-    headline, verdict = summarise_verdicts(dict.fromkeys(VERDICTS, 0) | counts)
+def test_headlines_are_made_from_verdicts(counts, weak, undecidable, outcome, numbers):
+    headline, verdict = summarise_verdicts(dict.fromkeys(VERDICTS, 0) | counts, weak, undecidable)
     assert verdict == outcome and mentions(headline, *(n for n in numbers if n > 1))
-    assert headline.startswith("Supported") == (outcome == "supported")
 
 
 def claim(name, verdict, **values):
@@ -117,8 +118,8 @@ def test_a_finding_has_its_claims_figures_and_the_checks_that_speak_against_it()
     entries = [Finding(**entry, runs="all"), Finding(**finding(finding="g", claims={"absent": "?"}))]
     further = {("a", "> 1"): Replication(10, 5, 0)}
     (view,) = build_findings(entries, claims, exhibits, {"mid": "40 %"}, drawing_module, {"all": "2 failed"}, further)
-    assert view.fragile == 1 and view.undecidable == 1
-    assert (view.text, view.verdict, view.warning) == ("40 % removed", "supported", "2 failed")
+    assert view.weak == 1 and view.undecidable == 1
+    assert (view.text, view.verdict, view.warning) == ("40 % removed", "not clear", "2 failed")
     assert [(answer.claim.name, answer.text) for answer in view.answers] == [("a", "A")]
     assert [c.name for c in view.opposed] == ["b"] and (view.checks, view.undecided) == (3, 1)
     assert [e.name for e in view.exhibits] == ["figure11", "figure05"]

@@ -58,7 +58,8 @@ class FindingView(NamedTuple):
         opposed: Checks whose verdict speaks against the finding.
         checks: Number of checks that could.
         undecided: Number of these that are neither supported nor contradicted.
-        fragile: Number of its supported claims that hold on at most half of the further training seeds.
+        weak: Number of its supported claims that fail with adjusted p, or on at most half of the further training
+            seeds.
         exhibits: Figures and tables that show it.
         warning: What went wrong with the runs that it rests on; None if nothing did.
     """
@@ -73,7 +74,7 @@ class FindingView(NamedTuple):
     opposed: Sequence[Claim]
     checks: int
     undecided: int
-    fragile: int
+    weak: int
     exhibits: Sequence[Exhibit]
     warning: str | None
 
@@ -114,7 +115,9 @@ def build_findings(
         if not answers:
             continue
         counts = count_verdicts([answer.claim for answer in answers])
-        headline, verdict = summarise_verdicts(counts)
+        weak = sum(_is_weak(answer.claim, replications) for answer in answers)
+        undecidable = sum(claim.name in finding.claims for claim in claims if not claim.is_decidable)
+        headline, verdict = summarise_verdicts(counts, weak, undecidable)
         checks = {name: by_name[name] for name in finding.against if name in by_name}
         views.append(
             FindingView(
@@ -124,11 +127,11 @@ def build_findings(
                 headline=headline,
                 verdict=verdict,
                 answers=answers,
-                undecidable=sum(claim.name in finding.claims for claim in claims if not claim.is_decidable),
+                undecidable=undecidable,
                 opposed=[c for name, c in checks.items() if c.overall["verdict"] == finding.against[name]],
                 checks=len(checks),
                 undecided=sum(c.overall["verdict"] not in DECIDED for c in checks.values()),
-                fragile=sum(_is_fragile(answer.claim, replications) for answer in answers),
+                weak=weak,
                 exhibits=[e for name in finding.targets for e in exhibits if find_drawing(e.name) == name],
                 warning=warnings.get(finding.runs),
             )
@@ -136,28 +139,31 @@ def build_findings(
     return views
 
 
-def _is_fragile(claim: Claim, replications: Mapping[tuple[str, str], Replication]) -> bool:
-    """Return whether a claim is supported here, but on at most half of the further training seeds."""
+def _is_weak(claim: Claim, replications: Mapping[tuple[str, str], Replication]) -> bool:
+    """Return whether a claim is supported, but not with adjusted p or on most of the further training seeds."""
     replication = replications.get((claim.name, claim.overall["threshold"]))
-    return (
-        claim.overall["verdict"] == SUPPORTED
-        and replication is not None
-        and 2 * replication.supported <= replication.seeds
-    )
+    is_fragile = replication is not None and 2 * replication.supported <= replication.seeds
+    return claim.fails_adjusted or (claim.overall["verdict"] == SUPPORTED and is_fragile)
 
 
-def summarise_verdicts(counts: Mapping[str, int]) -> tuple[str, str]:
+def summarise_verdicts(counts: Mapping[str, int], weak: int, undecidable: int) -> tuple[str, str]:
     """Return a headline and the verdict that colours it.
 
     Args:
         counts: Number of claims with each verdict.
+        weak: Number of supported claims with reservations.
+        undecidable: Number of further claims, which the study cannot decide.
     """
     judged = sum(counts.values())
     assert judged, "a finding has at least one claim"
+    reservation = "with reservations" if judged == 1 else f"{weak} with reservations"
     others = [f"{n} {PHRASES.get(verdict, verdict)}" for verdict, n in counts.items() if n and verdict != SUPPORTED]
-    if counts[SUPPORTED] == judged:
+    others = [reservation] * bool(weak) + others
+    if counts[SUPPORTED] == judged and undecidable:
+        outcome, verdict = f"Supported as far as decided: {judged} of {judged + undecidable} claims", NOT_CLEAR
+    elif counts[SUPPORTED] == judged:
         number = {1: "its claim", 2: "both claims"}.get(judged, f"all {judged} claims")
-        outcome, verdict = f"Supported: {number}", SUPPORTED
+        outcome, verdict = f"Supported: {number}", NOT_CLEAR if weak else SUPPORTED
     elif counts[SUPPORTED]:
         outcome, verdict = f"Partly supported: {counts[SUPPORTED]} of {judged} claims", NOT_CLEAR
     elif counts[CONTRADICTED]:

@@ -30,12 +30,15 @@ def build_content(data: ReportData, context: Context) -> Content:
         data: Data of the report.
         context: Context of the study.
     """
-    heuristic = (data.settings or {}).get("task", {}).get("heuristic")
-    runs = load_table(data.root, "runs")
+    task = (data.settings or {}).get("task", {})
+    heuristic, runs = task.get("heuristic"), load_table(data.root, "runs")
+    tiles = build_tiles(data.root, context, heuristic)
     variables = {
         "mid": format_percent(context.mid),
         "high": format_percent(context.high),
         "heuristic": heuristic,
+        "counter_examples": task.get("counter_examples"),
+        "has_j": any(tile.label.startswith("J ") for tile in tiles),
         "subject": ", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in data.claims)),
         "context": context,
         "outcomes": None if runs is None else list_outcomes(runs),
@@ -45,7 +48,7 @@ def build_content(data: ReportData, context: Context) -> Content:
         "subnetworks": load_subnetworks(data.root),
         "splits": load_splits(data.root),
     }
-    return Content(variables, build_tiles(data.root, context, heuristic), warn_of_runs(runs, context))
+    return Content(variables, tiles, warn_of_runs(runs, context))
 
 
 def load_table(root: Path, name: str) -> pd.DataFrame | None:

@@ -37,11 +37,10 @@ def _full_model(tables: Mapping[str, pd.DataFrame], context: Context, heuristic:
         return []
     rows = tables["group_accuracy"]
     rows = rows[(rows["sparsity"] == 0) & (rows["step"] == context.last)]
-    where = f"where {heuristic} is right" if heuristic else "on the opposite class"
     notes = {
         ID: ("ID accuracy", " %", "in-domain: pairs like those in training"),
         OOD: ("OOD accuracy", " %", "out-of-domain" + (f": pairs on which {heuristic} misleads" if heuristic else "")),
-        J: ("J", "", f"OOD accuracy + accuracy {where} − 100, mean over families; 0 if a model gives one answer"),
+        J: ("J", "", "OOD + OOD-entailment accuracy − 100, mean over families"),
     }
     tiles = []
     for group, (label, unit, note) in notes.items():
