@@ -42,12 +42,15 @@ COLUMNS = ["condition", "panel", "curve", "seed", "step", "value", "low", "high"
 def draw(tables: Tables, settings: Figure) -> Drawing:
     """Draw a row for each condition, and a column for each measure, without step 0 on the logarithmic axis.
 
+    Conditions whose LLC was sampled come first.
+
     Returns:
         The figure, and marks: one row per point and per end of a stage.
     """
     models = tables["sorting_models"]
     points = _with_reasons(append_means(_curves(tables), ["condition", "panel", "curve", "step"]), tables)
-    stages, names = tables["sorting_stages"], condition_names(models)
+    stages, sampled = tables["sorting_stages"], set(points.loc[points["panel"] == LLC, "condition"])
+    names = sorted(condition_names(models), key=lambda name: name not in sampled)
     height = 1.3 * len(names) + 0.8
     figure, axes = make_panels(settings, len(names), len(CURVES), height, sharex=True, sharey="col")
     for row, name in zip(axes, names, strict=True):
@@ -92,12 +95,13 @@ def _with_reasons(points: pd.DataFrame, tables) -> pd.DataFrame:
 
 
 def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
-    """Draw the curves of a panel, or say why there are none."""
+    """Draw the curves of a panel, or say that no checkpoint has a value; leave it blank if nothing was sampled."""
     if points["value"].notna().any():
         draw_seed_lines(ax, points, "step", "curve", looks)
     else:
-        annotate_empty(ax, "no checkpoint has a value" if len(points) else "not sampled in this condition")
         ax.set_axis_off()
+        if len(points):
+            annotate_empty(ax, "no checkpoint has a value")
     ax.set(xlabel="", ylabel="")
 
 

@@ -68,12 +68,13 @@ def draw(tables: Tables, settings: Figure) -> Drawing:
 
 
 def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
-    """Draw the curves of a panel, or say why there are none."""
+    """Draw the curves of a panel, or say that no checkpoint has a value; leave it blank if nothing was sampled."""
     if points["value"].notna().any():
         draw_seed_lines(ax, points, "step", "curve", looks)
     else:
-        annotate_empty(ax, "no checkpoint has a value" if len(points) else "not sampled in this condition")
         ax.set_axis_off()
+        if len(points):
+            annotate_empty(ax, "no checkpoint has a value")
 
 
 def _sizes(tables) -> pd.DataFrame:
