@@ -48,6 +48,11 @@ class Exhibit(NamedTuple):
     sheets: tuple[Sheet, ...] = ()
     view: dict | None = None
 
+    @property
+    def is_numbered(self) -> bool:
+        """Whether its label is a number of the paper; the title names others better."""
+        return self.label[-1:].isdecimal()
+
 
 def load_exhibit(
     root: Path,
