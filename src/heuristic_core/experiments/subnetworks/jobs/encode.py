@@ -10,7 +10,7 @@ from heuristic_core.config.models import AnyModel
 from heuristic_core.config.tasks import AnyTask
 from heuristic_core.data.encode import tokenise
 from heuristic_core.data.pairs import SubsetRule
-from heuristic_core.data.token_loss import add_token_losses, warn_of_losses
+from heuristic_core.data.token_coverage import add_coverage, warn_of_low_coverage
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.tables.parquet import read_rows, write_table
 
@@ -49,8 +49,8 @@ def encode_pairs(
     rules = [SubsetRule(**rule) for rule in json.loads(Path(subsets).read_text())["subsets"]]
     encoded_train = tokenise(read_rows(train_sentences), made, task.max_length)
     encoded_evaluation = tokenise(read_rows(evaluation_sentences), made, task.max_length, rules)
-    rows = add_token_losses(json.loads(Path(counts).read_text()), encoded_train, encoded_evaluation)
-    warn_of_losses(rows, encoded_train, encoded_evaluation, task.max_length)
+    rows = add_coverage(json.loads(Path(counts).read_text()), encoded_train, encoded_evaluation)
+    warn_of_low_coverage(rows, encoded_train, encoded_evaluation, task.max_length)
     encoded_train.pairs.save(train)
     encoded_evaluation.pairs.save(evaluation)
     write_table("splits", rows, splits)

@@ -1,4 +1,4 @@
-"""Measure what the tokenizer loses of each set: ends of long pairs, and unknown words."""
+"""Measure how much of each set the tokenizer covers: it cuts the ends of long pairs, and does not know some words."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -13,22 +13,22 @@ MAX_TRUNCATED_SHARE, MAX_UNKNOWN_SHARE = 0.01, 0.05
 MAX_LISTED = 5  # sets or words in a message
 
 
-def add_token_losses(counts: Sequence[Mapping], train: Tokenised, evaluation: Tokenised) -> list[dict]:
-    """Return rows of table `splits`: the counts, with what the tokenizer lost of the used pairs.
+def add_coverage(counts: Sequence[Mapping], train: Tokenised, evaluation: Tokenised) -> list[dict]:
+    """Return rows of table `splits`: the counts, with what the tokenizer does not cover of the used pairs.
 
     Args:
-        counts: counts of rows from `tasks.counts`, training first.
+        counts: rows of :func:`heuristic_core.data.counts.count_rows`, training first.
         train: Training pairs.
         evaluation: the evaluation pairs.
     """
     slices = {subset.name: (subset.start, subset.stop) for subset in evaluation.pairs.subsets}
-    losses = [_measure_losses(train, 0, len(train.pairs))]
-    losses += [_measure_losses(evaluation, *slices.get(row["subset"], (0, 0))) for row in counts[1:]]
-    return [dict(row) | set_losses for row, set_losses in zip(counts, losses, strict=True)]
+    coverages = [_measure_coverage(train, 0, len(train.pairs))]
+    coverages += [_measure_coverage(evaluation, *slices.get(row["subset"], (0, 0))) for row in counts[1:]]
+    return [dict(row) | coverage for row, coverage in zip(counts, coverages, strict=True)]
 
 
-def warn_of_losses(rows: Sequence[Mapping], train: Tokenised, evaluation: Tokenised, max_length: int) -> None:
-    """Log the losses of each set of table `splits`, and warn of large ones.
+def warn_of_low_coverage(rows: Sequence[Mapping], train: Tokenised, evaluation: Tokenised, max_length: int) -> None:
+    """Log how much of each set of table `splits` is truncated or unknown, and warn of large shares.
 
     Args:
         rows: rows of table `splits`.
@@ -65,7 +65,7 @@ def warn_of_losses(rows: Sequence[Mapping], train: Tokenised, evaluation: Tokeni
         )
 
 
-def _measure_losses(tokenised: Tokenised, start: int, stop: int) -> dict:
+def _measure_coverage(tokenised: Tokenised, start: int, stop: int) -> dict:
     if start == stop:
         return {"truncated": 0, "truncated_share": None, "unknown_share": None}
     first, end = tokenised.pairs.offsets[start], tokenised.pairs.offsets[stop]

@@ -1,4 +1,4 @@
-"""What the tokenizer loses of pairs: ends beyond the length, and words that it does not know."""
+"""What the tokenizer does not cover of pairs: ends beyond the length, and words that it does not know."""
 
 import logging
 import random
@@ -12,7 +12,7 @@ from heuristic_core.config.models import PretrainedModel
 from heuristic_core.data.counts import count_rows
 from heuristic_core.data.encode import tokenise
 from heuristic_core.data.pairs import RowCounts, Sentences, SubsetRule
-from heuristic_core.data.token_loss import add_token_losses, warn_of_losses
+from heuristic_core.data.token_coverage import add_coverage, warn_of_low_coverage
 from heuristic_core.models.special_tokens import count_special_tokens, find_length_problem
 from heuristic_core.tables.parquet import as_table
 
@@ -66,7 +66,7 @@ def test_where_files_do_not_tell_the_special_tokens_nothing_is_refused(tmp_path,
 # ---- table splits, and what is told
 
 
-def losses(train, sets, max_length=48, kind="wordpiece"):
+def coverages(train, sets, max_length=48, kind="wordpiece"):
     """Rows of table `splits`, and a function that logs and warns of them."""
     rules = tuple(SubsetRule(name, "id", None, (0, 1)) for name in sets)
     evaluation = [row | {"subset": name} for name, rows in sets.items() for row in rows]
@@ -75,9 +75,9 @@ def losses(train, sets, max_length=48, kind="wordpiece"):
     accounts.append(RowCounts("more", "lost", None, "f", 2, 0, {"unlabelled": 2}))
     pairs = Sentences(("a", "b"), train, evaluation, rules, tuple(accounts))
     tokenised = [tokenise(rows, KINDS[kind](), max_length, of) for rows, of in ((train, ()), (evaluation, rules))]
-    rows = add_token_losses(count_rows(pairs), *tokenised)
+    rows = add_coverage(count_rows(pairs), *tokenised)
     assert as_table("splits", rows).num_rows == len(rows)
-    return rows, lambda: warn_of_losses(rows, *tokenised, max_length)
+    return rows, lambda: warn_of_low_coverage(rows, *tokenised, max_length)
 
 
 def warnings(caplog):
@@ -86,7 +86,7 @@ def warnings(caplog):
 
 def test_the_share_of_truncated_pairs_is_counted_for_each_set_and_told(caplog):
     long, short = row("the " * 50, "sailing"), row("the", "sailing")
-    rows, warn = losses([short] * 99 + [long], {"a": [long, short, short, short], "b": [short]})
+    rows, warn = coverages([short] * 99 + [long], {"a": [long, short, short, short], "b": [short]})
     result = [(item["subset"], item["truncated"], item["truncated_share"]) for item in rows]
     assert result == [("train", 1, 0.01), ("a", 1, 0.25), ("b", 0, 0.0), ("lost", 0, None)]
     caplog.set_level(logging.INFO, "heuristic_core")
@@ -99,7 +99,7 @@ def test_the_share_of_truncated_pairs_is_counted_for_each_set_and_told(caplog):
 @pytest.mark.parametrize(("unknown", "warned"), [(1, False), (2, True)])
 def test_unknown_tokens_are_counted_and_told_with_examples(caplog, unknown, warned):
     known = row("the the the the", "the")
-    rows, warn = losses([known] * (4 - unknown) + [row("the the Straße the", "the")] * unknown, {"a": [known]})
+    rows, warn = coverages([known] * (4 - unknown) + [row("the the Straße the", "the")] * unknown, {"a": [known]})
     assert rows[0]["unknown_share"] == unknown / 20 and rows[1]["unknown_share"] == 0
     warn()
     messages = warnings(caplog)
@@ -110,30 +110,30 @@ def test_unknown_tokens_are_counted_and_told_with_examples(caplog, unknown, warn
 @pytest.mark.parametrize("where", ["train", "evaluation"])
 def test_that_no_word_is_known_is_an_error(where):
     known, unknown = row("the doctor", "sailing"), row("東京 大阪", "Straße")
-    _, warn = losses([unknown if where == "train" else known], {"a": [known if where == "train" else unknown]})
+    _, warn = coverages([unknown if where == "train" else known], {"a": [known if where == "train" else unknown]})
     with pytest.raises(InputError) as caught:
         warn()
     assert mentions(str(caught.value), f"task.{where}") and "'東" in str(caught.value)
 
 
 def test_a_tokenizer_of_bytes_knows_everything(caplog):
-    rows, warn = losses([row("東京 Straße", "x")], {"a": [row("the", "\u0000")]}, kind="roberta")
+    rows, warn = coverages([row("東京 Straße", "x")], {"a": [row("the", "\u0000")]}, kind="roberta")
     warn()
     assert [item["unknown_share"] for item in rows[:2]] == [0, 0] and not warnings(caplog)
 
 
 def test_of_many_sets_some_are_named(caplog):
     long = row("the " * 50, "sailing")
-    _, warn = losses([long], {f"s{index}": [long] for index in range(9)})
+    _, warn = coverages([long], {f"s{index}": [long] for index in range(9)})
     warn()
     (warning,) = warnings(caplog)
     assert warning.count("100.0 %") == 5 and mentions(warning, 5)  # and as many more
 
 
 @pytest.mark.parametrize("name", ["train", "train (subset)", "lost"])
-def test_a_subset_called_as_training_has_losses_of_its_own(caplog, name):
+def test_a_subset_called_as_training_has_a_coverage_of_its_own(caplog, name):
     long = row("the " * 50, "sailing")
-    rows, warn = losses([row("the", "sailing")] * 3, {name: [long]})
+    rows, warn = coverages([row("the", "sailing")] * 3, {name: [long]})
     assert [(item["used"], item["truncated"]) for item in rows[:2]] == [(3, 0), (1, 1)]
     caplog.set_level(logging.INFO, "heuristic_core")
     warn()
