@@ -10,7 +10,7 @@ from mentions import raises
 from safetensors.torch import load_file
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.common.roles import Role
+from heuristic_core.common.roles import ParameterRole
 from heuristic_core.experiments.extractive_structures.config import Freezing, Pretrained
 from heuristic_core.experiments.extractive_structures.decoders import load_parameters
 from heuristic_core.experiments.extractive_structures.freezing import curve_rows
@@ -159,7 +159,7 @@ OUTPUTS += [(score_components, tuple(f"{name}_table" for name in SCORE_TABLES))]
 
 @pytest.mark.parametrize(("function", "names"), OUTPUTS)
 def test_the_outputs_are_the_tables_that_the_workflow_names(function, names):
-    assert tuple(p.name for p in inspect_parameters(function) if p.role is Role.OUTPUT) == names
+    assert tuple(p.name for p in inspect_parameters(function) if p.role is ParameterRole.OUTPUT) == names
 
 
 # ---- resumption

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from heuristic_core.common.errors import DivergenceError
-from heuristic_core.common.roles import Fields, Folder, Input, Output, Read, Role, Unfinished
+from heuristic_core.common.roles import Fields, Folder, Input, Output, ParameterRole, Read, Unfinished
 from heuristic_core.jobs.job import job
 from heuristic_core.jobs.signature import inspect_parameters, read_summary
 from heuristic_core.tables.identity import Identity
@@ -88,7 +88,13 @@ def test_parameters_are_those_of_the_signature():
     ]
     assert [name for name, p in parameters.items() if not p.required] == ["upper", "more", "fetched", "factor"]
     assert [name for name, p in parameters.items() if p.several] == ["seeds", "more"]
-    roles = {"words": Role.INPUT, "block": Role.BLOCK, "seeds": Role.VALUE, "kind": Role.VALUE, "fetched": Role.INPUT}
+    roles = {
+        "words": ParameterRole.INPUT,
+        "block": ParameterRole.BLOCK,
+        "seeds": ParameterRole.VALUE,
+        "kind": ParameterRole.VALUE,
+        "fetched": ParameterRole.INPUT,
+    }
     assert {name: parameters[name].role for name in roles} == roles
     assert parameters["more"].help == "Text files with words" and parameters["factor"].default == 1.5
     assert read_summary(count) == "Count words.\n\nIt does little."
@@ -120,7 +126,7 @@ def test_fields_of_a_group_are_options_of_their_own(tmp_path):
 
     parameters = {p.name: p for p in inspect_parameters(count_text)}
     assert list(parameters) == ["words", "least", "table", "unfinished"]
-    assert (parameters["words"].role, parameters["words"].required) == (Role.INPUT, True)
+    assert (parameters["words"].role, parameters["words"].required) == (ParameterRole.INPUT, True)
     assert (parameters["least"].default, parameters["least"].help) == (1, "Least length of a word")
     (tmp_path / "words").write_text("a bb ccc")
     for more, expected in (([], "3"), (["--least", "2"], "2")):

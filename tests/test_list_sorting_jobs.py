@@ -9,7 +9,7 @@ from mentions import raises
 from safetensors.torch import load_file
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.common.roles import Role
+from heuristic_core.common.roles import ParameterRole
 from heuristic_core.experiments.list_sorting.config_llc import Stages
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
 from heuristic_core.experiments.list_sorting.data import draw_lists
@@ -102,7 +102,7 @@ def test_as_many_paths_as_kept_steps_are_asked_for(function, tmp_path):
 
 @pytest.mark.parametrize(("function", "tables"), [(measure_models, MEASUREMENTS), (prune_halves, ("subsets", "masks"))])
 def test_the_outputs_are_the_tables_that_the_workflow_names(function, tables):
-    assert [p.name for p in inspect_parameters(function) if p.role is Role.OUTPUT] == list(tables)
+    assert [p.name for p in inspect_parameters(function) if p.role is ParameterRole.OUTPUT] == list(tables)
 
 
 @pytest.mark.slow

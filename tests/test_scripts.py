@@ -13,7 +13,7 @@ from conftest import ROOT
 from mentions import mentions, raises
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.common.roles import Role
+from heuristic_core.common.roles import ParameterRole
 from heuristic_core.config.blocks import Finetune
 from heuristic_core.config.models import AnyModel
 from heuristic_core.config.pruning import Prune
@@ -78,7 +78,7 @@ def test_what_a_script_logs_reaches_the_log_of_its_job(path):
 def declared(path):
     """The blocks that a script reads: (script, block)."""
     for parameter in getattr(script(path.stem).main, "parameters", ()):
-        if parameter.role is Role.BLOCK:
+        if parameter.role is ParameterRole.BLOCK:
             yield path.stem, parameter.name
     for node in ast.walk(ast.parse(path.read_text())):
         match node:

@@ -22,7 +22,7 @@ from typing import Annotated, Any, NamedTuple
 from heuristic_core.common.errors import InputError
 
 
-class Role(Enum):
+class ParameterRole(Enum):
     """Role of a parameter that its type does not show."""
 
     INPUT = auto()
@@ -51,10 +51,10 @@ class Read(NamedTuple):
     read: Callable[[str], Any]
 
 
-Input = Annotated[str, Role.INPUT]
-Output = Annotated[str, Role.OUTPUT]
-Folder = Annotated[str, Role.FOLDER]
-Unfinished = Annotated[Path, Role.UNFINISHED]
+Input = Annotated[str, ParameterRole.INPUT]
+Output = Annotated[str, ParameterRole.OUTPUT]
+Folder = Annotated[str, ParameterRole.FOLDER]
+Unfinished = Annotated[Path, ParameterRole.UNFINISHED]
 
 
 def require_same_length(**lists: list) -> None:

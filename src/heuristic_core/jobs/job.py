@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 
 from heuristic_core.common.errors import DivergenceError
-from heuristic_core.common.roles import Fields, Read, Role
+from heuristic_core.common.roles import Fields, ParameterRole, Read
 from heuristic_core.jobs.arguments import JobParser, parse_identity
 from heuristic_core.jobs.scratch import open_scratch, release, set_aside
 from heuristic_core.jobs.signature import Group, Parameter, inspect_parameters, read_summary
@@ -47,12 +47,12 @@ def job(function: Callable[..., None], module: str = "") -> Callable[[Sequence[s
         for parameter in parameters:
             _add_option(parser, parameter)
         args = parser.parse(arguments)
-        values = {p.name: _parse_value(args, p) for p in parameters if p.role is not Role.UNFINISHED}
+        values = {p.name: _parse_value(args, p) for p in parameters if p.role is not ParameterRole.UNFINISHED}
         if "torch" in sys.modules:
             from heuristic_core.common.threads import use_threads
 
             use_threads(values.get("threads", 1))
-        state_names = [p.name for p in parameters if p.role is Role.UNFINISHED]
+        state_names = [p.name for p in parameters if p.role is ParameterRole.UNFINISHED]
         if not state_names:
             return function(**_group(parameters, values))
         with _open_state_folder(function, parameters, values, args.code) as folder:
@@ -78,17 +78,17 @@ def _group(parameters: Sequence[Parameter], values: dict[str, Any]) -> dict[str,
 def _add_option(parser: JobParser, parameter: Parameter) -> None:
     """Add the options of a parameter."""
     name, role, flag = parameter.name, parameter.role, f"--{parameter.name.replace('_', '-')}"
-    paths = {Role.INPUT: parser.add_inputs, Role.OUTPUT: parser.add_outputs}
+    paths = {ParameterRole.INPUT: parser.add_inputs, ParameterRole.OUTPUT: parser.add_outputs}
     if role in paths:
         count = ("+" if parameter.required else "*") if parameter.several else ("1" if parameter.required else "?")
         paths[role](count, **{name: parameter.help})
-    elif role is Role.FOLDER:
+    elif role is ParameterRole.FOLDER:
         parser.add_dirs(**{name: parameter.help})
     elif isinstance(role, Fields):
         parser.add_identity(*role)
-    elif role is Role.BLOCK:
+    elif role is ParameterRole.BLOCK:
         parser.add_block(name, parameter.kind)
-    elif role is not Role.UNFINISHED:
+    elif role is not ParameterRole.UNFINISHED:
         parser.add_argument(flag, help=parameter.help, **_argument_options(parameter))
 
 
@@ -116,7 +116,7 @@ def _open_state_folder(
     function: Callable, parameters: Sequence[Parameter], values: dict[str, Any], code: str | None
 ) -> Iterator[Path]:
     """Open the folder of the job's state, next to its first output, and remove it if the job succeeds."""
-    outputs = [values[p.name] for p in parameters if p.role is Role.OUTPUT]
+    outputs = [values[p.name] for p in parameters if p.role is ParameterRole.OUTPUT]
     first = outputs[0][0] if isinstance(outputs[0], list) else outputs[0]
     folder = open_scratch(
         Path(first).with_name(f".unfinished-{function.__name__}"),
@@ -140,7 +140,7 @@ def _fingerprint(parameters: Sequence[Parameter], values: dict[str, Any], code: 
     state: dict[str, Any] = {"code": code, "packages": package_versions()}
     for parameter in parameters:
         value, paths = values.get(parameter.name), []
-        if parameter.role is Role.INPUT:
+        if parameter.role is ParameterRole.INPUT:
             paths = value if parameter.several else [value] * (value is not None)
             value = [sorted(result_digests(path).values()) for path in paths]
         elif isinstance(value, BaseModel):
@@ -149,6 +149,6 @@ def _fingerprint(parameters: Sequence[Parameter], values: dict[str, Any], code: 
                 value["precision"] = resolve_precision(device, "auto")
         elif parameter.name == "precision":
             value = resolve_precision(device, value)
-        if parameter.role is not Role.OUTPUT:
+        if parameter.role is not ParameterRole.OUTPUT:
             state[parameter.name] = value
     return json.dumps(state, indent=1, sort_keys=True, default=str)

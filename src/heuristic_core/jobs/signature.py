@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from heuristic_core.common.roles import Fields, Read, Role
+from heuristic_core.common.roles import Fields, ParameterRole, Read
 
 SIMPLE = (str, int, float, bool)
 
@@ -39,7 +39,7 @@ class Parameter(NamedTuple):
 
     name: str
     kind: Any
-    role: Role | Fields | Read
+    role: ParameterRole | Fields | Read
     several: bool
     required: bool
     default: Any
@@ -103,11 +103,11 @@ def _split_list(hint) -> tuple[Any, bool]:
     return hint, False
 
 
-def _role(kind) -> tuple[Any, Role | Fields | Read]:
+def _role(kind) -> tuple[Any, ParameterRole | Fields | Read]:
     for mark in getattr(kind, "__metadata__", ()):
-        if isinstance(mark, Role | Fields | Read):
+        if isinstance(mark, ParameterRole | Fields | Read):
             return get_args(kind)[0], mark
-    return kind, Role.VALUE if kind in SIMPLE or get_origin(kind) is Literal else Role.BLOCK
+    return kind, ParameterRole.VALUE if kind in SIMPLE or get_origin(kind) is Literal else ParameterRole.BLOCK
 
 
 def _parse_section(documented: Callable | type, title: str) -> Iterator[tuple[str, str]]:
