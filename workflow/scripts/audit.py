@@ -62,7 +62,7 @@ def print_outcome(result: Audit) -> None:
         print(f"{kind}: {KINDS[kind]}")
     counts = ", ".join(f"{count} {kind}" for kind, count in result.counts.items())
     print(
-        f"{result.root}: {result.made} of {result.jobs} jobs made, {result.files} files checked, "
+        f"{result.root}: {result.complete} of {result.jobs} jobs made, {result.files} files checked, "
         f"{len(result.recomputations)} jobs recomputed: {counts or 'no findings'}. Details: {result.root}/audit.html"
     )
 

@@ -17,16 +17,18 @@ from heuristic_core.provenance.job import Job
 from heuristic_core.provenance.record import processor_name, result_files
 from heuristic_core.report.render import render
 
+JSON_KEYS = {"complete": "made", "recomputable": "able"}  # attribute of an audit -> its key in audit.json
+
 
 @dataclass(frozen=True)
 class Audit:
-    """The results of an audit. Attributes are keys of audit.json, and names in its template.
+    """The results of an audit. Attributes are names in the template, and keys of audit.json or in `JSON_KEYS`.
 
     Attributes:
         root: Folder of the study.
         jobs: Number of jobs of the configuration.
-        made: Number of jobs whose results and records all exist.
-        able: Number of jobs that can be recomputed.
+        complete: Number of jobs whose results and records all exist.
+        recomputable: Number of jobs that can be recomputed.
         files: Number of results hashed.
         seed: Seed of the sample `recomputations`.
         findings: Findings, causes first.
@@ -35,8 +37,8 @@ class Audit:
 
     root: Path
     jobs: int
-    made: int
-    able: int
+    complete: int
+    recomputable: int
     files: int
     seed: int
     findings: tuple[Finding, ...]
@@ -64,7 +66,7 @@ def audit_study(root: Path, jobs: Sequence[Job], scripts: Path, count: int | Non
     complete_jobs = [job for job in jobs if is_complete(root, job)]
     candidates = select_recomputable(complete_jobs, findings)
     sampled_jobs = sample_jobs(candidates, count, share, seed)
-    progress, recomputations = Progress("computing again", len(sampled_jobs), unit="jobs"), []
+    progress, recomputations = Progress("recomputing", len(sampled_jobs), unit="jobs"), []
     for job in sampled_jobs:
         recomputations.append(recompute(job, scripts))
         progress.update(len(recomputations))
@@ -84,7 +86,7 @@ def write_audit(result: Audit) -> None:
         "processor": processor_name("cpu"),
     }
     tolerance = {"absolute": ABSOLUTE_TOLERANCE, "relative": RELATIVE_TOLERANCE}
-    content = asdict(result) | {
+    content = {JSON_KEYS.get(name, name): value for name, value in asdict(result).items()} | {
         "root": result.root.name,
         "counts": result.counts,
         "tolerance": tolerance,
