@@ -66,11 +66,12 @@ class Counted:
 
         def attended(p, keys_values, *others):
             gradient = torch.is_grad_enabled() and keys_values.requires_grad
-            self.lists["learnt" if gradient else "whole"] += keys_values.shape[0] * keys_values.shape[1]
+            self.lists["training" if gradient else "forward"] += keys_values.shape[0] * keys_values.shape[1]
             return attend(p, keys_values, *others)
 
         def read(p, residual, contexts):
-            self.lists["gated" if contexts.requires_grad else "read"] += residual.shape[0] * residual.shape[1]
+            kind = "gate_training" if contexts.requires_grad else "readout"
+            self.lists[kind] += residual.shape[0] * residual.shape[1]
             return read_out(p, residual, contexts)
 
         monkeypatch.setattr(model, "_attend", attended)

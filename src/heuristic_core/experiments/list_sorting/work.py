@@ -27,16 +27,16 @@ class Passes(NamedTuple):
     """Lists that pass through one model.
 
     Attributes:
-        whole: Forward passes without gradients.
-        learnt: Passes with gradients of weights.
-        read: Passes that compute logits from stored contexts, without gradients.
-        gated: Passes with gradients of gates, over stored contexts.
+        forward: Forward passes without gradients.
+        training: Passes with gradients of weights.
+        readout: Passes that compute logits from stored contexts, without gradients.
+        gate_training: Passes with gradients of gates, over stored contexts.
     """
 
-    whole: int = 0
-    learnt: int = 0
-    read: int = 0
-    gated: int = 0
+    forward: int = 0
+    training: int = 0
+    readout: int = 0
+    gate_training: int = 0
 
 
 class Work(NamedTuple):
@@ -91,7 +91,7 @@ def count_work(study: SortingStudy, condition: str) -> list[Work]:
 
 def training_passes(condition: ListSorting) -> Passes:
     """Count the passes of training."""
-    return Passes(learnt=condition.training.steps * condition.training.batch_size)
+    return Passes(training=condition.training.steps * condition.training.batch_size)
 
 
 def measuring_passes(study: SortingStudy, condition: ListSorting) -> Passes:
@@ -112,7 +112,7 @@ def measuring_passes(study: SortingStudy, condition: ListSorting) -> Passes:
     matrix_checkpoints = len(select_evenly(kept, measure.matrices))
     per_matrix_checkpoint = measure.lists + measure.mean_lists + modes + modes // len(ABLATION_KINDS)
     return Passes(
-        len(kept) * per_checkpoint + matrix_checkpoints * per_matrix_checkpoint, read=matrix_checkpoints * modes
+        len(kept) * per_checkpoint + matrix_checkpoints * per_matrix_checkpoint, readout=matrix_checkpoints * modes
     )
 
 
@@ -145,9 +145,9 @@ def pruning_passes(study: SortingStudy, condition: ListSorting) -> Passes:
     halves, seeds = 2 * condition.model.heads, len(prune.seeds)
     subsets = 2**halves if halves <= MAX_HALVES else 0
     return Passes(
-        whole=kept * (prune.training_lists + prune.lists) + gate_checkpoints * prune.training_lists,
-        read=(kept * subsets + gate_checkpoints * seeds) * prune.lists,
-        gated=gate_checkpoints * seeds * (prune.gates.rise + prune.gates.hold) * prune.gates.batch_size,
+        forward=kept * (prune.training_lists + prune.lists) + gate_checkpoints * prune.training_lists,
+        readout=(kept * subsets + gate_checkpoints * seeds) * prune.lists,
+        gate_training=gate_checkpoints * seeds * (prune.gates.rise + prune.gates.hold) * prune.gates.batch_size,
     )
 
 
@@ -163,8 +163,8 @@ def count_operations(passes: Passes, data: Data, model: Model) -> float:
         model: Sizes of the model.
     """
     full_pass, readout = forward_operations(data, model), read_out_operations(data, model)
-    full_operations = full_pass * (passes.whole + BACKWARD * passes.learnt)
-    return full_operations + readout * (passes.read + BACKWARD_OF_GATES * passes.gated)
+    full_operations = full_pass * (passes.forward + BACKWARD * passes.training)
+    return full_operations + readout * (passes.readout + BACKWARD_OF_GATES * passes.gate_training)
 
 
 def forward_operations(data: Data, model: Model) -> float:
