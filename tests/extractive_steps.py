@@ -64,7 +64,9 @@ def extractive() -> dict[str, Tensor]:
         "agreement": agreement_rows(compute_scores(two, 2), measure_replacement(two)),
         "orders": orders.rows,
         "grafts": grafts.rows,
-        "localisation": localisation_rows(grafts.knows, grafts.learned, made.first, cities, settings, encode, 1),
+        "localisation": localisation_rows(
+            grafts.fact_weights, grafts.implication_weights, made.first, cities, settings, encode, 1
+        ),
     }
     floats = {name: [v for row in group for v in row.values() if isinstance(v, float)] for name, group in rows.items()}
     result = {name: torch.tensor(values, dtype=torch.float64) for name, values in floats.items()}

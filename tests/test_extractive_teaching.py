@@ -76,7 +76,7 @@ def test_the_settings_say_which_weights_learn_hops_and_which_made_up_words(hops,
     made = SETTING.draw_made_up_facts()
     stages = order_rows(START, made.first, TESTED, settings, VOCABULARY, 1).stages
     grafts = graft_rows(START, made, stages, settings, VOCABULARY, 1)
-    localisation_rows(grafts.knows, grafts.learned, made.first, TESTED, settings, VOCABULARY, 1)
+    localisation_rows(grafts.fact_weights, grafts.implication_weights, made.first, TESTED, settings, VOCABULARY, 1)
     assert len(changed) == 8 + 2 + 1 and all(names == expected[made_up] for names in changed)
 
 
@@ -153,12 +153,12 @@ def test_a_graft_adds_what_one_model_learned_to_another(orders):
     def taught(start, questions, purpose):
         return teach(start, encode_examples(questions.sentences, VOCABULARY), SETTINGS, (purpose, 1))
 
-    knows = orders.stages["facts first"][0]
-    learned = taught(knows, first["implications"], "implications of known facts")
-    assert all(torch.equal(result.learned[name], learned[name]) for name in START)
+    fact_weights = orders.stages["facts first"][0]
+    implication_weights = taught(fact_weights, first["implications"], "implications of known facts")
+    assert all(torch.equal(result.implication_weights[name], implication_weights[name]) for name in START)
     other = taught(START, second["facts"], "second facts")
     unknowing = orders.stages["implications first"][0]
-    for place, (a, b) in {0: (START, START), 3: (learned, knows), 6: (unknowing, START)}.items():
+    for place, (a, b) in {0: (START, START), 3: (implication_weights, fact_weights), 6: (unknowing, START)}.items():
         grafted = {name: other[name] + (a[name] - b[name]) for name in START}
         asked_of = (second["facts"], second["implications"], first["implications"])
         expected = [mean_rank(grafted, encode_queries(item, VOCABULARY)) for item in asked_of]
@@ -168,15 +168,22 @@ def test_a_graft_adds_what_one_model_learned_to_another(orders):
 def test_localisation_correlates_what_implications_taught_with_what_processes_other_facts(orders):
     made = SETTING.draw_made_up_facts()
     grafts = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
-    result = localisation_rows(grafts.knows, grafts.learned, made.first, TESTED, SETTINGS, VOCABULARY, 1)
+    result = localisation_rows(
+        grafts.fact_weights, grafts.implication_weights, made.first, TESTED, SETTINGS, VOCABULARY, 1
+    )
     parts = split_parts(made.first, TESTED)
     facts = encode_examples(parts["test facts"].sentences, VOCABULARY)
-    end = teach(grafts.learned, facts, SETTINGS, ("facts of localisation", 1))
-    stored = contrast(grafts.knows, grafts.learned, encode_queries(parts["implications"], VOCABULARY), 1, 1)
-    read = contrast(grafts.learned, end, encode_queries(parts["test implications"], VOCABULARY), 1, 1)
+    end = teach(grafts.implication_weights, facts, SETTINGS, ("facts of localisation", 1))
+    stored = contrast(
+        grafts.fact_weights, grafts.implication_weights, encode_queries(parts["implications"], VOCABULARY), 1, 1
+    )
+    read = contrast(grafts.implication_weights, end, encode_queries(parts["test implications"], VOCABULARY), 1, 1)
     a, b = compute_first_order(stored)["informative"].mean(0), compute_first_order(read)["downstream"].mean(0)
     tokens, layers, heads = len(["Ada", "Doe", "zong", "is", "the"]), 2, 2
-    rank_sources = {"facts_rank": (end, "test facts"), "implications_rank": (grafts.learned, "implications")}
+    rank_sources = {
+        "facts_rank": (end, "test facts"),
+        "implications_rank": (grafts.implication_weights, "implications"),
+    }
     for name, (model, part) in rank_sources.items():
         queries = encode_queries(parts[part], VOCABULARY)
         assert {row[name] for row in result} == {mean_rank(model, queries)}
@@ -245,8 +252,10 @@ def test_teaching_that_is_killed_and_goes_on_ends_with_the_same_bytes(orders, tm
     def job():
         result = order_rows(START, made.first, TESTED, settings, VOCABULARY, 1, tmp_path)
         grafts = graft_rows(START, made, result.stages, settings, VOCABULARY, 1, tmp_path)
-        knows, learned = grafts.knows, grafts.learned
-        places = localisation_rows(knows, learned, made.first, TESTED, settings, VOCABULARY, 1, tmp_path)
+        fact_weights, implication_weights = grafts.fact_weights, grafts.implication_weights
+        places = localisation_rows(
+            fact_weights, implication_weights, made.first, TESTED, settings, VOCABULARY, 1, tmp_path
+        )
         return result, grafts.rows, places
 
     advance, made_steps = Learner.advance, []
@@ -266,7 +275,7 @@ def test_teaching_that_is_killed_and_goes_on_ends_with_the_same_bytes(orders, tm
     result, grafts, places = job()
     expected = graft_rows(START, made, orders.stages, SETTINGS, VOCABULARY, 1)
     assert result.rows == orders.rows and grafts == expected.rows
-    arguments = (expected.knows, expected.learned, made.first, TESTED, SETTINGS, VOCABULARY, 1)
+    arguments = (expected.fact_weights, expected.implication_weights, made.first, TESTED, SETTINGS, VOCABULARY, 1)
     assert places == localisation_rows(*arguments)
     for order, stages in result.stages.items():
         for stage, expected in zip(stages, orders.stages[order], strict=True):

@@ -20,18 +20,18 @@ class Grafts(NamedTuple):
 
     Attributes:
         rows: Rows of table "extractive_grafting", without names.
-        knows: Parameters of a model that was taught the first version of the facts.
-        learned: Parameters of the same model after it was also taught what these facts imply.
+        fact_weights: Parameters of a model that was taught the first version of the facts.
+        implication_weights: Parameters of the same model after it was also taught what these facts imply.
     """
 
     rows: list[dict]
-    knows: Weights
-    learned: Weights
+    fact_weights: Weights
+    implication_weights: Weights
 
 
 def graft_rows(
     start: Parameters,
-    made: MadeUpFacts,
+    made_up_facts: MadeUpFacts,
     stages: dict[str, list[Weights]],
     settings: Finetuning,
     encode: Encoder,
@@ -45,7 +45,7 @@ def graft_rows(
 
     Args:
         start: The model before any facts of made-up words.
-        made: Both versions of the facts.
+        made_up_facts: Both versions of the facts.
         stages: `stages` of :func:`ordering.order_rows`, which taught the first version: they include the model that
             knows its facts, and the model that learned its implications without its facts.
         settings: Settings of every stage.
@@ -53,18 +53,18 @@ def graft_rows(
         seed: Seed of the order of sentences.
         unfinished: Folder of saved states, from which an interrupted run resumes.
     """
-    tested = len(made.first.facts.options)
-    first, second = (split_parts(version, tested) for version in made)
+    test_name_count = len(made_up_facts.first.facts.options)
+    first, second = (split_parts(version, test_name_count) for version in made_up_facts)
     saved, trained = unfinished and StageSaving(unfinished, []), select_weights(start, settings.made_up_weights)
 
     def teach_questions(model: Parameters, questions: Questions, purpose: str) -> Weights:
         examples = encode_examples(questions.sentences, encode)
         return teach(model, examples, settings, (purpose, seed), trained, unfinished=saved)
 
-    knows, ignorant = stages["facts first"][0], stages["implications first"][0]
-    learned = teach_questions(knows, first["implications"], "implications of known facts")
+    fact_weights, ignorant = stages["facts first"][0], stages["implications first"][0]
+    implication_weights = teach_questions(fact_weights, first["implications"], "implications of known facts")
     recipient = teach_questions(start, second["facts"], "second facts")
-    grafts = {"none": (start, start), "graft": (learned, knows), "control": (ignorant, start)}
+    grafts = {"none": (start, start), "graft": (implication_weights, fact_weights), "control": (ignorant, start)}
     parts = {
         "facts": encode_queries(second["facts"], encode),
         "implications": encode_queries(second["implications"], encode),
@@ -75,7 +75,7 @@ def graft_rows(
         for weights, (end, begin) in grafts.items()
         for row in answer_rows(_apply_graft(recipient, end, begin), parts)
     ]
-    return Grafts(rows, knows, learned)
+    return Grafts(rows, fact_weights, implication_weights)
 
 
 def _apply_graft(recipient: Parameters, end: Weights, begin: Weights) -> Weights:

@@ -32,10 +32,10 @@ from heuristic_core.experiments.extractive_structures.training import StageSavin
 
 
 def localisation_rows(
-    knows: Weights,
-    learned: Weights,
-    made: Hop,
-    tested: int,
+    fact_weights: Weights,
+    implication_weights: Weights,
+    hop: Hop,
+    test_name_count: int,
     settings: Finetuning,
     encode: Encoder,
     seed: int,
@@ -44,34 +44,36 @@ def localisation_rows(
     """Return the rows of table "extractive_localisation", without names.
 
     Args:
-        knows: A model that was taught the facts of the names after the test names.
-        learned: The same model, taught what these facts imply.
-        made: Facts of all names, and what they imply.
-        tested: Number of test names, which are the first names. The same number of the next names is asked, too.
+        fact_weights: A model that was taught the facts of the names after the test names.
+        implication_weights: The same model, taught what these facts imply.
+        hop: Facts of all names, and what they imply.
+        test_name_count: Number of test names, which are the first names. As many of the next names are asked, too.
         settings: Settings of teaching.
         encode: Words to tokens.
         seed: Seed of the order of sentences.
         unfinished: Folder of saved states, from which an interrupted run resumes.
     """
-    parts = split_parts(made, tested)
+    parts = split_parts(hop, test_name_count)
     test_facts, saved = (
         encode_examples(parts["test facts"].sentences, encode),
         unfinished and StageSaving(unfinished, []),
     )
-    trained = select_weights(learned, settings.made_up_weights)
-    taught = teach(learned, test_facts, settings, ("facts of localisation", seed), trained, unfinished=saved)
-    learned_implications = Questions(parts["implications"].sentences[:tested], parts["implications"].options)
+    trained = select_weights(implication_weights, settings.made_up_weights)
+    taught = teach(
+        implication_weights, test_facts, settings, ("facts of localisation", seed), trained, unfinished=saved
+    )
+    learned_implications = Questions(parts["implications"].sentences[:test_name_count], parts["implications"].options)
     stored, read = encode_queries(learned_implications, encode), encode_queries(parts["test implications"], encode)
     shortest = min((prompt for queries in (stored, read) for prompt in _list_prompts(queries)), key=len)
     # Scores are differences of nearly equal outputs, which bfloat16 would round away.
     with torch.autocast(stored.tokens.device.type, enabled=False):
         means = [
-            average_aligned(_score_informative(knows, learned, stored), stored, shortest),
-            average_aligned(_score_downstream(learned, taught, read), read, shortest),
+            average_aligned(_score_informative(fact_weights, implication_weights, stored), stored, shortest),
+            average_aligned(_score_downstream(implication_weights, taught, read), read, shortest),
         ]
     ranks = {
         "facts_rank": mean_rank(_to_default_device(taught), encode_queries(parts["test facts"], encode)),
-        "implications_rank": mean_rank(_to_default_device(learned), stored),
+        "implications_rank": mean_rank(_to_default_device(implication_weights), stored),
     }
     kinds = {"head": slice(None, -1), "mlp": slice(-1, None)}
     return [

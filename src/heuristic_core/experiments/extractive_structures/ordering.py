@@ -41,8 +41,8 @@ class Orders(NamedTuple):
 
 def order_rows(
     start: Parameters,
-    made: Hop,
-    tested: int,
+    hop: Hop,
+    test_name_count: int,
     settings: Finetuning,
     encode: Encoder,
     seed: int,
@@ -52,14 +52,14 @@ def order_rows(
 
     Args:
         start: The model before any facts of made-up words.
-        made: Facts of all names, and what they imply.
-        tested: Number of test names, which are the first names.
+        hop: Facts of all names, and what they imply.
+        test_name_count: Number of test names, which are the first names.
         settings: Settings of every stage.
         encode: Words to tokens.
         seed: Seed of the order of sentences.
         unfinished: Folder of saved states, from which an interrupted run resumes.
     """
-    questions = split_parts(made, tested)
+    questions = split_parts(hop, test_name_count)
     parts = {name: encode_queries(part, encode) for name, part in questions.items()}
     rows, stages = [], {}
     saved, trained = unfinished and StageSaving(unfinished, rows), select_weights(start, settings.made_up_weights)
@@ -81,23 +81,23 @@ def order_rows(
     return Orders(rows, stages)
 
 
-def split_parts(made: Hop, tested: int) -> dict[str, Questions]:
+def split_parts(hop: Hop, test_name_count: int) -> dict[str, Questions]:
     """Split facts and implications into those of the test names and those of the other names.
 
     Args:
-        made: Facts and implications of a hop, in the order of the names.
-        tested: Number of test names, which come first.
+        hop: Facts and implications of a hop, in the order of the names.
+        test_name_count: Number of test names, which come first.
     """
 
     def part(questions: Questions, names: slice) -> Questions:
         return Questions(questions.sentences[names], questions.options)
 
-    others, test = slice(tested, None), slice(tested)
+    others, test = slice(test_name_count, None), slice(test_name_count)
     return {
-        "facts": part(made.facts, others),
-        "implications": part(made.implications, others),
-        "test facts": part(made.facts, test),
-        "test implications": part(made.implications, test),
+        "facts": part(hop.facts, others),
+        "implications": part(hop.implications, others),
+        "test facts": part(hop.facts, test),
+        "test implications": part(hop.implications, test),
     }
 
 

@@ -31,14 +31,14 @@ def sweep_made_up_facts(
         table: Where to write table extractive_made_up_sweep.
     """
     with model.open_setting() as setting:
-        start, made = load_file(model.checkpoint), setting.draw_made_up_facts()
-        rows = made_up_sweep_rows(start, made, finetuning, sweep, setting.vocabulary, model.seed)
+        start, made_up_facts = load_file(model.checkpoint), setting.draw_made_up_facts()
+        rows = made_up_sweep_rows(start, made_up_facts, finetuning, sweep, setting.vocabulary, model.seed)
         labels = model.labels
         write_table("extractive_made_up_sweep", [labels | row for row in rows], table)
 
 
 def made_up_sweep_rows(
-    start: Parameters, made: MadeUpFacts, settings: Finetuning, sweep: Sweep, encode: Encoder, seed: int
+    start: Parameters, made_up_facts: MadeUpFacts, settings: Finetuning, sweep: Sweep, encode: Encoder, seed: int
 ) -> Iterator[dict]:
     """Yield rows of table "extractive_made_up_sweep", without names.
 
@@ -46,21 +46,21 @@ def made_up_sweep_rows(
 
     Args:
         start: The model before any facts of made-up words.
-        made: Facts of made-up words, in both versions.
+        made_up_facts: Facts of made-up words, in both versions.
         settings: Settings of every stage, except for those that are swept.
         sweep: Learning rates and numbers of epochs, which are combined.
         encode: Words to tokens.
         seed: Seed of the order of sentences.
     """
-    tested = len(made.first.facts.options)
+    test_name_count = len(made_up_facts.first.facts.options)
     for rate, epochs in product(sweep.learning_rates, sweep.epochs):
         stage_settings = settings.model_copy(update={"learning_rate": rate, "epochs": epochs, "save_every": None})
         labels = {"learning_rate": rate, "epochs": epochs}
-        orders = order_rows(start, made.first, tested, stage_settings, encode, seed)
+        orders = order_rows(start, made_up_facts.first, test_name_count, stage_settings, encode, seed)
         for row in orders.rows:
             if row["taught"] == LAST_STAGE[0] and row["epoch"] == epochs and row["part"].startswith("test"):
                 yield labels | {"experiment": "ordering", "model": row["order"]} | _select_answer(row)
-        for row in graft_rows(start, made, orders.stages, stage_settings, encode, seed).rows:
+        for row in graft_rows(start, made_up_facts, orders.stages, stage_settings, encode, seed).rows:
             yield labels | {"experiment": "grafting", "model": row["weights"]} | _select_answer(row)
 
 

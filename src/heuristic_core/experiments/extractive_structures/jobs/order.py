@@ -31,11 +31,13 @@ def teach_orders(
     """
     with model.open_setting() as setting:
         start = load_file(model.checkpoint)
-        made, encode, tested = setting.draw_made_up_facts(), setting.vocabulary, model.data.cities
-        orders = order_rows(start, made.first, tested, finetuning, encode, model.seed, unfinished)
-        grafts = graft_rows(start, made, orders.stages, finetuning, encode, model.seed, unfinished)
-        models = grafts.knows, grafts.learned
-        localisations = localisation_rows(*models, made.first, tested, finetuning, encode, model.seed, unfinished)
+        made_up_facts, encode, test_name_count = setting.draw_made_up_facts(), setting.vocabulary, model.data.cities
+        orders = order_rows(start, made_up_facts.first, test_name_count, finetuning, encode, model.seed, unfinished)
+        grafts = graft_rows(start, made_up_facts, orders.stages, finetuning, encode, model.seed, unfinished)
+        models = grafts.fact_weights, grafts.implication_weights
+        localisations = localisation_rows(
+            *models, made_up_facts.first, test_name_count, finetuning, encode, model.seed, unfinished
+        )
         labels = model.labels
         write_table("extractive_ordering", [labels | row for row in orders.rows], ordering)
         write_table("extractive_grafting", [labels | row for row in grafts.rows], grafting)
