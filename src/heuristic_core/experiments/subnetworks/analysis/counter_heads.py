@@ -93,8 +93,8 @@ def _pivot_scores(run: dict, heads: list[int], rows: pd.DataFrame) -> MaskScores
     about = rows.assign(value=value).drop_duplicates("value").sort_values("value", kind="stable")[[*SUBSET, "n"]]
     values = rows.assign(value=value).pivot(index="mask", columns="value", values="accuracy")
     kept = rows.drop_duplicates("mask").set_index("mask")["heads"].loc[values.index]
-    inside = np.array([np.isin(heads, mask_heads) for mask_heads in kept]).reshape(len(kept), len(heads))
-    return MaskScores(run, heads, about.reset_index(drop=True), inside, values.to_numpy(float))
+    masks = np.array([np.isin(heads, mask_heads) for mask_heads in kept]).reshape(len(kept), len(heads))
+    return MaskScores(run, heads, about.reset_index(drop=True), masks, values.to_numpy(float))
 
 
 def compute_counter_heads(
@@ -217,9 +217,9 @@ def _untested_reason(masks: MaskScores) -> str | None:
     return None
 
 
-def _statistics(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray, j: np.ndarray) -> dict[str, np.ndarray]:
+def _statistics(masks: np.ndarray, ood: np.ndarray, id_: np.ndarray, j: np.ndarray) -> dict[str, np.ndarray]:
     """Return the statistics of the permutation tests."""
     return {
-        COUNTER: find_counter_heuristic(inside, ood, id_, j).sum(axis=(-2, -1)),
-        PROFILE: profile_variance(inside, ood),
+        COUNTER: find_counter_heuristic(masks, ood, id_, j).sum(axis=(-2, -1)),
+        PROFILE: profile_variance(masks, ood),
     }

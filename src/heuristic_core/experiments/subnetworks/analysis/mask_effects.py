@@ -6,7 +6,7 @@ additive. Least squares removes the noise from the other heads: in the miniature
 difference of two means. Standard errors are consistent under heteroscedasticity (HC3: MacKinnon and White 1985),
 because the linear model need not hold.
 
-`inside` is [masks, heads], 1 where a mask keeps the head. `values` is [..., masks, values]: accuracies in percent, or J
+`masks` is [masks, heads], 1 where a mask keeps the head. `values` is [..., masks, values]: accuracies in percent, or J
 in points, with optional leading axes such as permutations.
 """
 
@@ -53,36 +53,36 @@ class Effects(NamedTuple):
             return 1 - stdtr(self.df, (margin - np.abs(self.beta)) / self.error)
 
 
-def find_estimable(inside: np.ndarray) -> np.ndarray:
+def find_estimable(masks: np.ndarray) -> np.ndarray:
     """Find the heads whose effect can be estimated from the masks.
 
     Args:
-        inside: Heads that masks keep, [masks, heads].
+        masks: Heads that masks keep, [masks, heads].
 
     Returns:
         bool, [heads].
     """
-    included = inside.sum(axis=0)
-    estimable = (included >= MIN_MASKS) & (len(inside) - included >= MIN_MASKS)
-    return estimable & (len(inside) >= 2 * (estimable.sum() + 1))
+    included = masks.sum(axis=0)
+    estimable = (included >= MIN_MASKS) & (len(masks) - included >= MIN_MASKS)
+    return estimable & (len(masks) >= 2 * (estimable.sum() + 1))
 
 
-def estimate_effects(inside: np.ndarray, values: np.ndarray) -> Effects:
+def estimate_effects(masks: np.ndarray, values: np.ndarray) -> Effects:
     """Estimate the effect of each head on each value by least squares.
 
     Args:
-        inside: Heads that masks keep, [masks, heads].
+        masks: Heads that masks keep, [masks, heads].
         values: Percent or points, [..., masks, values].
 
     Returns:
         Coefficients with HC3 standard errors.
     """
-    shape = (*values.shape[:-2], inside.shape[1], values.shape[-1])
+    shape = (*values.shape[:-2], masks.shape[1], values.shape[-1])
     beta, p, error = (np.full(shape, np.nan) for _ in range(3))
-    estimable = find_estimable(inside)
+    estimable = find_estimable(masks)
     if not estimable.any():
         return Effects(beta, p, error, 0)
-    design = build_design(inside[:, estimable])
+    design = build_design(masks[:, estimable])
     inverse = np.linalg.pinv(design)
     values = values - values.mean(axis=-2, keepdims=True)  # equal values become exact zeros
     coefficients = inverse @ values
@@ -98,11 +98,11 @@ def estimate_effects(inside: np.ndarray, values: np.ndarray) -> Effects:
     return Effects(beta, p, error, df)
 
 
-def bootstrap_effects(inside: np.ndarray, values: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+def bootstrap_effects(masks: np.ndarray, values: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
     """Estimate beta in bootstrap draws of the masks, with the same draws for all heads and values.
 
     Args:
-        inside: Heads that masks keep, [masks, heads].
+        masks: Heads that masks keep, [masks, heads].
         values: Percent or points, [masks, values].
         count: Number of draws.
         rng: Generator of the draws.
@@ -111,11 +111,11 @@ def bootstrap_effects(inside: np.ndarray, values: np.ndarray, count: int, rng: n
         beta in points, [count, heads, values]. NaN for a head whose effect cannot be estimated, and in draws where all
         masks or no masks keep the head.
     """
-    mask_count, estimable = len(values), find_estimable(inside)
-    betas = np.full((count, inside.shape[1], values.shape[1]), np.nan)
+    mask_count, estimable = len(values), find_estimable(masks)
+    betas = np.full((count, masks.shape[1], values.shape[1]), np.nan)
     if not estimable.any():
         return betas
-    design = build_design(inside[:, estimable])
+    design = build_design(masks[:, estimable])
     weights = rng.multinomial(mask_count, np.full(mask_count, 1 / mask_count), size=count).astype(float)
     for start in range(0, count, BATCH):
         batch = weights[start : start + BATCH]
@@ -128,16 +128,16 @@ def bootstrap_effects(inside: np.ndarray, values: np.ndarray, count: int, rng: n
     return betas
 
 
-def build_design(inside: np.ndarray) -> np.ndarray:
+def build_design(masks: np.ndarray) -> np.ndarray:
     """Build the design matrix: an intercept followed by the heads.
 
     Args:
-        inside: Heads that masks keep, [masks, heads].
+        masks: Heads that masks keep, [masks, heads].
 
     Returns:
         Design matrix, [masks, 1 + heads].
     """
-    return np.column_stack([np.ones(len(inside)), inside])
+    return np.column_stack([np.ones(len(masks)), masks])
 
 
 def adjust_p(p: np.ndarray) -> np.ndarray:
@@ -155,7 +155,7 @@ def adjust_p(p: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(p), np.nan, false_discovery_control(flat, axis=-1).reshape(p.shape))
 
 
-def find_counter_heuristic(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray, j: np.ndarray) -> np.ndarray:
+def find_counter_heuristic(masks: np.ndarray, ood: np.ndarray, id_: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Find the heads that are counter-heuristic on an OOD subset.
 
     Such a head meets three conditions:
@@ -168,7 +168,7 @@ def find_counter_heuristic(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray,
     false discovery rate.
 
     Args:
-        inside: Heads that masks keep, [masks, heads].
+        masks: Heads that masks keep, [masks, heads].
         ood: Accuracies on OOD subsets, percent, [..., masks, subsets].
         id_: ID accuracy, percent, [..., masks, 1].
         j: J, points, [..., masks, 1].
@@ -176,34 +176,34 @@ def find_counter_heuristic(inside: np.ndarray, ood: np.ndarray, id_: np.ndarray,
     Returns:
         bool, [..., heads, subsets].
     """
-    on_ood, on_id, on_j = (estimate_effects(inside, values) for values in (ood, id_, j))
+    on_ood, on_id, on_j = (estimate_effects(masks, values) for values in (ood, id_, j))
     p = np.maximum(np.maximum(on_ood.p_raised(), on_j.p_raised()), on_id.p_equivalent(ID_MARGIN))
     with np.errstate(invalid="ignore"):
         return adjust_p(p) < ALPHA
 
 
-def profile_variance(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:
+def profile_variance(masks: np.ndarray, ood: np.ndarray) -> np.ndarray:
     """Compute the variance of beta over OOD subsets, averaged over heads.
 
     The variance is of effects relative to a mask's mean over subsets. Heads are weighted by the precision of beta,
     n m / (n + m), where n masks keep the head and m lack it.
 
     Args:
-        inside: Heads that masks keep, [masks, heads].
+        masks: Heads that masks keep, [masks, heads].
         ood: Accuracies on OOD subsets, percent, [..., masks, subsets].
 
     Returns:
         Points squared, [...].
     """
     centred = ood - ood.mean(axis=-1, keepdims=True)  # accuracy of a mask relative to its mean over subsets
-    beta = estimate_effects(inside, centred).beta
-    share = np.asarray(inside, dtype=float).mean(axis=0)
+    beta = estimate_effects(masks, centred).beta
+    share = np.asarray(masks, dtype=float).mean(axis=0)
     estimable = ~np.isnan(beta).any(axis=(*range(beta.ndim - 2), -1))
     variances = (beta[..., estimable, :] ** 2).sum(axis=-1) / max(ood.shape[-1] - 1, 1)
     return variances @ (share * (1 - share))[estimable] / (share * (1 - share))[estimable].sum()
 
 
-def compute_opposite_p(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:
+def compute_opposite_p(masks: np.ndarray, ood: np.ndarray) -> np.ndarray:
     """Test for each head whether it raises accuracy on one OOD subset and lowers it on another.
 
     Under the null hypothesis, a head raises accuracy on no subset, or lowers it on none. Each half of this hypothesis
@@ -211,13 +211,13 @@ def compute_opposite_p(inside: np.ndarray, ood: np.ndarray) -> np.ndarray:
     Berger 1982). A floor or a ceiling can hide an effect but cannot reverse its sign.
 
     Args:
-        inside: Heads that masks keep, [masks, heads].
+        masks: Heads that masks keep, [masks, heads].
         ood: Accuracies on OOD subsets, percent, [masks, subsets].
 
     Returns:
         p-value of each head, Bonferroni-adjusted for subsets and heads, [heads].
     """
-    estimates = estimate_effects(inside, ood)
+    estimates = estimate_effects(masks, ood)
     test_count = int((~np.isnan(estimates.p)).any(axis=1).sum())
     p_raised = np.where(np.isnan(estimates.p), 1, np.where(estimates.beta > 0, estimates.p / 2, 1 - estimates.p / 2))
     one_sided = np.stack([p_raised, 1 - p_raised])

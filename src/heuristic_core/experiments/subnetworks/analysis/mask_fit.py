@@ -44,14 +44,14 @@ def compute_mask_fit(random_masks: pd.DataFrame, run: dict, subsets: Collection[
     return make_frame("mask_fit", pd.concat([_rows(*part, reason) for part in parts]))
 
 
-def fit_coefficients(inside: np.ndarray, values: np.ndarray) -> np.ndarray:
+def fit_coefficients(masks: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Fit an intercept and a coefficient for each head by least squares: [1 + heads, values].
 
     Args:
-        inside: Whether a mask keeps a head, bool [masks, heads].
+        masks: Whether a mask keeps a head, bool [masks, heads].
         values: Values to fit, [masks, values].
     """
-    return np.linalg.lstsq(build_design(inside), values, rcond=None)[0]
+    return np.linalg.lstsq(build_design(masks), values, rcond=None)[0]
 
 
 def predict(train: MaskScores, test: MaskScores) -> np.ndarray:

@@ -39,10 +39,10 @@ def evaluate_random_masks(
     settings, component_rows = mechanism.masks, read_table(components)
     kept, pool = list_learned_masks(component_rows), build_pool(component_rows, read_table(core))
     rng = numpy_generator(analysis.seed, "random masks", run.ft_seed)
-    inside = draw_masks(pool, settings.count if pool.heads else 0, rng)
+    drawn_masks = draw_masks(pool, settings.count if pool.heads else 0, rng)
     subnetworks = [
         (RANDOM, number, {*pool.core, *pool.mlps, *(h for h, keep in zip(pool.heads, row, strict=True) if keep)})
-        for number, row in enumerate(inside)
+        for number, row in enumerate(drawn_masks)
     ]
     subnetworks += [(LEARNED, seed, members) for seed, members in kept.items()]
 
