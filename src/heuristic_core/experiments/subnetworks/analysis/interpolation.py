@@ -35,7 +35,7 @@ Kept = frozenset[int]  # component indices
 Predict = Callable[[Kept], Mapping[str, np.ndarray]]
 
 
-class Model(NamedTuple):
+class CandidateSubnetwork(NamedTuple):
     """A subnetwork to evaluate.
 
     Attributes:
@@ -85,13 +85,13 @@ def compute_interpolation(
         return make_frame("interpolation", [run | {"reason": reason}])
     halves = Halves(predict, analysis)
     ends = select_ends(learned, halves.value)
-    models, reason = [*_models(learned, ends, halves.value)], None
+    candidates, reason = [*_list_candidates(learned, ends, halves.value)], None
     if ends.gap < MIN_GAP:
         measure = LABELS[halves.measure]
         reason = f"no path: H and M are {ends.gap:.1f} points of {measure} apart, and {MIN_GAP:g} are needed"
-    rows = _evaluate_models(models, halves, analysis)
-    columns = [_model_columns(model, list(grid)) for model in models]
-    rows = rows.merge(pd.DataFrame(columns).assign(model=range(len(models))), on="model")
+    rows = _evaluate_candidates(candidates, halves, analysis)
+    columns = [_candidate_columns(candidate, list(grid)) for candidate in candidates]
+    rows = rows.merge(pd.DataFrame(columns).assign(model=range(len(candidates))), on="model")
     identity = run | {"heuristic": ends.heuristic, "generalising": ends.generalising, "measure": halves.measure}
     identity |= {"reason": reason}
     return make_frame("interpolation", rows.sort_values(["model"], kind="stable").assign(**identity))
@@ -190,31 +190,35 @@ def order_greedily(
         yield best, kept
 
 
-def _models(learned: Mapping[int, Kept], ends: Ends, measure: Callable[[Kept], float]) -> Iterator[Model]:
+def _list_candidates(
+    learned: Mapping[int, Kept], ends: Ends, measure: Callable[[Kept], float]
+) -> Iterator[CandidateSubnetwork]:
     """Yield all subnetworks to evaluate, H and M first; there are no others if the ends are too close."""
     h, m = learned[ends.heuristic], learned[ends.generalising]
-    yield Model(HEURISTIC, h, 0)
-    yield Model(GENERALISING, m)
+    yield CandidateSubnetwork(HEURISTIC, h, 0)
+    yield CandidateSubnetwork(GENERALISING, m)
     if ends.gap < MIN_GAP:
         return
     only_m = sorted(m - h)
-    yield from (Model(WITH, h | {component}, None, component, True) for component in only_m)
-    yield from (Model(WITHOUT, m - {component}, None, component, False) for component in only_m)
+    yield from (CandidateSubnetwork(WITH, h | {component}, None, component, True) for component in only_m)
+    yield from (CandidateSubnetwork(WITHOUT, m - {component}, None, component, False) for component in only_m)
     added = [*order_greedily(h, m - h, measure)]
     removed = order_greedily(h | m, h - m, measure)
     for place, (component, kept) in enumerate([*added, *removed], start=1):
-        yield Model(PATH, kept, place, component, component in m)
+        yield CandidateSubnetwork(PATH, kept, place, component, component in m)
 
 
-def _evaluate_models(models: list[Model], halves: Halves, analysis: Analysis) -> pd.DataFrame:
-    """Compute the values of all models by subset and group, and J, with intervals, and changes from H or M.
+def _evaluate_candidates(candidates: list[CandidateSubnetwork], halves: Halves, analysis: Analysis) -> pd.DataFrame:
+    """Compute the values of all candidates by subset and group, and J, with intervals, and changes from H or M.
 
-    Column model is the index in `models`.
+    Column model is the index in `candidates`.
     """
-    rows = pd.concat([halves.rows(model.kept).assign(model=k) for k, model in enumerate(models)], ignore_index=True)
+    rows = pd.concat(
+        [halves.rows(candidate.kept).assign(model=k) for k, candidate in enumerate(candidates)], ignore_index=True
+    )
     settings = analysis.class_rule, analysis.bootstrap, analysis.seed
     parts = list(iterate_scores(rows, np.empty((len(rows), 0)), ["model"], *settings))
-    reference = np.array([1 if model.role in (GENERALISING, WITHOUT) else 0 for model in models])
+    reference = np.array([1 if candidate.role in (GENERALISING, WITHOUT) else 0 for candidate in candidates])
     tables = [part.identity | compare_accuracy([part], reference) for part in parts]
     names = set(select_subsets(pd.DataFrame([part.identity for part in parts]), analysis.subsets)["subset"])
     selected = [part for part in parts if part.identity["subset"] in names]
@@ -226,13 +230,13 @@ def _evaluate_models(models: list[Model], halves: Halves, analysis: Analysis) ->
         identity = {"subset": None, "group": measure.group, "family": measure.family}
         tables.append(identity | compare_measure(measure, reference))
     against = np.array([HEURISTIC, GENERALISING])[reference]
-    return pd.concat([pd.DataFrame({"model": range(len(models)), "against": against} | table) for table in tables])
+    return pd.concat([pd.DataFrame({"model": range(len(candidates)), "against": against} | table) for table in tables])
 
 
-def _model_columns(model: Model, components: list[Component]) -> dict:
-    """Return the columns of a model: role, place, and the component that was changed last."""
-    columns = {"role": model.role, "place": model.place, "added": model.added}
-    if model.component is None:
+def _candidate_columns(candidate: CandidateSubnetwork, components: list[Component]) -> dict:
+    """Return the columns of a candidate: role, place, and the component that was changed last."""
+    columns = {"role": candidate.role, "place": candidate.place, "added": candidate.added}
+    if candidate.component is None:
         return columns
-    c = components[model.component]
+    c = components[candidate.component]
     return columns | {"component": c.index, "name": c.name, "kind": c.kind, "layer": c.layer, "head": c.head}
