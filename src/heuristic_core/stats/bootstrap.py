@@ -13,7 +13,7 @@ import scipy  # loads scipy.stats on first use: Snakemake imports this module at
 
 LOW_PERCENTILE, HIGH_PERCENTILE = 2.5, 97.5  # percentiles of a 95 % interval
 FLAT_TOLERANCE = 1e-9  # points; draws that differ by less count as equal
-ReachFunction = Callable[[int, int], tuple[np.ndarray, np.ndarray]]  # see `widen_flat_sides`
+FlatDistances = Callable[[int, int], tuple[np.ndarray, np.ndarray]]  # see `widen_flat_sides`
 
 
 class Resamples:
@@ -167,8 +167,8 @@ def widen_change_interval(
     Returns:
         Lower and upper ends, points.
     """
-    reach = np.where(high - low < 1e-9, changes * wilson_zero_bound(units), 0)
-    return clip_change(low - reach, changes, 100), clip_change(high + reach, changes, 100)
+    half_width = np.where(high - low < 1e-9, changes * wilson_zero_bound(units), 0)
+    return clip_change(low - half_width, changes, 100), clip_change(high + half_width, changes, 100)
 
 
 def clip_change(value: np.ndarray, changes: np.ndarray, limit: float) -> np.ndarray:
@@ -198,7 +198,7 @@ def widen_flat_sides(
     units: Sequence[int],
     weights: Sequence[float],
     sides: Sequence[str],
-    reach: ReachFunction,
+    flat_distances: FlatDistances,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Widen an interval for the sides of a sum, such as classes of pairs, whose draws are all equal.
 
@@ -211,8 +211,8 @@ def widen_flat_sides(
         units: Number of units of each part.
         weights: Weight of each part.
         sides: Side of each part.
-        reach: Function of the index of a side's first part and of the side's number of units. Returns how far the side
-            may lie below and above its value if its draws are all equal.
+        flat_distances: Function of the index of a side's first part and of the side's number of units. Returns how far
+            the side may lie below and above its value if its draws are all equal.
 
     Returns:
         Distances of the lower and of the upper end from the value.
@@ -221,7 +221,7 @@ def widen_flat_sides(
     for side in dict.fromkeys(sides):
         members = [k for k, other_side in enumerate(sides) if other_side == side]
         flat = np.ptp(sum(weights[k] * parts[k] for k in members), axis=0) < FLAT_TOLERANCE
-        down, up = reach(members[0], sum(units[k] for k in members))
+        down, up = flat_distances(members[0], sum(units[k] for k in members))
         below, above = below + np.where(flat, down, 0) ** 2, above + np.where(flat, up, 0) ** 2
     return np.sqrt(below), np.sqrt(above)
 

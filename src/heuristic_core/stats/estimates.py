@@ -97,8 +97,8 @@ class Estimate:
             detail: Text to report with the estimate.
             **possible: `minimum` and `maximum` of the value.
         """
-        reach = (0.0, 0.0) if pd.isna([low, high]).any() else (float(value - low), float(high - value))
-        return cls(value, low, high, n, unit, detail, shared_half_widths=reach, **possible)
+        half_widths = (0.0, 0.0) if pd.isna([low, high]).any() else (float(value - low), float(high - value))
+        return cls(value, low, high, n, unit, detail, shared_half_widths=half_widths, **possible)
 
     @classmethod
     def test(

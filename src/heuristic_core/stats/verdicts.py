@@ -79,11 +79,11 @@ def compute_p_value(estimate: Estimate, threshold: str) -> float | None:
     if estimate.exact or pd.isna([estimate.value, estimate.low, estimate.high]).any():
         return None
     _, level = _bound(threshold)
-    reach = estimate.value - estimate.low if estimate.value > level else estimate.high - estimate.value
+    half_width = estimate.value - estimate.low if estimate.value > level else estimate.high - estimate.value
     distance, degrees = abs(estimate.value - level), np.inf if pd.isna(estimate.n) else max(estimate.n - 1, 1)
-    if not reach > 0:
+    if not half_width > 0:
         return 0.0 if distance else 1.0
-    return float(2 * scipy.stats.t.sf(scipy.stats.t.ppf(0.975, degrees) * distance / reach, degrees))
+    return float(2 * scipy.stats.t.sf(scipy.stats.t.ppf(0.975, degrees) * distance / half_width, degrees))
 
 
 def adjust_holm(p: Sequence[float | None]) -> list[float | None]:

@@ -75,9 +75,9 @@ def _group_rows(
     """Yield a row for each seed, and a row for the mean over seeds, of a checkpoint and group."""
     full = cells[cells["seed"].isna()]
     full_value = float(full["accuracy"].iloc[0]) if len(full) else np.nan
-    reach = float(_half_widths(full, "").iloc[0]) if len(full) else 0.0
+    half_width = float(_half_widths(full, "").iloc[0]) if len(full) else 0.0
     identity = {"full_accuracy": full_value, "empty_accuracy": empty_value}
-    span, reason = full_value - empty_value, _reason(full_value, reach, empty_value, margin)
+    span, reason = full_value - empty_value, _reason(full_value, half_width, empty_value, margin)
     seeds = []
     for seed in context.curve_seeds:
         subnetworks = (
@@ -89,7 +89,7 @@ def _group_rows(
         seed_reason = reason or (f"{MISSING}: no subnetworks at sparsity {', '.join(missing)}" if missing else None)
         row = {"seed": seed, "n_seeds": int(seed_reason is None), "reason": seed_reason}
         if seed_reason is None:
-            row |= _integrate(subnetworks, empty_value, span, reach)
+            row |= _integrate(subnetworks, empty_value, span, half_width)
             for name in MEASURES:
                 row |= _interval_columns(name, row[name] - row["reach"], row[name] + row["reach"])
             seeds.append(row)
@@ -101,14 +101,14 @@ def _group_rows(
     yield identity | {"n_seeds": len(seeds)} | _average_seeds(pd.DataFrame(seeds))
 
 
-def _reason(full_value: float, reach: float, empty_value: float, margin: float) -> str | None:
+def _reason(full_value: float, half_width: float, empty_value: float, margin: float) -> str | None:
     """Return why CPR and CMD are missing or undefined, or None if they are defined."""
     if np.isnan([full_value, empty_value]).any():
         return f"{MISSING}: the {'full model' if np.isnan(full_value) else 'empty circuit'} was not evaluated"
-    if full_value - empty_value - reach > margin:
+    if full_value - empty_value - half_width > margin:
         return None
     finding = (
-        f"the full model at {full_value:z.1f} (± {reach:.1f}) is not above the empty circuit at {empty_value:z.1f}"
+        f"the full model at {full_value:z.1f} (± {half_width:.1f}) is not above the empty circuit at {empty_value:z.1f}"
     )
     return f"{UNDEFINED}: {finding} by more than the margin of {format_points(margin)}"
 
@@ -118,14 +118,14 @@ def _half_widths(rows: pd.DataFrame, prefix: str) -> pd.Series:
     return ((rows[f"{prefix}high"] - rows[f"{prefix}low"]) / 2).fillna(0)
 
 
-def _integrate(subnetworks: pd.DataFrame, empty_value: float, span: float, reach: float) -> dict:
+def _integrate(subnetworks: pd.DataFrame, empty_value: float, span: float, half_width: float) -> dict:
     """Compute CPR and CMD of a seed, percent, and the half-width of their interval over pairs.
 
     Args:
         subnetworks: Rows by ascending share of components kept.
         empty_value: m(empty).
         span: m(full) - m(empty).
-        reach: Half-width of the full model's interval.
+        half_width: Half-width of the full model's interval.
     """
     kept = np.array([0.0, *(1 - subnetworks["actual_sparsity"]), 1.0])
     f = np.array([0.0, *((subnetworks["accuracy"] - empty_value) / span), 1.0])
@@ -133,7 +133,7 @@ def _integrate(subnetworks: pd.DataFrame, empty_value: float, span: float, reach
     weights = 100 * (np.append(0, gaps) + np.append(gaps, 0)) / 2
     change_error = (weights[1:-1] * _half_widths(subnetworks, "change_") / span).sum()
     # The full model's error changes the denominator m(full) - m(empty).
-    full_error = abs((weights[1:-1] * (1 - f[1:-1])).sum()) * reach / span
+    full_error = abs((weights[1:-1] * (1 - f[1:-1])).sum()) * half_width / span
     return {"cpr": weights @ f, "cmd": weights @ abs(1 - f), "reach": float(np.hypot(change_error, full_error))}
 
 

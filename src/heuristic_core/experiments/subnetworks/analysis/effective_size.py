@@ -188,7 +188,7 @@ def _means(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 def _sizes(
     curves: pd.DataFrame,
     actual: pd.DataFrame,
-    reach: pd.DataFrame,
+    half_widths: pd.DataFrame,
     collapsed: pd.DataFrame,
     full: float | None,
     criterion: Criterion,
@@ -200,7 +200,7 @@ def _sizes(
     Args:
         curves: Values of the criterion, [sparsities, seeds], sparsities ascending; null if a subnetwork is missing.
         actual: Sparsity of each subnetwork, in the same form.
-        reach: Half-width of each value's interval over pairs in the same form; null if unknown.
+        half_widths: Half-width of each value's interval over pairs in the same form; null if unknown.
         collapsed: Whether each run collapsed, in the same form. A mean over seeds is not faithful if most runs did.
         full: Value of the full model.
         criterion: Criterion of faithful subnetworks.
@@ -208,7 +208,7 @@ def _sizes(
         interpolate: Whether to interpolate between sparsities.
     """
     values, sparsities = curves.to_numpy(), actual.to_numpy(dtype=float)
-    reach = reach.to_numpy() if criterion.column == "accuracy" else np.full(curves.shape, np.nan)
+    half_widths = half_widths.to_numpy() if criterion.column == "accuracy" else np.full(curves.shape, np.nan)
     present_at = ~np.isnan(values)
     present = present_at.any(axis=0)
     columns = {"n_seeds": int(present.sum()), "reason": reason}
@@ -229,8 +229,8 @@ def _sizes(
             seed_size, lost = NO_SIZE, collapsed.to_numpy()[:, k]
             arguments = sparsities[:, k], values[:, k], lost, order == "upward"
             if reason is None and present[k]:
-                best, worst = (size(*arguments, shift) for shift in (reach[:, k], -reach[:, k]))
-                known = not np.isnan(reach[present_at[:, k], k]).any()
+                best, worst = (size(*arguments, shift) for shift in (half_widths[:, k], -half_widths[:, k]))
+                known = not np.isnan(half_widths[present_at[:, k], k]).any()
                 seed_size = size(*arguments)._replace(**({"low": best.least, "high": worst.most} if known else {}))
                 sizes.append(seed_size)
             yield {"order": order, "seed": seed, "n_seeds": int(present[k])} | _size_columns(

@@ -83,9 +83,9 @@ def _summarise(rows: pd.DataFrame, keys: list[str], over: str) -> pd.DataFrame:
         over_seeds = [
             bound_mean(values, tail, cell_limits) for values, cell_limits in zip(samples, limits, strict=True)
         ]
-        reach = np.hypot(over_seeds - table["mean"], table["pair_half_width"].fillna(0))
+        half_width = np.hypot(over_seeds - table["mean"], table["pair_half_width"].fillna(0))
         # with few seeds, the ends can be outside of the possible range
-        table[end] = (table["mean"] + (reach if tail > 0.5 else -reach)).clip(*np.transpose(limits))
+        table[end] = (table["mean"] + (half_width if tail > 0.5 else -half_width)).clip(*np.transpose(limits))
     return table.assign(over=over)
 
 

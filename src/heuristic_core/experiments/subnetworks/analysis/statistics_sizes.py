@@ -37,14 +37,14 @@ class Curve(NamedTuple):
         steps: Steps of the checkpoints, [steps].
         lower_bound: Smallest possible value.
         upper_bound: Largest possible value.
-        reach: Half-width of the interval over evaluation pairs.
+        half_width: Half-width of the interval over evaluation pairs.
         description: Values of the measure at all checkpoints, as text.
     """
 
     steps: np.ndarray
     lower_bound: np.ndarray
     upper_bound: np.ndarray
-    reach: np.ndarray
+    half_width: np.ndarray
     description: str
 
     def minus(self, other: "Curve") -> "Curve":
@@ -53,12 +53,12 @@ class Curve(NamedTuple):
         Args:
             other: Curve to subtract, with as many rows.
         """
-        least, most, reach = (
+        least, most, half_width = (
             self.lower_bound - other.upper_bound,
             self.upper_bound - other.lower_bound,
-            np.hypot(self.reach, other.reach),
+            np.hypot(self.half_width, other.half_width),
         )
-        return Curve(self.steps, least, most, reach, f"{self.description}; {other.description}")
+        return Curve(self.steps, least, most, half_width, f"{self.description}; {other.description}")
 
     def at(self, step: int) -> "Curve":
         """Return the row of a step; NaN if the curve lacks the step.
@@ -139,11 +139,11 @@ def _range(curve: Curve) -> Curve:
     if (steps := len(curve.defined())) < MIN_CHECKPOINTS:
         raise TooFewUnits(f"defined at {format_count(steps, 'checkpoint')}, not {MIN_CHECKPOINTS}: {curve.description}")
     known = (~np.isnan(curve.lower_bound)).sum(axis=0) >= MIN_CHECKPOINTS
-    lower, upper, reach = (np.where(known, rows, 0.0) for rows in curve[1:4])
+    lower, upper, half_width = (np.where(known, rows, 0.0) for rows in curve[1:4])
     smallest = np.maximum(np.nanmax(lower, axis=0) - np.nanmin(upper, axis=0), 0)
     largest = np.nanmax(upper, axis=0) - np.nanmin(lower, axis=0)
     factor = stats.studentized_range.ppf(CONFIDENCE_LEVEL, steps, np.inf) / stats.norm.ppf((1 + CONFIDENCE_LEVEL) / 2)
-    ranges = smallest, largest, factor * np.nanmax(reach, axis=0)
+    ranges = smallest, largest, factor * np.nanmax(half_width, axis=0)
     return Curve(curve.steps[:1], *(np.where(known, row, np.nan)[None] for row in ranges), curve.description)
 
 
@@ -164,8 +164,8 @@ def _share(curves: Sequence[Curve], holds: Callable[[np.ndarray], np.ndarray], c
         raise TooFewUnits(f"{n} pruning seeds have a value, and an interval over them needs {MIN_FOR_SHARE}; {detail}")
     counts = [np.ones(n, dtype=bool) for _ in range(3)]
     for curve in curves:
-        lower, upper, reach = (row[0, known] for row in curve[1:4])
-        ends = lower - reach, upper + reach
+        lower, upper, half_width = (row[0, known] for row in curve[1:4])
+        ends = lower - half_width, upper + half_width
         for count, values in zip(counts, ((lower + upper) / 2, ends[certain_end], ends[1 - certain_end]), strict=True):
             count &= holds(values)
     return estimate_share(*map(pd.Series, counts), detail)
