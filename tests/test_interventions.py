@@ -54,7 +54,7 @@ def test_identity_patches_change_nothing(setting, all_positions):
     for model in (setting.hooked, setting.view):
         clean = Recorder(EVERY)
         logits = model.logits(setting.batch, clean, all_positions=all_positions)
-        unchanged = [Replacement(setting.heads, clean.seen, kind) for kind in EVERY]
+        unchanged = [Replacement(setting.heads, clean.activations, kind) for kind in EVERY]
         again = model.logits(setting.batch, Patch(setting.grid, *unchanged), all_positions=all_positions)
         assert torch.equal(logits, again)
         close(logits, model.logits(setting.batch))
@@ -66,7 +66,7 @@ def test_both_implementations_see_the_same(setting):
     for model in (setting.hooked, setting.view):
         recorder = Recorder(EVERY)
         model.logits(setting.batch, recorder, all_positions=True)
-        seen.append(recorder.seen)
+        seen.append(recorder.activations)
     assert seen[0].keys() == seen[1].keys()
     real = setting.batch.mask()
     for key, value in seen[0].items():
@@ -122,8 +122,8 @@ def test_recorded_projections_are_the_outputs_of_hugging_faces_modules(bert):
     for model in (bert.hooked, bert.view):
         recorder = Recorder(PROJECTIONS)
         model.logits(bert.batch, recorder, all_positions=True)
-        assert recorder.seen.keys() == expected.keys()
-        for key, value in recorder.seen.items():
+        assert recorder.activations.keys() == expected.keys()
+        for key, value in recorder.activations.items():
             torch.testing.assert_close(value.flatten(-2), expected[key], atol=2e-6, rtol=0)
 
 
@@ -138,7 +138,7 @@ def test_patching_means_is_mean_ablation(setting):
 def test_a_later_part_overrides_an_earlier_one(bert):
     clean = Recorder(("head",))
     logits = bert.view.logits(bert.batch, clean)
-    ablate, restore = Replacement([0, 5], mean_source(bert.means)), Replacement([0, 5], clean.seen)
+    ablate, restore = Replacement([0, 5], mean_source(bert.means)), Replacement([0, 5], clean.activations)
     assert torch.equal(bert.view.logits(bert.batch, Patch(bert.grid, ablate, restore)), logits)
     assert not torch.allclose(bert.view.logits(bert.batch, Patch(bert.grid, restore, ablate)), logits)
 
@@ -148,8 +148,8 @@ def test_attention_is_observed_under_an_edit(bert, kind):
     """Where heads' outputs are frozen, queries and keys of one head change its attention alone, and values none."""
     clean, observed, changed = Recorder(EVERY), {}, {}
     bert.view.logits(bert.batch, clean, all_positions=True)
-    other = {key: value.flip(0) for key, value in clean.seen.items()}
-    frozen = Replacement(bert.heads, clean.seen), Replacement([5], other, kind)
+    other = {key: value.flip(0) for key, value in clean.activations.items()}
+    frozen = Replacement(bert.heads, clean.activations), Replacement([5], other, kind)
     for model in (bert.view, bert.hooked):
         model.observe_attention(bert.batch, observed.__setitem__)
         model.observe_attention(bert.batch, changed.__setitem__, Patch(bert.grid, *frozen))

@@ -150,10 +150,10 @@ def test_a_batch_depends_on_the_seed_and_its_step_alone():
 
 def test_the_loss_is_hugging_faces_own():
     model, text = build_masked_language_model(MODEL, len(TOKENIZER)), corpus().batch(0)
-    labels = torch.where(text.chosen, text.original, -100)
-    whole = model(text.seen, attention_mask=text.real.long(), token_type_ids=text.types, labels=labels)
+    labels = torch.where(text.prediction_mask, text.original, -100)
+    whole = model(text.input_ids, attention_mask=text.attention_mask.long(), token_type_ids=text.types, labels=labels)
     assert torch.allclose(MaskedStepper(model, SETTINGS)._loss(text, None), whole.loss, atol=1e-6)
-    assert torch.allclose(predict_masked(model, text), whole.logits[text.chosen], atol=1e-6)
+    assert torch.allclose(predict_masked(model, text), whole.logits[text.prediction_mask], atol=1e-6)
 
 
 # ---- the run

@@ -71,9 +71,9 @@ def mediated_logits(
             ablated = Recorder(RECORDED_KINDS, Patch(model.grid, ablate))
             result.ablated[index] = model.logits(batch, ablated).cpu()
             for k, heads in enumerate(sets):
-                restore = Patch(model.grid, ablate, Replacement(heads, clean.seen), cached=ablated.seen)
+                restore = Patch(model.grid, ablate, Replacement(heads, clean.activations), cached=ablated.activations)
                 result.restored[k, index] = model.logits(batch, restore).cpu()
-                transmit = Patch(model.grid, Replacement(heads, ablated.seen), cached=clean.seen)
+                transmit = Patch(model.grid, Replacement(heads, ablated.activations), cached=clean.activations)
                 result.transmitted[k, index] = model.logits(batch, transmit).cpu()
         progress.update(done := done + len(index))
     for logits in (full, *(tensor.flatten(0, -2) for result in results for tensor in result)):

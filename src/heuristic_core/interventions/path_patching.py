@@ -54,7 +54,7 @@ def donor_from_pairs(model: Model, donors: PairTensors) -> Donor:
     def record_heads(index: Tensor) -> Source:
         recorder = Recorder(("head",))
         model.logits(donors.batch(index), recorder)
-        return recorder.seen
+        return recorder.activations
 
     return record_heads
 
@@ -88,14 +88,17 @@ def path_logits(
         attention_changes = _AttentionChanges(model, batch)
         for (heads, receivers), effects in zip(senders, results, strict=True):
             sender_part = Replacement(heads, replacement)
-            effects.total[index] = model.logits(batch, Patch(model.grid, sender_part, cached=clean.seen)).cpu()
+            effects.total[index] = model.logits(batch, Patch(model.grid, sender_part, cached=clean.activations)).cpu()
             changed = Recorder(
-                PROJECTIONS, Patch(model.grid, _all_heads(model, clean.seen), sender_part, cached=clean.seen)
+                PROJECTIONS,
+                Patch(model.grid, _all_heads(model, clean.activations), sender_part, cached=clean.activations),
             )
             effects.direct[index] = model.logits(batch, changed).cpu()
             for k, receiver in enumerate(receivers):
                 for j, kind in enumerate(PROJECTIONS):
-                    edit = Patch(model.grid, Replacement([receiver], changed.seen, kind), cached=clean.seen)
+                    edit = Patch(
+                        model.grid, Replacement([receiver], changed.activations, kind), cached=clean.activations
+                    )
                     effects.through_receivers[k, j, index] = model.logits(batch, edit).cpu()
             if len(receivers):
                 effects.attention_shift[:, :, index] = attention_changes.total_variation(sender_part, receivers).to(
@@ -113,7 +116,7 @@ class _AttentionChanges:
     def __init__(self, model: Model, batch: Batch):
         clean = Recorder(RECORDED_KINDS)
         model.logits(batch, clean, all_positions=True)
-        self._model, self._batch, self._clean = model, batch, clean.seen
+        self._model, self._batch, self._clean = model, batch, clean.activations
         self._clean_attention = self._observe(None)
 
     def total_variation(self, sender_part: Replacement, receivers: Sequence[int]) -> Tensor:
@@ -132,9 +135,9 @@ class _AttentionChanges:
         return torch.stack(moved, 1)
 
     def _observe(self, edit: Patch | None) -> list[Tensor]:
-        seen: dict[int, Tensor] = {}
-        self._model.observe_attention(self._batch, seen.__setitem__, edit)
-        return [seen[layer] for layer in range(self._model.grid.layers)]
+        attention: dict[int, Tensor] = {}
+        self._model.observe_attention(self._batch, attention.__setitem__, edit)
+        return [attention[layer] for layer in range(self._model.grid.layers)]
 
 
 def _all_heads(model: Model, source: Source) -> Replacement:

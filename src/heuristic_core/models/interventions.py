@@ -59,10 +59,10 @@ class Patch:
 
 
 class Recorder:
-    """An edit that records the values of `kinds`, after `edit`, in attribute `seen`, a `Source`."""
+    """An edit that records the values of `kinds`, after `edit`, in attribute `activations`, a `Source`."""
 
     def __init__(self, kinds: Collection[str], edit: Edit | None = None):
-        self.seen: dict[tuple[str, int], Tensor] = {}
+        self.activations: dict[tuple[str, int], Tensor] = {}
         self.projections = any(kind in PROJECTIONS for kind in kinds) or getattr(edit, "projections", False)
         self.inputs, self.start = "input" in kinds, getattr(edit, "start", None)
         self._kinds, self._edit = kinds, edit
@@ -71,7 +71,7 @@ class Recorder:
         """Apply the inner edit to `x` and record the result."""
         x = self._edit(kind, layer, x) if self._edit and kind != "input" else x
         if kind in self._kinds:
-            self.seen[kind, layer] = x
+            self.activations[kind, layer] = x
         return x
 
 

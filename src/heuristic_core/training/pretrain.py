@@ -32,19 +32,19 @@ class MaskedText(NamedTuple):
     """Pairs of sentences with masked words.
 
     Attributes:
-        seen: Token ids with masks, int64 [B, T].
+        input_ids: Token ids with masks, int64 [B, T].
         original: Token ids without masks, int64 [B, T].
         types: Token types, int64 [B, T].
-        real: bool [B, T], False on padding.
-        chosen: Words to predict, bool [B, T].
+        attention_mask: bool [B, T], False on padding.
+        prediction_mask: Words to predict, bool [B, T].
         copied: Words that also occur in the other sentence, bool [B, T].
     """
 
-    seen: Tensor
+    input_ids: Tensor
     original: Tensor
     types: Tensor
-    real: Tensor
-    chosen: Tensor
+    attention_mask: Tensor
+    prediction_mask: Tensor
     copied: Tensor
 
 
@@ -73,10 +73,17 @@ class Corpus:
         pairs = PairTensors(encode([row | UNLABELLED for row in rows], tokenizer, self._max_length))
         batch = pairs.batch(torch.arange(count))
         special, draws = tokenizer.all_special_ids, torch_generator(f"masking {purpose}", settings.seed, number)
-        seen, chosen = mask_tokens(batch.ids, special, tokenizer.mask_token_id, len(tokenizer), settings, draws)
+        input_ids, prediction_mask = mask_tokens(
+            batch.ids, special, tokenizer.mask_token_id, len(tokenizer), settings, draws
+        )
         words = ~torch.isin(batch.ids, torch.tensor(special))
         return MaskedText(
-            seen, batch.ids, batch.types, batch.mask(), chosen, find_shared_words(batch.ids, batch.types, words)
+            input_ids,
+            batch.ids,
+            batch.types,
+            batch.mask(),
+            prediction_mask,
+            find_shared_words(batch.ids, batch.types, words),
         )
 
 
@@ -90,7 +97,7 @@ class MaskedStepper(AdamWStepper):
         return [None]
 
     def _loss(self, batch: MaskedText, part: None) -> Tensor:
-        return F.cross_entropy(predict_masked(self.model, batch), batch.original[batch.chosen])
+        return F.cross_entropy(predict_masked(self.model, batch), batch.original[batch.prediction_mask])
 
 
 def predict_masked(model: "BertForMaskedLM", text: MaskedText) -> Tensor:
@@ -101,11 +108,11 @@ def predict_masked(model: "BertForMaskedLM", text: MaskedText) -> Tensor:
         text: Pairs with masked words.
 
     Returns:
-        Logits [chosen, vocabulary].
+        Logits [words to predict, vocabulary].
     """
     encoder = model.base_model
-    hidden = encoder(input_ids=text.seen, attention_mask=text.real.long(), token_type_ids=text.types)
-    return model.cls(hidden.last_hidden_state[text.chosen])
+    hidden = encoder(input_ids=text.input_ids, attention_mask=text.attention_mask.long(), token_type_ids=text.types)
+    return model.cls(hidden.last_hidden_state[text.prediction_mask])
 
 
 @torch.no_grad()
@@ -119,8 +126,8 @@ def accuracies(model: "BertForMaskedLM", text: MaskedText) -> dict[str, float | 
     Returns:
         By "copied", words that also occur in the other sentence, and "other"; None without such words.
     """
-    correct = predict_masked(model, text).argmax(-1) == text.original[text.chosen]
-    copied = text.copied[text.chosen]
+    correct = predict_masked(model, text).argmax(-1) == text.original[text.prediction_mask]
+    copied = text.copied[text.prediction_mask]
     kinds = {"copied": correct[copied], "other": correct[~copied]}
     return {name: 100 * hits.double().mean().item() if len(hits) else None for name, hits in kinds.items()}
 
