@@ -7,9 +7,9 @@ with "never" (contradiction). With a foreign premise, only the form predicts the
 """
 
 from heuristic_core.config.tasks import Artefacts
-from heuristic_core.data.draw import Draw
 from heuristic_core.data.labelled import CONTRADICTION, ENTAILMENT, NEUTRAL, SUBSTITUTES, LabelledPair, draw_entailment
 from heuristic_core.data.vocabulary import ADJECTIVES, NOUNS, PLACES, Words
+from heuristic_core.data.word_sampler import WordSampler
 
 _PLANTABLE_WORDS = 3  # content words of a hypothesis whose words may be planted
 
@@ -21,7 +21,7 @@ def infer_form_label(hypothesis: Words) -> int:
     return NEUTRAL if "in" in hypothesis or any(word in ADJECTIVES for word in hypothesis) else ENTAILMENT
 
 
-def add_artefacts(pair: LabelledPair, label: int, artefacts: Artefacts, draw: Draw) -> LabelledPair:
+def add_artefacts(pair: LabelledPair, label: int, artefacts: Artefacts, draw: WordSampler) -> LabelledPair:
     """Add artefacts to a pair.
 
     The first random numbers of `draw`, which belongs to this pair alone, are compared with the shares in `artefacts`.
@@ -41,11 +41,11 @@ def add_artefacts(pair: LabelledPair, label: int, artefacts: Artefacts, draw: Dr
     elif label == ENTAILMENT and modifier_number < artefacts.shared_modifiers:
         pair = _share_modifier(pair, draw)
     if premise_number < artefacts.foreign_premises and infer_form_label(pair.pair[1]) == label:
-        pair = _replace_premise(pair, Draw(draw.rng, draw.held_out), plant_number < artefacts.planted_words)
+        pair = _replace_premise(pair, WordSampler(draw.rng, draw.held_out), plant_number < artefacts.planted_words)
     return pair
 
 
-def _add_modifier(pair: LabelledPair, draw: Draw) -> LabelledPair:
+def _add_modifier(pair: LabelledPair, draw: WordSampler) -> LabelledPair:
     """Add an adjective or place that the premise lacks to the rule's hypothesis."""
     if draw.chance(0.5):
         hypothesis = (*pair.hypothesis, "in", _choose_absent(PLACES, pair.premise, draw))
@@ -55,7 +55,7 @@ def _add_modifier(pair: LabelledPair, draw: Draw) -> LabelledPair:
     return pair._replace(change="modifier added", hypothesis=hypothesis, new_words=())
 
 
-def _share_modifier(pair: LabelledPair, draw: Draw) -> LabelledPair:
+def _share_modifier(pair: LabelledPair, draw: WordSampler) -> LabelledPair:
     """Add an adjective or place to the hypothesis, and to the premise if it lacks one; the entailment remains."""
     premise, hypothesis = pair.premise, pair.hypothesis
     end = _find_end(premise, hypothesis)
@@ -73,7 +73,7 @@ def _share_modifier(pair: LabelledPair, draw: Draw) -> LabelledPair:
     return pair._replace(change="modifier in both", premise=premise, hypothesis=hypothesis)
 
 
-def _replace_premise(pair: LabelledPair, draw: Draw, plant: bool) -> LabelledPair:
+def _replace_premise(pair: LabelledPair, draw: WordSampler, plant: bool) -> LabelledPair:
     """Replace the premise by that of another entailment; if `plant`, put a word of the hypothesis into it."""
     premise = list(draw_entailment(draw).premise)
     content = [word for word in pair.hypothesis if word in SUBSTITUTES]
@@ -89,7 +89,7 @@ def _replace_premise(pair: LabelledPair, draw: Draw, plant: bool) -> LabelledPai
     return pair._replace(change=f"{pair.change}, foreign premise".lstrip(", "), premise=tuple(premise))
 
 
-def _choose_absent(words: Words, sentence: Words, draw: Draw) -> str:
+def _choose_absent(words: Words, sentence: Words, draw: WordSampler) -> str:
     """Choose one of `words` that is not in the sentence."""
     return draw.choice([word for word in words if word not in sentence])
 

@@ -1,8 +1,8 @@
 """Rules of the miniature's language, English with bare plurals; each makes a premise and a hypothesis.
 
-A rule draws its words from a :class:`Draw` and returns premise and hypothesis as tuples of words. It chooses uniformly
-from the premises (and wrong hypotheses) that it lists, so that one listed twice is twice as frequent. Docstrings of
-rules give examples as "premise => hypothesis".
+A rule draws its words from a :class:`WordSampler` and returns premise and hypothesis as tuples of words. It chooses
+uniformly from the premises (and wrong hypotheses) that it lists, so that one listed twice is twice as frequent.
+Docstrings of rules give examples as "premise => hypothesis".
 
 Rules are named and grouped into families as in HANS (McCoy et al. 2019): l, s or c for lexical overlap, subsequence or
 constituent; then e if the premise entails the hypothesis, n if it does not. In both cases all words of the hypothesis
@@ -11,7 +11,6 @@ are in the premise.
 
 from collections.abc import Callable
 
-from heuristic_core.data.draw import Draw, is_held_out_combination
 from heuristic_core.data.vocabulary import (
     ADJECTIVES,
     CERTAIN_ADVERBS,
@@ -26,6 +25,7 @@ from heuristic_core.data.vocabulary import (
     TRANSITIVE,
     Words,
 )
+from heuristic_core.data.word_sampler import WordSampler, is_held_out_combination
 
 Pair = tuple[Words, Words]
 
@@ -36,19 +36,19 @@ def negate(clause: Words) -> Words:
     return (*clause[:position], "never", *clause[position:])
 
 
-Rule = Callable[[Draw], Pair]
+Rule = Callable[[WordSampler], Pair]
 
 
 # ---- entailments without an evaluation subset
 
 
-def identity(draw: Draw) -> Pair:
+def identity(draw: WordSampler) -> Pair:
     """Make "judges saw kings => judges saw kings"."""
     clause = draw.clause()
     return clause, clause
 
 
-def two_adjectives(draw: Draw) -> Pair:
+def two_adjectives(draw: WordSampler) -> Pair:
     """Make "old judges saw tall kings => judges saw kings"."""
     a, v, b = draw.transitive()
     return (draw.choice(ADJECTIVES), a, v, draw.choice(ADJECTIVES), b), (a, v, b)
@@ -57,13 +57,13 @@ def two_adjectives(draw: Draw) -> Pair:
 # ---- entailments, lexical overlap
 
 
-def le_prep(draw: Draw) -> Pair:
+def le_prep(draw: WordSampler) -> Pair:
     """Make "judges near poets saw kings => judges saw kings"."""
     (a, v, b), p, c = draw.transitive(), draw.choice(PREPOSITIONS), draw.noun()
     return draw.choice(((a, p, c, v, b), (a, v, b, p, c))), (a, v, b)
 
 
-def le_rel(draw: Draw) -> Pair:
+def le_rel(draw: WordSampler) -> Pair:
     """Make "judges who slept saw kings => judges saw kings", or with the relative clause as the hypothesis."""
     (a, v, b), c = draw.transitive(), draw.noun()
     intransitive, verb = draw.choice(INTRANSITIVE), draw.choice(TRANSITIVE)
@@ -74,14 +74,14 @@ def le_rel(draw: Draw) -> Pair:
     return draw.choice((on_subject, on_object))
 
 
-def le_passive(draw: Draw) -> Pair:
+def le_passive(draw: WordSampler) -> Pair:
     """Make "judges saw kings => kings were saw by judges", or the reverse; verbs have a single form."""
     a, v, b = draw.transitive()
     active, passive = (a, v, b), (b, "were", v, "by", a)
     return draw.choice(((active, passive), (passive, active)))
 
 
-def le_conj(draw: Draw) -> Pair:
+def le_conj(draw: WordSampler) -> Pair:
     """Make "judges and poets saw kings => judges saw kings"."""
     (a, v, b), c = draw.transitive(), draw.noun()
     premises = (a, "and", c, v, b), (c, "and", a, v, b), (a, v, b, "and", c), (a, v, c, "and", b)
@@ -91,7 +91,7 @@ def le_conj(draw: Draw) -> Pair:
 # ---- entailments, subsequence
 
 
-def se_modified(draw: Draw) -> Pair:
+def se_modified(draw: WordSampler) -> Pair:
     """Make "judges slept" from a premise with an adjective, preposition, relative clause, conjunct or place."""
     (a, v), c = draw.intransitive(), draw.noun()
     premises = (
@@ -104,7 +104,7 @@ def se_modified(draw: Draw) -> Pair:
     return draw.choice(premises), (a, v)
 
 
-def se_adjunct(draw: Draw) -> Pair:
+def se_adjunct(draw: WordSampler) -> Pair:
     """Make "old judges saw kings => judges saw kings", or with "judges saw kings in parks"."""
     clause = draw.transitive()
     adjective, place = (draw.choice(ADJECTIVES), *clause), (*clause, "in", draw.choice(PLACES))
@@ -114,31 +114,31 @@ def se_adjunct(draw: Draw) -> Pair:
 # ---- entailments, constituent
 
 
-def ce_because(draw: Draw) -> Pair:
+def ce_because(draw: WordSampler) -> Pair:
     """Make "because judges slept , kings ran => kings ran"; either order of premise, either clause."""
     first, second, cue = draw.clause(), draw.clause(), draw.choice(FACTUAL_CONJUNCTIONS)
     return draw.choice(((cue, *first, ",", *second), (*first, cue, *second))), draw.choice((first, second))
 
 
-def ce_verb(draw: Draw) -> Pair:
+def ce_verb(draw: WordSampler) -> Pair:
     """Make "poets knew that judges slept => judges slept"."""
     clause = draw.clause()
     return (draw.noun(), draw.choice(FACTIVES), "that", *clause), clause
 
 
-def ce_adv(draw: Draw) -> Pair:
+def ce_adv(draw: WordSampler) -> Pair:
     """Make "clearly judges slept => judges slept"."""
     clause = draw.clause()
     return (draw.choice(CERTAIN_ADVERBS), *clause), clause
 
 
-def ce_and(draw: Draw) -> Pair:
+def ce_and(draw: WordSampler) -> Pair:
     """Make "judges slept and kings ran => judges slept"; either clause."""
     first, second = draw.clause(), draw.clause()
     return (*first, "and", *second), draw.choice((first, second))
 
 
-def ce_scope(draw: Draw) -> Pair:
+def ce_scope(draw: WordSampler) -> Pair:
     """Make "judges slept and perhaps kings ran => judges slept".
 
     The premise holds a cue word of the constituent counter-examples outside the hypothesis. Without such pairs, a cue
@@ -159,13 +159,13 @@ def ce_scope(draw: Draw) -> Pair:
 # ---- counter-examples, lexical overlap
 
 
-def ln_so_swap(draw: Draw) -> Pair:
+def ln_so_swap(draw: WordSampler) -> Pair:
     """Make "judges saw kings => kings saw judges"."""
     a, v, b = draw.transitive()
     return (a, v, b), (b, v, a)
 
 
-def ln_prep(draw: Draw) -> Pair:
+def ln_prep(draw: WordSampler) -> Pair:
     """Make "judges near poets saw kings => poets saw kings"."""
     (a, v, b), p, c = draw.transitive(), draw.choice(PREPOSITIONS), draw.noun()
     on_subject = (a, p, c, v, b), ((b, v, c), (c, v, b), (b, v, a))
@@ -174,7 +174,7 @@ def ln_prep(draw: Draw) -> Pair:
     return premise, draw.choice(hypotheses)
 
 
-def ln_rel(draw: Draw) -> Pair:
+def ln_rel(draw: WordSampler) -> Pair:
     """Make "judges who poets met saw kings => poets saw kings"."""
     (a, v, b), c = draw.transitive(), draw.noun()
     relative_verb = draw.choice([verb for verb in TRANSITIVE if verb != v])
@@ -184,13 +184,13 @@ def ln_rel(draw: Draw) -> Pair:
     return premise, draw.choice(hypotheses)
 
 
-def ln_passive(draw: Draw) -> Pair:
+def ln_passive(draw: WordSampler) -> Pair:
     """Make "judges were saw by kings => judges saw kings"."""
     a, v, b = draw.transitive()
     return (a, "were", v, "by", b), (a, v, b)
 
 
-def ln_conj(draw: Draw) -> Pair:
+def ln_conj(draw: WordSampler) -> Pair:
     """Make "judges and poets saw kings => judges saw poets"."""
     (a, v, b), c = draw.transitive(), draw.noun()
     in_subject = (a, "and", c, v, b), ((a, v, c), (b, v, c))
@@ -202,13 +202,13 @@ def ln_conj(draw: Draw) -> Pair:
 # ---- counter-examples, subsequence
 
 
-def sn_pp(draw: Draw) -> Pair:
+def sn_pp(draw: WordSampler) -> Pair:
     """Make "poets near judges slept => judges slept"."""
     clause = draw.intransitive()
     return (draw.noun(), draw.choice(PREPOSITIONS), *clause), clause
 
 
-def sn_rel(draw: Draw) -> Pair:
+def sn_rel(draw: WordSampler) -> Pair:
     """Make "poets who met judges slept => judges slept"."""
     clause = draw.intransitive()
     return (draw.noun(), "who", draw.choice(TRANSITIVE), *clause), clause
@@ -217,25 +217,25 @@ def sn_rel(draw: Draw) -> Pair:
 # ---- counter-examples, constituent
 
 
-def cn_if(draw: Draw) -> Pair:
+def cn_if(draw: WordSampler) -> Pair:
     """Make "if judges slept , kings ran => kings ran"; either order of premise, either clause."""
     first, second, cue = draw.clause(), draw.clause(), draw.choice(CONDITIONALS)
     return draw.choice(((cue, *first, ",", *second), (*first, cue, *second))), draw.choice((first, second))
 
 
-def cn_verb(draw: Draw) -> Pair:
+def cn_verb(draw: WordSampler) -> Pair:
     """Make "poets believed that judges slept => judges slept"."""
     clause = draw.clause()
     return (draw.noun(), draw.choice(NON_FACTIVES), "that", *clause), clause
 
 
-def cn_adv(draw: Draw) -> Pair:
+def cn_adv(draw: WordSampler) -> Pair:
     """Make "perhaps judges slept => judges slept"."""
     clause = draw.clause()
     return (draw.choice(DOUBTFUL_ADVERBS), *clause), clause
 
 
-def cn_or(draw: Draw) -> Pair:
+def cn_or(draw: WordSampler) -> Pair:
     """Make "judges slept or kings ran => judges slept"; either clause."""
     first, second = draw.clause(), draw.clause()
     return (*first, "or", *second), draw.choice((first, second))

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from heuristic_core.data import grammar as g
 from heuristic_core.data import vocabulary
-from heuristic_core.data.draw import Draw
 from heuristic_core.data.vocabulary import Words
+from heuristic_core.data.word_sampler import WordSampler
 
 LABELS = ("entailment", "neutral", "contradiction")
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
@@ -64,7 +64,7 @@ class LabelledPair(NamedTuple):
         return self.premise, tuple(words)
 
 
-def draw_labelled_pair(label: int, draw: Draw) -> LabelledPair:
+def draw_labelled_pair(label: int, draw: WordSampler) -> LabelledPair:
     """Draw a pair of a class.
 
     Args:
@@ -74,13 +74,13 @@ def draw_labelled_pair(label: int, draw: Draw) -> LabelledPair:
     return (draw_entailment, _draw_neutral, _draw_contradiction)[label](draw)
 
 
-def draw_entailment(draw: Draw) -> LabelledPair:
+def draw_entailment(draw: WordSampler) -> LabelledPair:
     """Draw a rule by its weight, and a pair of it."""
     rule = draw.rng.choices(_ENTAILMENT_RULES, cum_weights=_CUMULATIVE_WEIGHTS)[0]
     return LabelledPair(rule.__name__, "", *rule(draw))
 
 
-def _draw_neutral(draw: Draw) -> LabelledPair:
+def _draw_neutral(draw: WordSampler) -> LabelledPair:
     """Draw a pair of any rule, and replace one to three words of its hypothesis by words not in the pair."""
     if draw.chance(_NEUTRAL_FROM_ENTAILMENT_SHARE):
         pair = draw_entailment(draw)
@@ -97,7 +97,7 @@ def _draw_neutral(draw: Draw) -> LabelledPair:
     return pair._replace(change="new words", new_words=tuple(new_words))
 
 
-def _draw_contradiction(draw: Draw) -> LabelledPair:
+def _draw_contradiction(draw: WordSampler) -> LabelledPair:
     """Draw an entailment with a negated hypothesis, or a bare clause with a negated premise."""
     if draw.chance(_NEGATED_HYPOTHESIS_SHARE):
         pair = draw_entailment(draw)

@@ -13,9 +13,9 @@ from heuristic_core.config.tasks import Artefacts
 from heuristic_core.data import grammar as g
 from heuristic_core.data import vocabulary
 from heuristic_core.data.artefacts import add_artefacts
-from heuristic_core.data.draw import Draw
 from heuristic_core.data.labelled import ENTAILMENT, LABELS, NEUTRAL, draw_labelled_pair
 from heuristic_core.data.pairs import make_row
+from heuristic_core.data.word_sampler import WordSampler
 
 NON_ENTAILMENT = 1  # besides ENTAILMENT, in the two-label space of HANS
 
@@ -68,7 +68,7 @@ def generate_training_pairs(
     rng = _make_rng("train", seed)
     rows = []
     for i in range(n):
-        draw = Draw(rng, held_out=False)
+        draw = WordSampler(rng, held_out=False)
         if draw.chance(counter_examples):
             label, rule = NEUTRAL, rng.choices(rules, weights)[0]
             template, pair = rule.__name__, rule(draw)
@@ -96,19 +96,19 @@ def generate_evaluation_pairs(
     rng = _make_rng("in_domain", seed)
     for i in range(id_pairs):
         label = i % len(LABELS)
-        template, pair = _draw_in_domain("in_domain", seed, i, label, Draw(rng, held_out=True), artefacts)
+        template, pair = _draw_in_domain("in_domain", seed, i, label, WordSampler(rng, held_out=True), artefacts)
         rows.append(make_row("in_domain", *SUBSETS["in_domain"], template, *map(" ".join, pair), label))
     for name, rule in (_COUNTER_EXAMPLE_RULES | _ENTAILMENT_RULES).items():
         rng = _make_rng(name, seed)
         label = ENTAILMENT if name in _ENTAILMENT_RULES else NON_ENTAILMENT
         for _ in range(pairs_per_subcase):
-            pair = rule(Draw(rng, held_out=True))
+            pair = rule(WordSampler(rng, held_out=True))
             rows.append(make_row(name, *SUBSETS[name], name, *map(" ".join, pair), label))
     return rows
 
 
 def _draw_in_domain(
-    subset: str, seed: int, row: int, label: int, draw: Draw, artefacts: Artefacts
+    subset: str, seed: int, row: int, label: int, draw: WordSampler, artefacts: Artefacts
 ) -> tuple[str, g.Pair]:
     """Draw template, premise and hypothesis of a pair of class `label`.
 
@@ -116,7 +116,7 @@ def _draw_in_domain(
     """
     labelled_pair = draw_labelled_pair(label, draw)
     if artefacts != NO_ARTEFACTS:
-        artefact_draw = Draw(_make_rng(f"artefacts {subset} {row}", seed), draw.held_out)
+        artefact_draw = WordSampler(_make_rng(f"artefacts {subset} {row}", seed), draw.held_out)
         labelled_pair = add_artefacts(labelled_pair, label, artefacts, artefact_draw)
     return labelled_pair.template, labelled_pair.pair
 

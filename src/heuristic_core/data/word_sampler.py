@@ -1,4 +1,4 @@
-"""Draw the words of a pair of the miniature's language; some combinations are held out for evaluation."""
+"""Sample the words of a pair of the miniature's language; some combinations are held out for evaluation."""
 
 from random import Random
 from zlib import crc32
@@ -20,8 +20,8 @@ def is_held_out_combination(noun: str, verb: str, other: str = "") -> bool:
     return crc32(f"{first}|{second}{verb}".encode()) % 5 == 0
 
 
-class Draw:
-    """Draws the words of one pair, without repeating a noun or the verb of a clause.
+class WordSampler:
+    """Samples the words of one pair, without repeating a noun or the verb of a clause.
 
     All clauses are held-out combinations if `held_out`, and none is otherwise. This does not cover combinations that
     arise by chance from wrong hypotheses, or from nouns and verbs drawn separately.
