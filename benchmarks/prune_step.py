@@ -60,7 +60,7 @@ from heuristic_core.models.device import has_native_bfloat16
 from heuristic_core.models.implementation import wrap_model
 from heuristic_core.models.micro_batches import pass_tokens
 from heuristic_core.pruning.inputs import PruningInputs
-from heuristic_core.pruning.learner import Draws, Learner, PruningRun
+from heuristic_core.pruning.learner import Learner, PruningRun, StepDraws
 from heuristic_core.pruning.prune import Objective
 
 SPARSITY = 0.5
@@ -216,7 +216,7 @@ def list_micro_batches(pairs: PairTensors, index: Tensor, hidden: int) -> list[t
     return [(int(values.sum()), len(values), len(values) * int(values.max())) for values in lengths]
 
 
-def compare_passes(pairs: PairTensors, plan: list[Draws], steps: int, times: dict) -> dict[str, float]:
+def compare_passes(pairs: PairTensors, plan: list[StepDraws], steps: int, times: dict) -> dict[str, float]:
     """Return the time per token of a run alone over that of several runs in a pass, each of which draws other pairs."""
 
     def per_token(runs: int, seconds: list[float]) -> list[float]:

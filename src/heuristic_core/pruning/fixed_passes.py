@@ -17,7 +17,7 @@ from heuristic_core.config.pruning import Prune
 from heuristic_core.models.ablation import Ablation
 from heuristic_core.models.fused import FusedModel
 from heuristic_core.pruning.inputs import PruningInputs
-from heuristic_core.pruning.learner import Draws, Learner, PruningRun
+from heuristic_core.pruning.learner import Learner, PruningRun, StepDraws
 
 TOKEN_MULTIPLE = 16  # kernels are fast at multiples of 8; this pads a pass of MNLI's pairs by a tenth
 MAX_PASS_PAIRS = 64
@@ -55,17 +55,17 @@ class FixedShapeObjective:
         self._passes: dict[int, BufferedPass] = {}
         self._pool = torch.cuda.graph_pool_handle() if model.device.type == "cuda" else None
 
-    def compute_gradients(self, learner: Learner, draw: Draws) -> Tensor:
+    def compute_gradients(self, learner: Learner, draws: StepDraws) -> Tensor:
         """Compute the gradients of one step on the parameters of `learner`.
 
         Args:
             learner: Parameters of the pruning runs, whose gradients are accumulated.
-            draw: Random draws of the step.
+            draws: Random draws of the step.
 
         Returns:
             Trace values of the step, float32 [runs, 6].
         """
-        return learner.compute_gradients(draw, self._backward)
+        return learner.compute_gradients(draws, self._backward)
 
     def _backward(self, z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
         """Compute the divergence and its gradient; a :data:`heuristic_core.pruning.learner.Divergence`."""

@@ -42,7 +42,7 @@ class PruningRun(NamedTuple):
     closed: tuple[int, ...] = ()
 
 
-class Draws(NamedTuple):
+class StepDraws(NamedTuple):
     """Random draws of one step.
 
     Attributes:
@@ -103,7 +103,7 @@ class Learner:
         )
         self._rates = [group["lr"] for group in self._optimizer.param_groups]
 
-    def make_draws(self, count: int, pairs: int) -> list[Draws]:
+    def make_draws(self, count: int, pairs: int) -> list[StepDraws]:
         """Draw for the next `count` steps or fewer, and copy the draws to the device together.
 
         Args:
@@ -122,19 +122,19 @@ class Learner:
         rises = [(settings.rise_steps(run.sparsity), run.sparsity, len(run.closed) / self._size) for run in runs]
         targets = [[target_sparsity_at(step, *rise) for rise in rises] for step in steps]
         device_noise, device_targets = torch.stack(noise).to(self._device), torch.tensor(targets, device=self._device)
-        return [Draws(*row) for row in zip(steps, index, device_noise, device_targets, strict=True)]
+        return [StepDraws(*row) for row in zip(steps, index, device_noise, device_targets, strict=True)]
 
-    def compute_gradients(self, draw: Draws, divergence: Divergence) -> Tensor:
+    def compute_gradients(self, draws: StepDraws, divergence: Divergence) -> Tensor:
         """Compute the gradients of one step on log_alpha and lambdas; return its trace values, float32 [runs, 6].
 
         Args:
-            draw: The draws of the step.
+            draws: The draws of the step.
             divergence: Computes KL divergence and its gradient for gates.
         """
-        z = sample_gates(self.log_alpha[:, None], draw.noise)  # [runs, draws, components]
+        z = sample_gates(self.log_alpha[:, None], draws.noise)  # [runs, draws, components]
         if self.is_free is not None:
             z = z * self.is_free[:, None]
-        kl, gradient = divergence(z.flatten(0, 1), draw.index.flatten())
+        kl, gradient = divergence(z.flatten(0, 1), draws.index.flatten())
         sampled = 1 - z.mean(-1)  # [runs, draws]: the controller sees the sparsity of each sample
         if self._settings.controller == "expected":
             open_probability = probability_open(self.log_alpha)
@@ -142,11 +142,11 @@ class Learner:
             sparsity = 1 - open_probability.mean(-1, keepdim=True)
         else:
             sparsity = sampled
-        penalties = penalty(sparsity, draw.target[:, None], self.lambdas[:, None]).mean(-1)
+        penalties = penalty(sparsity, draws.target[:, None], self.lambdas[:, None]).mean(-1)
         torch.autograd.backward([z, penalties.sum()], [gradient.view_as(z), None])
         kl = kl.view(z.shape[:2]).sum(-1)
         lambdas, alphas = self.lambdas.detach(), self.log_alpha.detach()
-        columns = [kl, sampled.detach().mean(-1), draw.target, lambdas[:, 0], lambdas[:, 1], alphas.mean(-1)]
+        columns = [kl, sampled.detach().mean(-1), draws.target, lambdas[:, 0], lambdas[:, 1], alphas.mean(-1)]
         return torch.stack(columns, -1)
 
     def advance(self) -> None:

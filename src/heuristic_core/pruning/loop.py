@@ -7,7 +7,7 @@ from pathlib import Path
 from torch import Tensor
 
 from heuristic_core.common.progress import Progress
-from heuristic_core.pruning.learner import Draws, Learner, PruningRun
+from heuristic_core.pruning.learner import Learner, PruningRun, StepDraws
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PruningResult:
 
 def fit(
     learner: Learner,
-    compute_gradients: Callable[[Learner, Draws], Tensor],
+    compute_gradients: Callable[[Learner, StepDraws], Tensor],
     pairs: int,
     save_every: int,
     state: Path | None = None,
@@ -49,11 +49,11 @@ def fit(
     progress = Progress("prune", learner.steps, learner.step)
     while learner.step < learner.steps:
         rows = {}
-        for draw in learner.make_draws(save_every, pairs):
-            row = compute_gradients(learner, draw)
+        for draws in learner.make_draws(save_every, pairs):
+            row = compute_gradients(learner, draws)
             learner.advance()
-            if draw.step % record_every == 0 or draw.step == learner.steps - 1:
-                rows[draw.step] = row
+            if draws.step % record_every == 0 or draws.step == learner.steps - 1:
+                rows[draws.step] = row
         learner.record(rows)
         failures = [learner.describe_failure(r) for r in range(len(learner.runs))]
         if all(failures):

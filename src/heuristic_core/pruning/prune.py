@@ -22,7 +22,7 @@ from heuristic_core.models.micro_batches import pass_tokens
 from heuristic_core.pruning.fixed_passes import FixedShapeObjective
 from heuristic_core.pruning.gated_model import GatedModel
 from heuristic_core.pruning.inputs import PruningInputs
-from heuristic_core.pruning.learner import Draws, Learner, PruningRun
+from heuristic_core.pruning.learner import Learner, PruningRun, StepDraws
 from heuristic_core.pruning.loop import PruningResult, fit
 
 
@@ -87,17 +87,17 @@ class Objective:
         per_draw = settings.batch_size // settings.gate_draws
         self._gate_sample_index = torch.arange(len(runs) * settings.batch_size) // per_draw  # gate sample of each pair
 
-    def compute_gradients(self, learner: Learner, draw: Draws) -> Tensor:
+    def compute_gradients(self, learner: Learner, draws: StepDraws) -> Tensor:
         """Compute the gradients of one step on the parameters of `learner`.
 
         Args:
             learner: Parameters of the pruning runs, whose gradients are accumulated.
-            draw: Random draws of the step.
+            draws: Random draws of the step.
 
         Returns:
             Trace values of the step, float32 [runs, 6].
         """
-        return learner.compute_gradients(draw, self._backward)
+        return learner.compute_gradients(draws, self._backward)
 
     def _backward(self, z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
         """Compute the divergence and its gradient; a :data:`heuristic_core.pruning.learner.Divergence`."""

@@ -32,8 +32,8 @@ def simulate_schedule(settings: Gates, size: int, sparsity: float, seeds: Sequen
     learner = Learner([PruningRun(sparsity, seed) for seed in seeds], gate_settings, size, torch.device("cpu"))
     rows = []
     while learner.step < learner.steps:
-        for draw in learner.make_draws(STEPS_PER_DRAW, 1):
-            rows.append(learner.compute_gradients(draw, _zero_divergence)[:, SPARSITY_COLUMN])
+        for draws in learner.make_draws(STEPS_PER_DRAW, 1):
+            rows.append(learner.compute_gradients(draws, _zero_divergence)[:, SPARSITY_COLUMN])
             learner.advance()
     last = rows[-max(1, round(end * len(rows))) :]
     return torch.stack(last).mean(0).tolist()
