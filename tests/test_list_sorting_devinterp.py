@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from heuristic_core.experiments.list_sorting.config_llc import Langevin, LocalLearning
-from heuristic_core.experiments.list_sorting.llc import compute_start, estimate_llc, make_walk
+from heuristic_core.experiments.list_sorting.llc import compute_start, estimate_llc, make_chain_settings
 
 
 def bigrams(parameters, tokens):
@@ -22,16 +22,20 @@ def bigrams(parameters, tokens):
 class Away(torch.nn.Module):
     """The loss in the coordinates of an estimator, less that at w0: what devinterp walks in."""
 
-    def __init__(self, start, walk):
+    def __init__(self, start, chain_settings):
         super().__init__()
-        self.away, self._start, self._walk = torch.nn.Parameter(torch.zeros_like(start.weights)), start, walk
+        self.away, self._start, self._settings = (
+            torch.nn.Parameter(torch.zeros_like(start.weights)),
+            start,
+            chain_settings,
+        )
 
     def forward(self, tokens):
         def at(away):
-            return bigrams(self._start.layout.parameters(self._start.weights + self._walk.units * away), tokens)
+            return bigrams(self._start.layout.parameters(self._start.weights + self._settings.units * away), tokens)
 
         rise = at(self.away) - at(torch.zeros_like(self.away))
-        slope = 0.0 if self._walk.slope is None else (self._walk.slope * self.away).sum()
+        slope = 0.0 if self._settings.slope is None else (self._settings.slope * self.away).sum()
         return (rise - slope).T.expand(-1, tokens.shape[1] - 1)
 
 
@@ -67,7 +71,7 @@ def test_devinterp_agrees(tmp_path):
     start = compute_start(bigrams, model, lambda count, generator: tokens, llc.model_copy(update={"batch_size": 4096}))
     for result in estimate_llc(bigrams, model, draw, llc, [1]).rows:
         samples = sampling.sample(
-            Away(start, make_walk(result["estimator"], langevin, start, llc)),
+            Away(start, make_chain_settings(result["estimator"], langevin, start, llc)),
             datasets.Dataset.from_dict({"input_ids": tokens.tolist()}).with_format("torch"),
             {},
             loss_fn=lambda model, tokens: model(tokens),

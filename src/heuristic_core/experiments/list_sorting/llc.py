@@ -30,7 +30,7 @@ from heuristic_core.experiments.list_sorting.llc_chains import Chain, chain_rows
 
 Parameters = dict[str, Tensor]  # by name, [M, ...] each: a leading axis over models
 Losses = Callable[[Parameters, Any], Tensor]  # (parameters, batch) -> nats, [M, examples] or, averaged, [M]
-Draw = Callable[[int, torch.Generator], Any]  # (number of examples, generator) -> a batch for all models
+BatchSampler = Callable[[int, torch.Generator], Any]  # (number of examples, generator) -> a batch for all models
 FULL, HALF = "full", "half"  # kinds of step size
 
 
@@ -79,7 +79,7 @@ class Start(NamedTuple):
     gradient: Tensor
 
 
-class Walk(NamedTuple):
+class ChainSettings(NamedTuple):
     """Settings of an estimator's chains.
 
     Attributes:
@@ -96,7 +96,7 @@ class Walk(NamedTuple):
 
 
 def estimate_llc(
-    losses: Losses, parameters: Mapping[str, Tensor], draw: Draw, settings: LocalLearning, seeds: Sequence[int]
+    losses: Losses, parameters: Mapping[str, Tensor], draw: BatchSampler, settings: LocalLearning, seeds: Sequence[int]
 ) -> Estimates:
     """Estimate the LLC of every model by every estimator in `settings`.
 
@@ -110,22 +110,27 @@ def estimate_llc(
     start = compute_start(losses, parameters, draw, settings)
     rows, chains = [], []
     for name, langevin in settings.estimators.items():
-        walk = make_walk(name, langevin, start, settings)
-        full = [run_chain(losses, draw, start, walk, settings, seeds, (FULL, k)) for k in range(settings.chains)]
+        chain_settings = make_chain_settings(name, langevin, start, settings)
+        full = [
+            run_chain(losses, draw, start, chain_settings, settings, seeds, (FULL, k)) for k in range(settings.chains)
+        ]
         half = [
-            run_chain(losses, draw, start, walk, settings, seeds, (HALF, k)) for k in range(settings.half_step_chains)
+            run_chain(losses, draw, start, chain_settings, settings, seeds, (HALF, k))
+            for k in range(settings.half_step_chains)
         ]
         for m, seed in enumerate(seeds):
             names = {"model": seed, "estimator": name}
             model_chains = [chain[m] for chain in full], [chain[m] for chain in half]
-            start_values = describe_start(start, walk, settings, m)
-            slide = start_values["slide"] if walk.slope is None else None
+            start_values = describe_start(start, chain_settings, settings, m)
+            slide = start_values["slide"] if chain_settings.slope is None else None
             rows.append(names | start_values | summarise_chains(*model_chains, settings.checks, slide))
             chains += [names | chain_row for chain_row in chain_rows(*model_chains)]
     return Estimates(rows, chains)
 
 
-def compute_start(losses: Losses, parameters: Mapping[str, Tensor], draw: Draw, settings: LocalLearning) -> Start:
+def compute_start(
+    losses: Losses, parameters: Mapping[str, Tensor], draw: BatchSampler, settings: LocalLearning
+) -> Start:
     """Compute loss and gradient at w0, means over `gradient_examples` examples.
 
     Args:
@@ -189,7 +194,7 @@ def reduce_by_model(matrix: Tensor, reduce: Callable[[Tensor], Tensor]) -> Tenso
     return torch.stack([reduce(values) for values in matrix])
 
 
-def make_walk(name: str, langevin: Langevin, start: Start, settings: LocalLearning) -> Walk:
+def make_chain_settings(name: str, langevin: Langevin, start: Start, settings: LocalLearning) -> ChainSettings:
     """Return the settings of an estimator's chains.
 
     Units are 1 for raw, else the root mean square of each tensor at w0, at least the floor.
@@ -208,10 +213,10 @@ def make_walk(name: str, langevin: Langevin, start: Start, settings: LocalLearni
                 root_mean_square = float(torch.linalg.vector_norm(tensor)) / math.sqrt(len(tensor))
                 # max(nan, floor) is nan: the chain diverges
                 tensor_unit.fill_(max(root_mean_square, settings.scale_floor))
-    return Walk(name, langevin, units, units * start.gradient if name == "tilted" else None)
+    return ChainSettings(name, langevin, units, units * start.gradient if name == "tilted" else None)
 
 
-def describe_start(start: Start, walk: Walk, settings: LocalLearning, m: int) -> dict:
+def describe_start(start: Start, chain_settings: ChainSettings, settings: LocalLearning, m: int) -> dict:
     """Return the loss at w0, nats, and `slide`, the amount that the linear term subtracts from an LLC without tilt.
 
     `slide` is n_beta^2 |unit g0|^2 / localisation, exact for a loss without curvature. If the loss curves upwards, the
@@ -219,20 +224,23 @@ def describe_start(start: Start, walk: Walk, settings: LocalLearning, m: int) ->
 
     Args:
         start: Where the chains start.
-        walk: Settings of the estimator's chains.
+        chain_settings: Settings of the estimator's chains.
         settings: Settings of the estimators, with `n_beta`.
         m: Index of the model.
     """
-    norm = float(torch.linalg.vector_norm(walk.units[m] * start.gradient[m]))
-    return {"start_loss": float(start.loss[m]), "slide": (settings.n_beta * norm) ** 2 / walk.langevin.localisation}
+    norm = float(torch.linalg.vector_norm(chain_settings.units[m] * start.gradient[m]))
+    return {
+        "start_loss": float(start.loss[m]),
+        "slide": (settings.n_beta * norm) ** 2 / chain_settings.langevin.localisation,
+    }
 
 
 @torch.no_grad()
 def run_chain(
     losses: Losses,
-    draw: Draw,
+    draw: BatchSampler,
     start: Start,
-    walk: Walk,
+    chain_settings: ChainSettings,
     settings: LocalLearning,
     seeds: Sequence[int],
     number: tuple[str, int],
@@ -243,17 +251,17 @@ def run_chain(
         losses: Loss function of M models.
         draw: Draws a batch for all models.
         start: Where chains start.
-        walk: Settings of the estimator's chains.
+        chain_settings: Settings of the estimator's chains.
         settings: Settings of all estimators.
         seeds: Seeds of the models' noise, [M].
         number: Kind of step size and number of the chain, which select its random draws.
     """
     kind, chain = number
-    size, burn_in = walk.langevin.step_size, settings.burn_in
+    size, burn_in = chain_settings.langevin.step_size, settings.burn_in
     if kind == HALF:  # the same time in half steps
         size, burn_in = size / 2, 2 * burn_in
-    localisation, n_beta = walk.langevin.localisation, settings.n_beta
-    name = f"{walk.name} {kind}"
+    localisation, n_beta = chain_settings.langevin.localisation, settings.n_beta
+    name = f"{chain_settings.name} {kind}"
     noises = [torch_generator(f"llc noise {name}", settings.seed, seed, chain) for seed in seeds]
     batches = torch_generator(f"llc batches {name}", settings.seed, chain)
     offset, noise = torch.zeros_like(start.weights), torch.empty_like(start.weights, device="cpu")
@@ -264,7 +272,9 @@ def run_chain(
     distances = values.copy()
     for step in range(burn_in + settings.draws):
         batch = draw(settings.batch_size, batches)
-        batch_losses, gradient = loss_and_gradient(losses, start.layout, start.weights + walk.units * offset, batch)
+        batch_losses, gradient = loss_and_gradient(
+            losses, start.layout, start.weights + chain_settings.units * offset, batch
+        )
         for m, valid in enumerate((average_losses(batch_losses) <= bounds).tolist()):  # False for NaN
             if not valid and ended[m] is None:
                 ended[m] = step
@@ -272,19 +282,19 @@ def run_chain(
             break
         if (draw_index := step - burn_in) >= 0:
             rise = average_losses(batch_losses - losses(w0, batch))
-            if walk.slope is not None:
-                rise = rise - reduce_by_model(walk.slope * offset, torch.sum)
+            if chain_settings.slope is not None:
+                rise = rise - reduce_by_model(chain_settings.slope * offset, torch.sum)
             values[draw_index] = n_beta * rise.double().cpu().numpy()
             distances[draw_index] = [float(torch.linalg.vector_norm(vector)) for vector in offset]
-        gradient = walk.units * gradient
-        if walk.slope is not None:
-            gradient -= walk.slope
+        gradient = chain_settings.units * gradient
+        if chain_settings.slope is not None:
+            gradient -= chain_settings.slope
         for model_noise, generator in zip(noise, noises, strict=True):
             model_noise.normal_(0, math.sqrt(size), generator=generator)
         offset = offset - size / 2 * (n_beta * gradient + localisation * offset) + noise.to(offset.device)
         for m, end_step in enumerate(ended):
             if end_step is not None:
                 offset[m] = 0  # no longer used, and slow if not finite
-    coordinates = [float(torch.linalg.vector_norm(vector)) for vector in start.weights / walk.units]
+    coordinates = [float(torch.linalg.vector_norm(vector)) for vector in start.weights / chain_settings.units]
     radius = math.sqrt(start.weights.shape[1] / localisation)
     return [Chain(values[:, m], distances[:, m] / radius, coordinates[m] / radius, ended[m]) for m in range(len(seeds))]
