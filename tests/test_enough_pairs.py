@@ -13,7 +13,7 @@ from heuristic_core.common.errors import format_count
 from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.config.requirements import DataRequirements
 from heuristic_core.data import preview
-from heuristic_core.data.counts import format_shortage, list_unmet_demands
+from heuristic_core.data.counts import format_shortage, list_unmet_requirements
 from heuristic_core.data.preview import count_max_rows, find_task_errors
 from heuristic_core.data.sentences import load_sentences
 from heuristic_core.experiments.subnetworks.config import parse_study
@@ -42,11 +42,11 @@ def test_settings_that_need_more_training_pairs_than_files_hold_are_told(task, r
     result = find_task_errors(made, DataRequirements(NEEDS))
     if counts is None:
         assert result == []
-        assert list_unmet_demands(load_sentences(made), DataRequirements(NEEDS)) == []
+        assert list_unmet_requirements(load_sentences(made), DataRequirements(NEEDS)) == []
         return
     (message,) = result
     assert mentions(message, "prune.examples", 9, "train.parquet", *counts)
-    assert list_unmet_demands(load_sentences(made), DataRequirements(NEEDS)) == [message]
+    assert list_unmet_requirements(load_sentences(made), DataRequirements(NEEDS)) == [message]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from task_rows import NLI, pairs, raises
 
 from heuristic_core.config.requirements import DataRequirements
 from heuristic_core.config.tasks import FilesTask
-from heuristic_core.data.counts import count_rows, list_unmet_demands, log_counts
+from heuristic_core.data.counts import count_rows, list_unmet_requirements, log_counts
 from heuristic_core.data.files import read_task
 from heuristic_core.data.pairs import REASONS, make_pair_key, normalise_sentence
 from heuristic_core.data.preview import find_task_errors
@@ -136,7 +136,7 @@ def test_a_subset_without_a_pair_is_told_and_is_an_error_where_it_is_asked_for(t
     (lost,) = (warning for warning in result.warnings if mentions(warning, "'x-lost0'"))
     assert mentions(lost, "task.evaluation.some", "some.parquet", 3)
     requested = {"analysis.subsets": ["dev", "x-sound"], "figures.table3.subsets": ["x-lost0"]}
-    (message,) = list_unmet_demands(result, DataRequirements(subsets=requested))
+    (message,) = list_unmet_requirements(result, DataRequirements(subsets=requested))
     assert mentions(message, "figures.table3.subsets", "'x-lost0'", 3)
     assert find_task_errors(made, DataRequirements(subsets=requested)) == [message]
 
@@ -149,7 +149,7 @@ def test_a_group_without_a_pair_is_an_error_with_its_lost_subsets(task):
     made = task(evaluation={"dev": (pairs(*NLI), {"group": "id"}), "some": (rows, KINDS | {"group": None} | ood)})
     (message,) = find_task_errors(made, DataRequirements(groups=("id", "ood")))
     assert mentions(message, "task.evaluation", "'ood'", "'x-n'", 1)
-    assert list_unmet_demands(read_task(made), DataRequirements(groups=("id", "ood"))) == [message]
+    assert list_unmet_requirements(read_task(made), DataRequirements(groups=("id", "ood"))) == [message]
 
 
 def test_of_many_subsets_without_a_pair_some_are_named(task):

@@ -56,21 +56,23 @@ def log_counts(pairs: Sentences, counts: Sequence[Mapping]) -> None:
         LOGGER.warning("%s", warning)
 
 
-def list_unmet_demands(pairs: Sentences, demands: DataRequirements) -> list[str]:
-    """Return a message for each demand of a study's settings that its pairs do not meet.
+def list_unmet_requirements(pairs: Sentences, requirements: DataRequirements) -> list[str]:
+    """Return a message for each requirement of a study's settings that its pairs do not meet.
 
     Args:
         pairs: Sentences and counts of the task's sets.
-        demands: What the settings require of them.
+        requirements: What the settings require of them.
     """
     training, reasons = pairs.accounts[0], format_reasons(pairs.accounts[0].reasons)
     source = f"{training.source}: {format_count(training.rows, 'row')}"
     source += f", of which are left out: {reasons}" if reasons else ""
     available = len(pairs.train)
     shortages = [
-        format_shortage(setting, need, available, source) for setting, need in demands.pairs.items() if need > available
+        format_shortage(setting, need, available, source)
+        for setting, need in requirements.pairs.items()
+        if need > available
     ]
-    return shortages + _missing_subsets(pairs, demands.subsets) + _missing_groups(pairs, demands.groups)
+    return shortages + _missing_subsets(pairs, requirements.subsets) + _missing_groups(pairs, requirements.groups)
 
 
 def format_shortage(setting: str, need: int, available: int, source: str) -> str:
@@ -87,16 +89,16 @@ def format_shortage(setting: str, need: int, available: int, source: str) -> str
     return f"{requirement}, but {shortage} ({source}); lower it, or train on more pairs"
 
 
-def _missing_subsets(pairs: Sentences, demanded: Mapping[str, Sequence[str]]) -> list[str]:
+def _missing_subsets(pairs: Sentences, requested_subsets: Mapping[str, Sequence[str]]) -> list[str]:
     unusable = {account.subset: account for account in _select_unusable(pairs)}
     messages = [
         f"{key}: subset {name!r} has no pair: none of its {format_count(unusable[name].rows, 'row')} of "
         f"{unusable[name].source} can be used: {format_reasons(unusable[name].reasons)}"
-        for key, names in demanded.items()
+        for key, names in requested_subsets.items()
         for name in names
         if name in unusable
     ]
-    return messages + describe_unknown_subsets(demanded, [*(rule.name for rule in pairs.subsets), *unusable])
+    return messages + describe_unknown_subsets(requested_subsets, [*(rule.name for rule in pairs.subsets), *unusable])
 
 
 def _missing_groups(pairs: Sentences, groups: Collection[str]) -> list[str]:

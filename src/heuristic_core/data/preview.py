@@ -16,7 +16,7 @@ from heuristic_core.config.tasks import (
     Split,
     describe_unknown_subsets,
 )
-from heuristic_core.data.counts import format_shortage, list_unmet_demands
+from heuristic_core.data.counts import format_shortage, list_unmet_requirements
 from heuristic_core.data.evaluation_subsets import (
     check_subset_name,
     get_evaluation_labels,
@@ -33,15 +33,15 @@ PREVIEW_ROWS = 10_000  # first rows of each file
 CHUNK_BYTES = 1 << 22  # read at once to count lines
 
 
-def find_task_errors(task: GeneratedTask | FilesTask, demands: DataRequirements = NO_REQUIREMENTS) -> list[str]:
-    """Check that each split can be read and meets the study's demands.
+def find_task_errors(task: GeneratedTask | FilesTask, requirements: DataRequirements = NO_REQUIREMENTS) -> list[str]:
+    """Check that each split can be read and meets the study's requirements.
 
-    Files not downloaded yet are skipped. If the first rows are all rows, every demand is checked; otherwise a demand
-    for pairs is an error only if even the largest possible number of rows is too small.
+    Files not downloaded yet are skipped. If the first rows are all rows, every requirement is checked; otherwise a
+    required number of pairs is an error only if even the largest possible number of rows is too small.
 
     Args:
         task: the task; a generated one has no errors.
-        demands: what the study's settings need.
+        requirements: what the study's settings need.
 
     Returns:
         Error messages.
@@ -56,11 +56,11 @@ def find_task_errors(task: GeneratedTask | FilesTask, demands: DataRequirements 
         except DataError as error:
             errors.append(_format_error(key, error))
     if not errors and all(map(_is_complete, counts.values())):
-        errors = _check_all_rows(task, demands)
+        errors = _check_all_rows(task, requirements)
     elif not errors:
-        errors = _check_pair_counts(task, counts, demands.pairs)
+        errors = _check_pair_counts(task, counts, requirements.pairs)
         if all(_is_complete(counts[key]) for key, split in task.splits.items() if getattr(split, "split_by", None)):
-            errors += describe_unknown_subsets(demands.subsets, names)
+            errors += describe_unknown_subsets(requirements.subsets, names)
     return list(dict.fromkeys(errors))
 
 
@@ -84,7 +84,7 @@ def _read_first_rows(
     return subsets or ([name] if split.split_by is None else []), files
 
 
-def _check_all_rows(task: FilesTask, demands: DataRequirements) -> list[str]:
+def _check_all_rows(task: FilesTask, requirements: DataRequirements) -> list[str]:
     """Return errors of a task whose first rows are all its rows, and log its warnings."""
     try:
         pairs = read_task(task, PREVIEW_ROWS)
@@ -92,7 +92,7 @@ def _check_all_rows(task: FilesTask, demands: DataRequirements) -> list[str]:
         return [str(error)]
     for warning in pairs.warnings:
         LOGGER.warning("%s", warning)
-    return list_unmet_demands(pairs, demands)
+    return list_unmet_requirements(pairs, requirements)
 
 
 def _check_pair_counts(task: FilesTask, counts: Mapping[str, list[FileCounts]], needs: Mapping[str, int]) -> list[str]:

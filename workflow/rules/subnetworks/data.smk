@@ -59,7 +59,7 @@ rule sentences:
             "sentences",
             task=format_block(TASK),
             # Requirements are checked but change no pair. As a function of outputs, they rerun nothing when they change.
-            demands=lambda w, output: json.dumps(STUDY.demands._asdict()),
+            demands=lambda w, output: json.dumps(STUDY.requirements._asdict()),
         ),
     shell:
         RUN_FRESH

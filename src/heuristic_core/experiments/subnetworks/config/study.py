@@ -180,7 +180,7 @@ class Study(Block):
         return {f"{key}.subsets": names for key, names in lists.items() if names}
 
     @property
-    def demands(self) -> DataRequirements:
+    def requirements(self) -> DataRequirements:
         """Requirements on the data, for tasks from files."""
         return DataRequirements(self.pairs_needed, self.requested_subsets, ("id", "ood"))
 

@@ -9,7 +9,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.common.roles import Input, Output, Read
 from heuristic_core.config.requirements import DataRequirements
 from heuristic_core.config.tasks import AnyTask
-from heuristic_core.data.counts import count_rows, list_unmet_demands, log_counts
+from heuristic_core.data.counts import count_rows, list_unmet_requirements, log_counts
 from heuristic_core.data.sentences import load_sentences
 from heuristic_core.tables.parquet import write_table
 
@@ -37,12 +37,12 @@ def make_sentences(
         files: Files that the task names, for the record.
 
     Raises:
-        InputError: The pairs do not meet the demands.
+        InputError: The pairs do not meet the requirements.
     """
     pairs = load_sentences(task)
     rows = count_rows(pairs)
     log_counts(pairs, rows)
-    if messages := list_unmet_demands(pairs, DataRequirements(**(demands or {}))):
+    if messages := list_unmet_requirements(pairs, DataRequirements(**(demands or {}))):
         raise InputError("\n".join(messages))
     write_table("sentences", pairs.train, train)
     write_table("sentences", pairs.evaluation, evaluation)

@@ -28,6 +28,6 @@ def check_sources(study: Study, origin: str) -> None:
             find_task_errors,
         )  # imports numpy, which generated tasks do not need here
 
-        problems += find_task_errors(study.task, study.demands)
+        problems += find_task_errors(study.task, study.requirements)
     if lines := [f"  {line}" for line in problems if line]:
         raise ConfigError(f"{origin}: study {study.study} cannot be run:\n" + "\n".join(lines))
