@@ -13,7 +13,7 @@ from heuristic_core.config.claims import load_claims
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis import (
     statistics_accuracy,
-    statistics_needs,
+    statistics_preconditions,
     statistics_single_heads,
     statistics_sparsity,
     statistics_spread,
@@ -180,7 +180,7 @@ def test_a_study_without_an_entailment_class_has_no_j_and_nothing_stands_for_it(
     full = full_rows(ood=50.0)
     without = evidence(runs=run_rows(), group_accuracy=[row for row in full if row["group"] != "ood-entailment"])
     assert statistics_accuracy.full_accuracy(without, group="ood").value == 50
-    for statistic in (statistics_needs.generalisation, partial(statistics_accuracy.full_accuracy, group="j")):
+    for statistic in (statistics_preconditions.generalisation, partial(statistics_accuracy.full_accuracy, group="j")):
         with raises(NotComputable, "ood-entailment", "J"):
             statistic(without)
 

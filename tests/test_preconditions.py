@@ -7,7 +7,7 @@ from mentions import mentions
 from test_degenerate import full_rows
 
 from heuristic_core.config.claims import Precondition, load_claims
-from heuristic_core.experiments.subnetworks.analysis import statistics_needs
+from heuristic_core.experiments.subnetworks.analysis import statistics_preconditions
 from heuristic_core.experiments.subnetworks.analysis.claims import judge_claims
 from heuristic_core.stats.verdicts import decide_verdict
 
@@ -41,12 +41,12 @@ def test_why_a_claim_does_not_apply_is_said():
 
 def test_a_model_that_rejects_every_pair_does_not_generalise():
     """Its OOD accuracy is 100 %, and its J is 0."""
-    result = statistics_needs.generalisation(evidence(group_accuracy=full_rows(ood=100.0, j=0.0)))
+    result = statistics_preconditions.generalisation(evidence(group_accuracy=full_rows(ood=100.0, j=0.0)))
     assert (result.value, decide_verdict(result, "> 0 points")) == (-3, "contradicted")
 
 
 def test_published_values_are_taken_as_they_are():
     """Only of preconditions: they have no interval."""
     printed = [row | {"low": None, "high": None} for row in full_rows(j=30.0)]
-    result = statistics_needs.generalisation(evidence(group_accuracy=printed))
+    result = statistics_preconditions.generalisation(evidence(group_accuracy=printed))
     assert result.exact and decide_verdict(result, "> 0 points") == "supported"

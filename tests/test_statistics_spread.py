@@ -8,7 +8,7 @@ from scipy import stats
 from test_degenerate import full_rows, run_rows
 from test_statistics_learned_masks import heads, make_mask_evidence
 
-from heuristic_core.experiments.subnetworks.analysis import statistics_needs
+from heuristic_core.experiments.subnetworks.analysis import statistics_preconditions
 from heuristic_core.experiments.subnetworks.analysis import statistics_spread as spread
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence
 from heuristic_core.stats.estimates import DoesNotApply, FailedRuns, NotComputable, TooFewUnits
@@ -179,6 +179,6 @@ def test_a_collapsed_subnetwork_is_an_outcome_where_subnetworks_keep_the_task():
     for group in ("id", "ood-entailment"):
         result = spread.share_near_full(study, group=group, sparsity="high", percent=85)
         assert result.value == pytest.approx(700 / 12) and decide_verdict(result, "> 50 %") == "not clear"
-    assert statistics_needs.share_keeping_task(study, sparsity="high").value == pytest.approx(700 / 12)
+    assert statistics_preconditions.share_keeping_task(study, sparsity="high").value == pytest.approx(700 / 12)
     missed = Evidence(study.context, study.tables | {"runs": table("runs", run_rows(5, seeds=seeds, missed=True))})
     assert spread.share_near_full(missed, group="id", sparsity="high", percent=85).n == 7
