@@ -13,8 +13,8 @@ from heuristic_core.experiments.extractive_structures.figures import (
     figure_grafting,
     figure_ordering,
 )
-from heuristic_core.experiments.extractive_structures.figures.looks import KINDS, PARTS
 from heuristic_core.experiments.extractive_structures.figures.points import make_rank_marks
+from heuristic_core.experiments.extractive_structures.figures.styles import KINDS, PARTS
 from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.figures import style
 from heuristic_core.figures.save import save

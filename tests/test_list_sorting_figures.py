@@ -14,7 +14,7 @@ from mentions import mentions
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures import build_sheets, draw
-from heuristic_core.experiments.list_sorting.figures.looks import HEADS
+from heuristic_core.experiments.list_sorting.figures.styles import HEADS
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
 from heuristic_core.figures import style
 from heuristic_core.figures.save import save

@@ -14,6 +14,7 @@ from heuristic_core.experiments.list_sorting import halves, pruning
 from heuristic_core.experiments.list_sorting.ablation import compute_measures
 from heuristic_core.experiments.list_sorting.config_prune import HalfGates, PruneRuns
 from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
+from heuristic_core.experiments.list_sorting.effective_size import core_rows, size_rows
 from heuristic_core.experiments.list_sorting.figures import figure_pruning
 from heuristic_core.experiments.list_sorting.halves import (
     compute_corners,
@@ -22,7 +23,6 @@ from heuristic_core.experiments.list_sorting.halves import (
     subset_logits,
 )
 from heuristic_core.experiments.list_sorting.model import run_models
-from heuristic_core.experiments.list_sorting.needed import core_rows, size_rows
 from heuristic_core.experiments.list_sorting.pruning import mask_rows, rank_subset, subset_rows
 from heuristic_core.figures import style
 from heuristic_core.pruning.learner import PruningRun

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, KINDS, SCORES
+from heuristic_core.experiments.extractive_structures.figures.styles import HOPS, KINDS, SCORES
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_panels

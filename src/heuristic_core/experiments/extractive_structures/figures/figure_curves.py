@@ -3,12 +3,12 @@
 from matplotlib.lines import Line2D
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK_LABEL, expected_rank
 from heuristic_core.experiments.extractive_structures.figures.points import (
     draw_chance_level,
     fit_limits,
     make_chance_handle,
 )
+from heuristic_core.experiments.extractive_structures.figures.styles import HOPS, PARTS, RANK_LABEL, expected_rank
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_panels

@@ -1,7 +1,6 @@
 """Ranks of facts and implications if some layers have not learned the facts."""
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, PARTS, RANK_LABEL, expected_rank
 from heuristic_core.experiments.extractive_structures.figures.points import (
     draw_chance_level,
     draw_points,
@@ -10,6 +9,7 @@ from heuristic_core.experiments.extractive_structures.figures.points import (
     make_legend_handles,
     make_rank_marks,
 )
+from heuristic_core.experiments.extractive_structures.figures.styles import HOPS, PARTS, RANK_LABEL, expected_rank
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.seeds import drop_few_seeds

@@ -1,13 +1,6 @@
 """Ranks of a model that knows other facts, with grafted weights that another model learned from implications."""
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.extractive_structures.figures.looks import (
-    FACTS,
-    IMPLICATIONS,
-    RANK_LABEL,
-    TAUGHT_IMPLICATIONS,
-    expected_rank,
-)
 from heuristic_core.experiments.extractive_structures.figures.points import (
     draw_chance_level,
     draw_points,
@@ -15,6 +8,13 @@ from heuristic_core.experiments.extractive_structures.figures.points import (
     make_chance_handle,
     make_legend_handles,
     make_rank_marks,
+)
+from heuristic_core.experiments.extractive_structures.figures.styles import (
+    FACTS,
+    IMPLICATIONS,
+    RANK_LABEL,
+    TAUGHT_IMPLICATIONS,
+    expected_rank,
 )
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_panels

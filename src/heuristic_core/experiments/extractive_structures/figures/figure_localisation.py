@@ -4,8 +4,8 @@ import numpy as np
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.extractive_structures.correlations import to_z
-from heuristic_core.experiments.extractive_structures.figures.looks import KINDS
 from heuristic_core.experiments.extractive_structures.figures.points import draw_points, fit_limits, make_legend_handles
+from heuristic_core.experiments.extractive_structures.figures.styles import KINDS
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.seeds import append_means, drop_few_seeds

@@ -5,17 +5,17 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.extractive_structures.figures.looks import (
+from heuristic_core.experiments.extractive_structures.figures.points import (
+    draw_chance_level,
+    fit_limits,
+    make_chance_handle,
+)
+from heuristic_core.experiments.extractive_structures.figures.styles import (
     FACTS,
     IMPLICATIONS,
     RANK_LABEL,
     TAUGHT_IMPLICATIONS,
     expected_rank,
-)
-from heuristic_core.experiments.extractive_structures.figures.points import (
-    draw_chance_level,
-    fit_limits,
-    make_chance_handle,
 )
 from heuristic_core.experiments.extractive_structures.ordering import ORDERS
 from heuristic_core.figures.drawing import Drawing, Tables

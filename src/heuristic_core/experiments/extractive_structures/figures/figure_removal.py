@@ -5,8 +5,8 @@ import pandas as pd
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.extractive_structures.correlations import to_z
-from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, KINDS, SCORES
 from heuristic_core.experiments.extractive_structures.figures.points import draw_points, fit_limits, make_legend_handles
+from heuristic_core.experiments.extractive_structures.figures.styles import HOPS, KINDS, SCORES
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import annotate_empty, make_panels
 from heuristic_core.figures.seeds import append_means, drop_few_seeds

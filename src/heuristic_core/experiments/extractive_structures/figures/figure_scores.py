@@ -6,7 +6,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.extractive_structures.figures.looks import HOPS, SCORES
+from heuristic_core.experiments.extractive_structures.figures.styles import HOPS, SCORES
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_panels
 from heuristic_core.figures.seeds import append_means

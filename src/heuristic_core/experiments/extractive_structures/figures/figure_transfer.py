@@ -5,7 +5,7 @@ import pandas as pd
 import seaborn as sns
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.extractive_structures.figures.looks import SCORES
+from heuristic_core.experiments.extractive_structures.figures.styles import SCORES
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.seeds import append_means

@@ -13,7 +13,7 @@ from heuristic_core.experiments.list_sorting.figures.costs import (
     ablation_costs,
     mode_ablation_costs,
 )
-from heuristic_core.experiments.list_sorting.figures.looks import KINDS, condition_names
+from heuristic_core.experiments.list_sorting.figures.styles import KINDS, condition_names
 from heuristic_core.experiments.list_sorting.modes import COPIES, COPYING, OTHER, SUPPRESSES, SUPPRESSION
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles

@@ -5,7 +5,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.list_sorting.figures.looks import HEADS, condition_names
+from heuristic_core.experiments.list_sorting.figures.styles import HEADS, condition_names
 from heuristic_core.experiments.list_sorting.modes import MODEL_KEYS, assign_roles, select_last_step
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles

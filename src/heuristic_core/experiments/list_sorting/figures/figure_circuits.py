@@ -7,7 +7,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.list_sorting.figures.looks import condition_names
+from heuristic_core.experiments.list_sorting.figures.styles import condition_names
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.panels import make_wrapped_panels
 

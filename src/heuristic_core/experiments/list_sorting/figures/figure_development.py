@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.list_sorting.figures.looks import condition_names, label_lowest
+from heuristic_core.experiments.list_sorting.figures.styles import condition_names, label_lowest
 from heuristic_core.experiments.list_sorting.modes import add_suppression
 from heuristic_core.experiments.list_sorting.stages import LEARNING, OVERLAP, SPECIALISATION
 from heuristic_core.figures.drawing import Drawing, Tables
@@ -34,8 +34,8 @@ CURVES = {
 SHARES = ("soft overlap", "share of numbers")
 MEASURES = {name: panel for panel, curves in CURVES.items() for name in curves if panel != LLC}
 STAGES = {LEARNING: "#56B4E9", OVERLAP: "#F0E442", SPECIALISATION: "#332288"}
-LANE, LANES_TOP = 0.05, 0.98  # height of a stage's bar with its gap, and top of the bars, as shares of a panel
-ROOM = 1 - (len(STAGES) + 0.5) * LANE  # share of a panel below the bars
+BAR_SPACING, BARS_TOP = 0.05, 0.98  # height of a stage's bar with its gap, and top of the bars, as shares of a panel
+CURVE_HEIGHT = 1 - (len(STAGES) + 0.5) * BAR_SPACING  # share of a panel's height, below the bars
 COLUMNS = ["condition", "panel", "curve", "seed", "step", "value", "low", "high", "seeds", "reason"]
 
 
@@ -106,20 +106,20 @@ def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
 
 
 def _draw_stages(ax: Axes, stages: pd.DataFrame) -> None:
-    """Draw stages as bars, each in its own lane at the top, since they may overlap."""
+    """Draw stages as bars, each at its own height at the top, since they may overlap."""
     ends = stages.pivot(index="stage", columns="point", values="step").dropna()
-    for lane, (stage, colour) in enumerate(STAGES.items()):
+    for number, (stage, colour) in enumerate(STAGES.items()):
         if stage in ends.index:
             start, end = ends.loc[stage, ["start", "end"]]
-            top = LANES_TOP - lane * LANE
-            ax.axvspan(start, end, top - 0.7 * LANE, top, color=colour, linewidth=0)
+            top = BARS_TOP - number * BAR_SPACING
+            ax.axvspan(start, end, top - 0.7 * BAR_SPACING, top, color=colour, linewidth=0)
 
 
 def _make_room(ax: Axes) -> None:
     """Raise the upper limit of a column's panels, so that the bars of stages are above the curves."""
     transform = ax.yaxis.get_transform()
     low, high = transform.transform(np.array(ax.get_ylim()))
-    ax.set_ylim(top=transform.inverted().transform(np.array([low + (high - low) / ROOM]))[0])
+    ax.set_ylim(top=transform.inverted().transform(np.array([low + (high - low) / CURVE_HEIGHT]))[0])
 
 
 def _ends(stages: pd.DataFrame) -> pd.DataFrame:

@@ -6,8 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.list_sorting.figures.ends import select_final_models
-from heuristic_core.experiments.list_sorting.figures.looks import MARKERS, TRAININGS
+from heuristic_core.experiments.list_sorting.figures.final_models import select_final_models
+from heuristic_core.experiments.list_sorting.figures.styles import MARKERS, TRAININGS
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels, spread_labels

@@ -6,7 +6,7 @@ from matplotlib.lines import Line2D
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures.figure_development import CURVES, LLC
-from heuristic_core.experiments.list_sorting.figures.looks import HEADS, condition_names, label_lowest
+from heuristic_core.experiments.list_sorting.figures.styles import HEADS, condition_names, label_lowest
 from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES, assign_roles
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles

@@ -2,7 +2,7 @@
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures.costs import ALL_HEADS, MEASURES, ablation_costs
-from heuristic_core.experiments.list_sorting.figures.looks import HEADS, KINDS, assign_markers, condition_names
+from heuristic_core.experiments.list_sorting.figures.styles import HEADS, KINDS, assign_markers, condition_names
 from heuristic_core.experiments.list_sorting.modes import OTHER
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.list_sorting.figures.ends import select_final_models
+from heuristic_core.experiments.list_sorting.figures.final_models import select_final_models
 from heuristic_core.experiments.list_sorting.modes import MODES
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.seeds import append_means

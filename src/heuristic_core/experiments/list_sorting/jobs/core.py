@@ -2,7 +2,7 @@
 
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
-from heuristic_core.experiments.list_sorting.needed import core_rows, size_rows
+from heuristic_core.experiments.list_sorting.effective_size import core_rows, size_rows
 from heuristic_core.tables.parquet import read_table, write_table
 
 
