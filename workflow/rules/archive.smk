@@ -23,7 +23,7 @@ rule unpack:
 
 include: "figures.smk"
 include: "report.smk"
-include: "absent.smk"
+include: "unavailable.smk"
 
 
 RESULTS = [path for path in MEMBERS if path != LAYOUT.table("provenance")]  # which an archive may lack
