@@ -8,7 +8,7 @@ from figure_tables import CONTEXT
 from heuristic_core.experiments.subnetworks.figures import draw
 
 
-def telling_accuracy():
+def make_distinct_accuracy():
     """Table "accuracy" with one fine-tuning seed, in which the profile of four pruning seeds is known."""
     accuracy = filter_rows(TABLES["accuracy"], ft_seed=1).copy()
     ood = (accuracy["group"] == "ood") & accuracy["seed"].notna()
@@ -23,7 +23,7 @@ def telling_accuracy():
 
 @pytest.mark.parametrize("entailment", [True, False])
 def test_figure03_shows_the_highest_the_lowest_and_the_most_unlike_subnetwork(entailment):
-    accuracy = telling_accuracy()
+    accuracy = make_distinct_accuracy()
     accuracy = accuracy if entailment else accuracy[accuracy["group"] != "ood-entailment"]
     figure, marks = draw("figure03", {"accuracy": accuracy}, SHORT, CONTEXT)
     roles = marks[["role", "seed"]].drop_duplicates().dropna().set_index("role")["seed"].to_dict()
@@ -44,7 +44,7 @@ def test_figure03_of_two_subnetworks_shows_both():
 
 
 def test_a_missing_bar_is_a_gap():
-    accuracy = telling_accuracy()
+    accuracy = make_distinct_accuracy()
     where = {"sparsity": CONTEXT.mid, "seed": 50, "subset": "cn_if"}
     accuracy.loc[filter_rows(accuracy, ft_seed=1, seed=None, subset="cn_if").index, "accuracy"] = np.nan
     figure, marks = draw("figure03", {"accuracy": accuracy}, SHORT, CONTEXT)

@@ -1,4 +1,4 @@
-"""Figure 3: the full model and three telling mid-sparsity subnetworks side by side on chosen subsets."""
+"""Figure 3: the full model beside the highest, the lowest and the most unlike mid-sparsity subnetwork, by subset."""
 
 import numpy as np
 import pandas as pd
