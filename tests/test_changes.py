@@ -25,7 +25,7 @@ from heuristic_core.provenance.job import Job, iter_changes
 from heuristic_core.provenance.record import RECORD_FIELDS, record_digest
 
 KEYS_OF_JOBS = {name: key for experiment in load_experiments() for name, key in experiment.setting_keys.items()}
-COMMAND = 'fork prune \\\n    --prune \'{"rise": 1,\n "hold": 2}\' \\\n    --log results/s/logs/x.log --code abc'
+COMMAND = 'run_forked prune \\\n    --prune \'{"rise": 1,\n "hold": 2}\' \\\n    --log results/s/logs/x.log --code abc'
 
 
 def planned_job(rule, inputs=(), outputs=(), command=""):
@@ -92,7 +92,7 @@ def test_changed_added_and_removed_inputs_are_named(tmp_path, monkeypatch):
 def test_what_no_record_tells_is_said_in_snakemakes_words(tmp_path, monkeypatch):
     write_record(tmp_path)
     assert explain_causes(tmp_path, monkeypatch) == ["Snakemake's reason"]
-    assert explain_causes(tmp_path, monkeypatch, command="step fetch") == ["Snakemake's reason"]
+    assert explain_causes(tmp_path, monkeypatch, command="run_fresh fetch") == ["Snakemake's reason"]
 
 
 def test_a_damaged_record_is_named(tmp_path, monkeypatch):
@@ -113,7 +113,7 @@ def test_nested_settings_are_named_by_their_keys():
 def test_a_setting_is_named_by_its_key_in_the_configuration_and_once(tmp_path, monkeypatch):
     before = {"context": {"margin": 3}, "settings": {"analysis": {"margin": 3}}, "sorting": {"model": {"heads": 2}}}
     options = """--context '{"margin":2}' --settings '{"analysis":{"margin":2}}' --sorting '{"model":{"heads":1}}'"""
-    command = f"fork x {options} --log results/s/logs/x.log --code abc"
+    command = f"run_forked x {options} --log results/s/logs/x.log --code abc"
     write_record(tmp_path, before)
     assert name(
         explain_causes(tmp_path, monkeypatch, command=command), ("analysis.margin", 3, 2), ("model.heads", 2, 1)

@@ -1,17 +1,17 @@
-# Sourced by the shell command of every rule. `step NAME ...` runs a script in a new process; `fork NAME ...` runs it in
-# a fork of a process that has done the imports, or like `step` if FORK_SERVER, the key of that server, is empty. The
-# last argument is the job's log.
+# Sourced by the shell command of every rule. `run_fresh NAME ...` runs a script in a new process; `run_forked NAME ...`
+# runs it in a fork of a process that has done the imports, or like `run_fresh` if FORK_SERVER, the key of that server,
+# is empty. The last argument is the job's log.
 set -euo pipefail
 
 # While progress bars are on the terminal, their logger keeps the output of jobs and shows it when a job fails.
 if [ -t 2 ] && [ -w "${HEURISTIC_CORE_SCREEN:-}" ]; then exec >>"$HEURISTIC_CORE_SCREEN" 2>&1; fi
 
-step() {
+run_fresh() {
   "$PYTHON" "$WORKFLOW/fork_server/watch.py" "$WORKFLOW/scripts/$1.py" "${@:2}" || report_kill "$1" $? "${@: -1}"
 }
 
-fork() {
-  if [ -z "$FORK_SERVER" ]; then step "$@"; return; fi
+run_forked() {
+  if [ -z "$FORK_SERVER" ]; then run_fresh "$@"; return; fi
   "$PYTHON" -IS "$WORKFLOW/fork_server/run.py" "$FORK_SERVER" "$WORKFLOW/scripts/$1.py" "${@:2}" ||
     report_kill "$1" $? "${@: -1}"
 }

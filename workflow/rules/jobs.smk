@@ -21,11 +21,11 @@ SCRIPTS = sorted(glob.glob(f"{workflow.basedir}/workflow/scripts/*.py"))
 CODE_COMMIT = read_commit(workflow.basedir)
 os.environ[COMMIT_VARIABLE] = f"{CODE_COMMIT.sha or ''}{'+' * bool(CODE_COMMIT.dirty)}"
 
-# Shell commands of rules. `step` runs a script in a new process; `fork` runs it in a fork of a process that has done
-# the imports, for jobs whose imports take as long as their work. Remote jobs have no such process: `fork` equals
-# `step`. `job` makes the rest of the command from the names of inputs, outputs and settings.
-RUN_FRESH = "step {params.command} --log {log}"
-RUN_FORKED = "fork {params.command} --log {log}"
+# Shell commands of rules. `run_fresh` runs a script in a new process; `run_forked` runs it in a fork of a process that
+# has done the imports, for jobs whose imports take as long as their work. Remote jobs have no such process: there
+# `run_forked` equals `run_fresh`. `job` makes the rest of the command from the names of inputs, outputs and settings.
+RUN_FRESH = "run_fresh {params.command} --log {log}"
+RUN_FORKED = "run_forked {params.command} --log {log}"
 SERVER_KEY = ""
 if not workflow.remote_exec and os.environ.get("HEURISTIC_CORE_FORK_SERVER", "1") == "1":
     version = DIGESTS.digest(*SCRIPTS)

@@ -33,7 +33,7 @@ class PlannedJob(NamedTuple):
 
     @property
     def argv(self) -> list[str]:
-        """Words of its command, `fork SCRIPT --OPTION ...`: Snakemake does not log the params that it was made from."""
+        """Words of its command, `run_forked SCRIPT --OPTION ...`; Snakemake does not log the params behind it."""
         return shlex.split(self.command.replace("\\\n", ""))
 
 
