@@ -70,7 +70,7 @@ report: configured ready
 	$(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG) -- report provenance
 	@$(BIN)/python workflow/scripts/print_report.py --configfile $(CONFIG)
 
-## Estimate jobs, time, memory and disk of CONFIG before a run. DEVICE: cpu, a5000, a100 or h100.
+## Estimate jobs, time, memory and disk of CONFIG before a run. DEVICE: cpu, h100, a100 or a5000.
 plan: configured ready
 	$(BIN)/python workflow/scripts/plan.py --configfile $(CONFIG) $(if $(DEVICE),--device $(DEVICE))
 

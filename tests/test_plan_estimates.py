@@ -6,11 +6,9 @@ from mentions import raises
 from planning import BERT, HUNDRED, PAPER, by_name
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.reading import read_merged_configs
-from heuristic_core.experiments.subnetworks.config import load_study, parse_study
+from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.experiments.subnetworks.plan.memory import estimate_memory
 from heuristic_core.experiments.subnetworks.plan.pairs import Pairs, StudyPairs
-from heuristic_core.experiments.subnetworks.plan.work import estimate_work
 from heuristic_core.plan.devices import estimate_hours, get_device
 from heuristic_core.plan.shapes import Shape
 
@@ -28,7 +26,7 @@ def test_a_timed_piece_of_work_takes_the_time_that_it_took():
 def test_what_was_not_timed_is_an_estimate():
     result = by_name(PAPER, BERT, HUNDRED)
     assert estimate_hours(result["fine-tuning"], BERT, get_device("a5000"), "float32").kind == "estimate"
-    assert estimate_hours(result["pruning"], BERT, get_device("a100"), "float32").kind == "estimate"
+    assert estimate_hours(result["pruning"], BERT, get_device("a100"), "float16").kind == "estimate scaled from H100"
     assert estimate_hours(result["pruning"], BERT, get_device("cpu"), "float32").kind == "measured"
     wider = BERT.model_copy(update={"hidden": 1024})
     assert estimate_hours(result["pruning"], wider, get_device("cpu"), "float32").kind == "estimate"
@@ -66,18 +64,6 @@ def test_a_throughput_holds_for_its_execution():
     assert estimate_hours(eager, BERT, get_device("h100"), "bfloat16").kind == "estimate"
 
 
-@pytest.mark.parametrize("device", ["h100", "a100"])
-def test_the_afternoon_takes_at_most_four_hours_of_one_gpu(device):
-    files = [ROOT / "config" / name for name in ("paper-mnli-bert.yaml", "afternoon/mnli-bert.yaml")]
-    study = parse_study(read_merged_configs(files))
-    precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
-    assert set(precisions.values()) == {"bfloat16"}
-    sizes = {"train": Pairs(392702, 392702 * 40.0), "evaluation": Pairs(49647, 49647 * 26.7)}
-    work = estimate_work(study, BERT, HUNDRED._replace(**sizes))
-    hours = [estimate_hours(part, BERT, get_device(device), precisions[part.engine]).hours for part in work]
-    assert 1 < sum(hours) < 4
-
-
 def test_auto_is_planned_in_bfloat16_on_a_gpu_and_in_float32_on_a_core():
     pruning = by_name(PAPER, BERT, HUNDRED)["pruning"]
     for on, precision in (("a100", "bfloat16"), ("cpu", "float32")):
@@ -86,13 +72,22 @@ def test_auto_is_planned_in_bfloat16_on_a_gpu_and_in_float32_on_a_core():
         )
 
 
-def test_a_device_without_throughputs_follows_its_peak():
-    pruning = by_name(PAPER, BERT, HUNDRED)["pruning"]
-    single, half = (
-        estimate_hours(pruning, BERT, get_device("a100"), precision).hours for precision in ("float32", "bfloat16")
-    )
-    assert single / half == pytest.approx(312 / 19.5)
-    assert single == pytest.approx(pruning.flops / (0.3 * 19.5e12) / 3600)
+def test_what_was_measured_on_one_gpu_is_scaled_by_the_peaks_of_another():
+    """devices.yaml: peaks of 989 and 312 TFLOP/s in bfloat16, 67 and 19.5 in float32."""
+    result = by_name(PAPER, BERT, HUNDRED)
+    for name, precision, ratio in (("fine-tuning", "bfloat16", 989 / 312), ("pruning", "float32", 67 / 19.5)):
+        h100, a100 = (estimate_hours(result[name], BERT, get_device(gpu), precision) for gpu in ("h100", "a100"))
+        assert (h100.kind, a100.kind) == ("measured", "scaled from H100")
+        assert a100.hours / h100.hours == pytest.approx(ratio)
+
+
+def test_a_precision_is_never_estimated_from_another_that_was_timed():
+    """In float32 evaluation follows pruning in float32, not evaluation in bfloat16."""
+    evaluation = by_name(PAPER, BERT, HUNDRED._replace(train=Pairs(1, 39)))["full models"]
+    took = estimate_hours(evaluation, BERT, get_device("h100"), "float32")
+    step = by_name(PAPER, BERT, HUNDRED._replace(train=Pairs(1, 39)))["pruning"]
+    seconds = 0.0772 * evaluation.flops / (step.flops / step.repeats)
+    assert took.kind == "estimate" and took.hours * 3600 == pytest.approx(seconds)
 
 
 def test_an_unknown_device_is_named_with_those_there_are():

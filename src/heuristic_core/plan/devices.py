@@ -13,7 +13,9 @@ from heuristic_core.config.blocks import Block, Positive, Precision, PrecisionSe
 from heuristic_core.plan.shapes import Shape
 
 PASSES = {"finetune": 3, "prune": 2, "evaluate": 1}  # cost of a pass, with its backward pass, in forward passes
-DEFAULT_DEVICES = {"cpu": "cpu", "cuda": "a5000"}  # setting `device` -> device; the GPU is the paper's
+# Setting `device` -> device: of a plan, the GPU on which most was measured; of requests, the slowest, the paper's.
+DEFAULT_DEVICES = {"cpu": "cpu", "cuda": "h100"}
+REQUEST_DEVICES = {"cpu": "cpu", "cuda": "a5000"}
 Engine = Literal["finetune", "prune", "evaluate"]
 
 
@@ -69,7 +71,7 @@ class Device(Block):
         unit: Unit of its hours: hours of a core, or of a GPU.
         about: Its name in the plan.
         memory: Memory in GB.
-        peak: TFLOP/s by precision, for a device without throughputs.
+        peak: TFLOP/s by precision, of a GPU: scales the throughputs of others.
         throughputs: Measured or published times.
     """
 
@@ -84,7 +86,6 @@ class Devices(Block):
     """Contents of devices.yaml."""
 
     shapes: dict[str, Shape]
-    share: Share
     devices: dict[str, Device]
 
 
@@ -93,8 +94,8 @@ class Hours(NamedTuple):
 
     Attributes:
         hours: Hours of one core or GPU.
-        kind: "measured", "published" or "estimate".
-        basis: Throughput or peak from which the hours are computed.
+        kind: "measured", "published", or "scaled from" another GPU; "estimate" if from another kind of work.
+        basis: Throughput from which the hours are computed.
     """
 
     hours: float
@@ -119,31 +120,47 @@ def get_device(name: str) -> Device:
     return devices[name]
 
 
+def list_gpus() -> dict[str, Device]:
+    """Return the GPUs by name."""
+    return {name: device for name, device in _load_devices().devices.items() if device.unit == "GPU"}
+
+
 def estimate_hours(work: Work, shape: Shape, device: Device, setting: PrecisionSetting) -> Hours:
     """Estimate the time of work on a device that runs one job at a time.
 
     Args:
         work: The work.
         shape: Shape of the model.
-        device: The device.
+        device: The device, from :func:`get_device`.
         setting: Precision. With "auto", a GPU is assumed to support bfloat16 and a core is not.
+
+    Returns:
+        Hours by the nearest throughput: the device's own, or another GPU's times the ratio of the peaks.
     """
     precision = setting if setting != "auto" else "bfloat16" if device.unit == "GPU" else "float32"
-    if not device.throughputs:
-        share = _load_devices().share
-        rate = share * device.peak[precision] * 1e12
-        return Hours(work.flops / rate / 3600, "estimate", f"{share:.0%} of the peak, {precision}")
 
-    def rank(throughput: Throughput) -> tuple[float, bool, bool, bool]:
-        differences = throughput.engine != work.engine, throughput.precision != precision
-        return _distance(throughput.shape, shape), *differences, throughput.execution != work.execution
+    def differences(throughput: Throughput) -> tuple[float, bool, bool, bool]:
+        return (
+            _distance(throughput.shape, shape),
+            throughput.precision != precision,
+            throughput.engine != work.engine,
+            throughput.execution != work.execution,
+        )
 
-    nearest = min(device.throughputs, key=rank)
-    distance, *differences = rank(nearest)
-    kind = "estimate" if distance > math.log(1.05) or any(differences) else nearest.kind
+    candidates = [
+        ((*differences(throughput), source is not device, throughput.kind != "measured"), name, throughput)
+        for name, source in _load_devices().devices.items()
+        if source.unit == device.unit
+        for throughput in source.throughputs
+    ]
+    (distance, *others, foreign, _), name, nearest = min(candidates, key=lambda candidate: candidate[0])
+    scale = device.peak[nearest.precision] / get_device(name).peak[nearest.precision] if foreign else 1.0
+    origin = f"scaled from {name.upper()}" if foreign else nearest.kind
+    other_work = distance > math.log(1.05) or any(others)
+    kind = origin if not other_work else f"estimate {origin}" if foreign else "estimate"
     execution = "" if nearest.execution == "eager" else f", {nearest.execution}"
     basis = f"{nearest.source}, {nearest.engine}, {nearest.precision}{execution} ({nearest.kind})"
-    return Hours(work.flops / nearest.rate / 3600, kind, basis)
+    return Hours(work.flops / (scale * nearest.rate) / 3600, kind, basis)
 
 
 def _distance(first: Shape, second: Shape) -> float:

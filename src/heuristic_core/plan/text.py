@@ -1,6 +1,7 @@
 """Tables of a plan as text for the terminal. ~ marks numbers that are neither measured nor counted."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 Rows = list[list[str]]
 
@@ -27,6 +28,34 @@ def _merge_drawings(jobs: Counter) -> Counter:
     for rule, count in jobs.items():
         merged["figures and tables" if rule.startswith(("figure", "table")) else rule] += count
     return merged
+
+
+def group_by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the targets that a study leaves out by reason.
+
+    Args:
+        reasons: Target -> reason, which may begin with the target's name.
+
+    Returns:
+        Reason without the name -> names.
+    """
+    groups = {}
+    for name, reason in reasons.items():
+        groups.setdefault(reason.removeprefix(f"{name} "), []).append(name)
+    return groups
+
+
+def format_left_out(reasons: Mapping[str, str]) -> str:
+    """Return the figures and tables that a study leaves out, a line for each reason.
+
+    Args:
+        reasons: See :func:`group_by_reason`.
+
+    Returns:
+        Lines of text.
+    """
+    lines = [f"  {', '.join(names)}: {reason}" for reason, names in group_by_reason(reasons).items()]
+    return "\n".join(["Figures and tables left out:", *lines]) if lines else "No figure or table is left out."
 
 
 def format_number(value: float) -> str:

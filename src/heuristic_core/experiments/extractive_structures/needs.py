@@ -5,6 +5,7 @@ import math
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.extractive_structures.config import ExtractiveStudy
 from heuristic_core.experiments.extractive_structures.plan import count_weight_bytes, estimate_hours
+from heuristic_core.plan.devices import REQUEST_DEVICES
 from heuristic_core.plan.needs import Need
 
 SAFETY_FACTOR = 2  # of requests over estimates
@@ -19,7 +20,8 @@ UNKNOWN_MODEL_BYTES = 3e10  # assumed for a model whose shape is unknown before 
 def estimate_needs(study: ExtractiveStudy) -> dict[str, Need]:
     """Return the requests of one job of each rule, by rule."""
     try:
-        weight_bytes, hours = count_weight_bytes(study), estimate_hours(study)
+        weight_bytes = count_weight_bytes(study)
+        hours = estimate_hours(study, REQUEST_DEVICES[study.device])
     except InputError:
         weight_bytes, hours = UNKNOWN_MODEL_BYTES, {}
     requests = {}

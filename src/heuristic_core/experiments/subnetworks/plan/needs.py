@@ -22,7 +22,7 @@ from heuristic_core.experiments.subnetworks.plan.work import (
     ablation_count,
     estimate_work,
 )
-from heuristic_core.plan.devices import DEFAULT_DEVICES, estimate_hours, get_device
+from heuristic_core.plan.devices import REQUEST_DEVICES, estimate_hours, get_device
 from heuristic_core.plan.needs import Need
 from heuristic_core.plan.shapes import Shape, read_shape
 
@@ -105,7 +105,7 @@ def _pretraining_bytes(study: Study, shape: Shape, data: StudyPairs) -> float:
 def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
     """Return the minutes of one job, by rule."""
     precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
-    model_device = get_device(DEFAULT_DEVICES[study.device])
+    model_device = get_device(REQUEST_DEVICES[study.device])
     work = estimate_work(study, shape, data)
     pretraining = [part for part in work if part.name == PRETRAINING]
     minutes = {
@@ -125,7 +125,7 @@ def _minutes(study: Study, shape: Shape, data: StudyPairs) -> dict[str, float]:
         "minimal_pairs": data.evaluation.pairs / 1e4,
         "pretrain": PORTABLE_SLOWDOWN
         * sum(
-            60 * estimate_hours(part, shape, get_device(DEFAULT_DEVICES["cpu"]), "float32").hours
+            60 * estimate_hours(part, shape, get_device(REQUEST_DEVICES["cpu"]), "float32").hours
             for part in pretraining
         ),
         "initial_attention": full_model,

@@ -2,14 +2,14 @@
 
 from collections import Counter
 
-from heuristic_core.config.blocks import PrecisionSetting
 from heuristic_core.experiments.subnetworks.config import Study
 from heuristic_core.experiments.subnetworks.plan.memory import estimate_memory
 from heuristic_core.experiments.subnetworks.plan.pairs import StudyPairs, count_pairs
 from heuristic_core.experiments.subnetworks.plan.schedule import warn_of_schedule
 from heuristic_core.experiments.subnetworks.plan.space import estimate_disk
 from heuristic_core.experiments.subnetworks.plan.work import estimate_work
-from heuristic_core.plan.devices import Device, Work, estimate_hours
+from heuristic_core.plan.devices import Device, Hours, Work, estimate_hours
+from heuristic_core.plan.gpus import describe_gpus
 from heuristic_core.plan.shapes import Shape, read_shape
 from heuristic_core.plan.text import Rows, format_estimate, format_gigabytes, format_number, format_table, job_rows
 
@@ -43,6 +43,7 @@ def plan(study: Study, device_name: str, target: Device, all_jobs: Counter, miss
                 for m in estimate_memory(study, shape, data)
             ],
         ),
+        *([describe_gpus(lambda gpu: estimate_work_hours(study, shape, gpu, work))] if study.device == "cuda" else []),
         _first_figure(study, shape, target, work),
         _notes(data, target),
         *([schedule_warning] if schedule_warning else []),
@@ -59,10 +60,8 @@ def _work(
     all_jobs: Counter,
     missing_jobs: Counter,
 ) -> Rows:
-    precisions = _precisions(study)
     rows, total, left, all_measured = [], 0.0, 0.0, True
-    for part in work:
-        took = estimate_hours(part, shape, target, precisions[part.engine])
+    for part, took in zip(work, estimate_work_hours(study, shape, target, work), strict=True):
         jobs = sum(all_jobs[rule] for rule in part.rules)
         to_do = took.hours * sum(missing_jobs[rule] for rule in part.rules) / jobs if jobs else 0.0
         total, left = total + took.hours, left + to_do
@@ -77,19 +76,28 @@ def _work(
 
 def _first_figure(study: Study, shape: Shape, target: Device, work: list[Work]) -> str:
     """Return a sentence on the first figure, which needs one fine-tuning run and its evaluations."""
-    precisions = _precisions(study)
-    hours = sum(
-        estimate_hours(part, shape, target, precisions[part.engine]).hours for part in work if "finetune" in part.rules
-    ) / len(study.finetune.seeds)
+    tuning = [part for part in work if "finetune" in part.rules]
+    hours = sum(took.hours for took in estimate_work_hours(study, shape, target, tuning)) / len(study.finetune.seeds)
     return (
         f"First figure: figure 10, accuracies over fine-tuning, after one fine-tuning run: {format_estimate(hours)} "
         f"{target.unit} hours."
     )
 
 
-def _precisions(study: Study) -> dict[str, PrecisionSetting]:
-    """Return the precision of each kind of work."""
-    return {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
+def estimate_work_hours(study: Study, shape: Shape, target: Device, work: list[Work]) -> list[Hours]:
+    """Estimate the hours of work on a device, each piece in its precision.
+
+    Args:
+        study: The study.
+        shape: Sizes of its model.
+        target: The device.
+        work: Work of the study.
+
+    Returns:
+        Hours of each piece.
+    """
+    precisions = {"finetune": study.finetune.precision, "prune": study.prune.precision, "evaluate": study.precision}
+    return [estimate_hours(part, shape, target, precisions[part.engine]) for part in work]
 
 
 def _disk(parts: dict[str, float]) -> Rows:
@@ -116,4 +124,5 @@ def _notes(data: StudyPairs, target: Device) -> str:
     ]
     if all(known.kind != "measured" for known in target.throughputs):
         lines.append("No speed was measured on this device: benchmarks/prune_step.py --device cuda measures it.")
+        lines.append("Scaled: by the ratio of peaks; it takes less where the peak did not limit the measured GPU.")
     return "\n".join(lines)
