@@ -11,14 +11,16 @@ from planning import PAPER
 from reduced import REDUCED, STUDY, parse_job_counts, planned
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.config.reading import ConfigError
 from heuristic_core.config.tasks import EvaluationSplit, Split
 from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.experiments.subnetworks.plan.pairs import Pairs, count_pairs
 from heuristic_core.experiments.subnetworks.plan.report import plan
+from heuristic_core.experiments.subnetworks.plan.sources import check_sources
 from heuristic_core.experiments.subnetworks.plan.space import estimate_disk
 from heuristic_core.experiments.subnetworks.plan.work import estimate_work
 from heuristic_core.plan.devices import get_device
-from heuristic_core.plan.jobs import count_jobs, select_study
+from heuristic_core.plan.jobs import PLAN_VARIABLE, count_jobs, select_study
 from heuristic_core.plan.shapes import read_shape
 
 # ---- pairs
@@ -84,6 +86,18 @@ def test_a_file_without_a_pair_is_named(elsewhere):
         count_pairs(replace_task(**own_task(elsewhere, only_label="neutral")))
 
 
+def test_a_run_stops_without_the_users_files_and_a_plan_assumes_them(elsewhere, monkeypatch):
+    study = load_study(ROOT / "config" / "paper-qqp-bert.yaml")
+    with raises(ConfigError, "task.evaluation.paws_adversarial", "heuristic-core/data/datasets/paws-qqp"):
+        check_sources(study, "here")
+    monkeypatch.setenv(PLAN_VARIABLE, "1")
+    check_sources(study, "here")
+    (assumed,) = set(count_pairs(study).assumed_files) - {
+        split.source for split in study.task.splits.values() if split.hub
+    }
+    assert assumed == "heuristic-core/data/datasets/paws-qqp"
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"{SHARED} is absent")
 @pytest.mark.parametrize(("name", "train", "evaluation"), [("mnli", 35_092, 49_647), ("qqp", 21_724, 20_263)])
@@ -109,6 +123,12 @@ def test_jobs_are_read_from_a_dry_runs_table():
 def test_a_refused_configuration_is_told_with_its_reason(changed):
     with raises(InputError, "mid", 1.2):
         count_jobs(ROOT / "Snakefile", [str(changed(grid__mid=1.2))], everything=True)
+
+
+@pytest.mark.slow
+def test_jobs_are_counted_without_the_users_files(elsewhere):
+    jobs = count_jobs(ROOT / "Snakefile", [str(ROOT / "config" / "paper-qqp-bert.yaml")], everything=True)
+    assert (jobs["prune"], jobs["prune_again"], jobs["sentences"]) == (447, 6, 1)
 
 
 # ---- against what a run made

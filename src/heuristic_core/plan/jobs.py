@@ -1,17 +1,20 @@
 """The jobs of a run, as Snakemake's dry run lists them."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import read_merged_configs
+
+PLAN_VARIABLE = "HEURISTIC_CORE_PLAN"  # set in a dry run whose jobs are only counted: files of the user may be missing
 
 
 class PlannedJob(NamedTuple):
@@ -48,10 +51,13 @@ def count_jobs(snakefile: Path, configfiles: Sequence[str], everything: bool) ->
     Returns:
         Number of jobs by base rule, see :func:`base_rule`.
     """
-    return Counter(base_rule(job.rule) for job in dry_run(snakefile, configfiles, *["--forceall"] * everything))
+    jobs = dry_run(snakefile, configfiles, *["--forceall"] * everything, environment={PLAN_VARIABLE: "1"})
+    return Counter(base_rule(job.rule) for job in jobs)
 
 
-def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[PlannedJob]:
+def dry_run(
+    snakefile: Path, configfiles: Sequence[str], *options: str, environment: Mapping[str, str] | None = None
+) -> list[PlannedJob]:
     """List the jobs with outputs of a dry run, as the logger plugin `jobs` reports them.
 
     Snakemake's total has one more: the target, such as all_figures, which has no outputs and runs nothing.
@@ -60,6 +66,7 @@ def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[
         snakefile: Path of the Snakefile.
         configfiles: Paths of the configuration files, which are merged.
         *options: Further options of Snakemake.
+        environment: Further environment variables.
 
     Raises:
         InputError: If Snakemake fails; the message quotes its output.
@@ -68,7 +75,7 @@ def dry_run(snakefile: Path, configfiles: Sequence[str], *options: str) -> list[
     read_merged_configs(configfiles)  # Snakemake would show a traceback if a file is missing
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--configfile", *configfiles]
     command += ["--dry-run", "--cores", "1", "--nolock", "--logger", "jobs", *options]
-    process = subprocess.run(command, capture_output=True, text=True)
+    process = subprocess.run(command, capture_output=True, text=True, env=os.environ | (environment or {}))
     if process.returncode:
         raise InputError(
             f"the dry run of {' '.join(configfiles)} failed:\n{(process.stdout + process.stderr).strip()[-2000:]}"
