@@ -1,18 +1,24 @@
 """The plan of a study of extractive structures: sentences counted job by job, and hours at the measured rate."""
 
+import math
 import re
 from collections import Counter
 
 import pytest
+from conftest import ROOT
 from extractive import study
 
-from heuristic_core.experiments.extractive_structures.config import Model, Pretraining
+from heuristic_core.config.reading import read_config
+from heuristic_core.experiments.extractive_structures.config import Model, Pretraining, parse_extractive
+from heuristic_core.experiments.extractive_structures.needs import estimate_needs
 from heuristic_core.experiments.extractive_structures.parameters import parameter_shapes
 from heuristic_core.experiments.extractive_structures.plan import (
     MEASURED_PRETRAINING,
     count_forward_operations,
     count_parameters,
     count_work,
+    estimate_hours,
+    find_first_figure,
     format_plan,
     measured_rate,
 )
@@ -73,3 +79,19 @@ def test_finished_jobs_are_no_hours_to_do():
     assert to_do["pretrain"][1] == "0" and to_do["order"][0] == to_do["order"][1] != "0"
     hours, half = (float(cell.strip("~")) for cell in to_do["score"])
     assert half == pytest.approx(hours / 2, rel=0.02)
+
+
+def test_the_first_figure_is_the_one_after_the_fewest_hours():
+    assert find_first_figure(STUDY, {"pretrain": 3.0, "teach": 1.0, "order": 2.0}) == ("figure_ordering", 3.0)
+    assert find_first_figure(STUDY, {"pretrain": 3.0, "teach": 1.0, "order": 4.0}) == ("figure_curves", 4.0)
+    paper = parse_extractive(read_config(ROOT / "config" / "paper-extractive-olmo.yaml"))
+    hours = estimate_hours(paper, "h100")
+    assert find_first_figure(paper, hours) == ("figure_curves", hours["teach"])
+
+
+def test_a_gpus_hours_are_those_of_its_rate_and_a_cluster_is_asked_for_those_of_the_slowest():
+    paper = parse_extractive(read_config(ROOT / "config" / "paper-extractive-olmo.yaml"))
+    hours = {gpu: estimate_hours(paper, gpu) for gpu in ("h100", "a100", "a5000")}
+    assert hours["a100"]["order"] / hours["h100"]["order"] == pytest.approx(989 / 312)  # bfloat16
+    assert hours["a100"]["score"] / hours["h100"]["score"] == pytest.approx(67 / 19.5)  # float32
+    assert estimate_needs(paper)["order"].runtime == math.ceil(5 + 2 * 60 * hours["a5000"]["order"] / len(paper.seeds))

@@ -5,6 +5,7 @@ elsewhere.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from heuristic_core.experiments.extractive_structures.config import (
@@ -13,9 +14,11 @@ from heuristic_core.experiments.extractive_structures.config import (
     ExtractiveStudy,
     Model,
 )
+from heuristic_core.experiments.extractive_structures.figures.targets import TARGETS
 from heuristic_core.experiments.extractive_structures.world import load_world
-from heuristic_core.plan.devices import DEFAULT_DEVICES, Work, get_device
+from heuristic_core.plan.devices import DEFAULT_DEVICES, Device, Hours, Work, get_device
 from heuristic_core.plan.devices import estimate_hours as estimate_job_hours
+from heuristic_core.plan.gpus import describe_gpus
 from heuristic_core.plan.shapes import Shape, read_shape
 from heuristic_core.plan.text import format_estimate, format_gigabytes, format_table, job_rows
 
@@ -129,16 +132,40 @@ def estimate_hours(study: ExtractiveStudy, device: str | None = None) -> dict[st
     """
     if not study.pretrained:
         return {work.rule: work.operations / measured_rate() / 3600 for work in count_work(study)}
-    shape, target = read_shape(study.pretrained), get_device(device or DEFAULT_DEVICES[study.device])
+    target = get_device(device or DEFAULT_DEVICES[study.device])
+    return {rule: took.hours for rule, took in _estimate_device_hours(study, target).items()}
+
+
+def _estimate_device_hours(study: ExtractiveStudy, target: Device) -> dict[str, Hours]:
+    """Return the hours of a model that was pre-trained elsewhere, by rule. Batches are as small as in fine-tuning."""
+    shape = read_shape(study.pretrained)
     return {
         work.rule: estimate_job_hours(
-            Work(work.rule, (work.rule,), "evaluate", 1, work.sentences, HUB_TOKENS, work.operations),
+            Work(work.rule, (work.rule,), "finetune", 1, work.sentences, HUB_TOKENS, work.operations),
             shape,
             target,
             "float32" if work.rule in FLOAT32_RULES else study.precision,
-        ).hours
+        )
         for work in count_work(study)
     }
+
+
+def find_first_figure(study: ExtractiveStudy, rule_hours: Mapping[str, float]) -> tuple[str, float]:
+    """Find the figure that can be drawn first. All figures show all seeds.
+
+    Args:
+        study: The study.
+        rule_hours: Hours of all jobs of a rule.
+
+    Returns:
+        Its name, and the hours of what it is drawn from.
+    """
+    pretraining = rule_hours.get("pretrain", 0.0)
+    hours = {
+        "figure_curves": pretraining + rule_hours["teach"],
+        "figure_ordering": pretraining / len(study.corpora) + rule_hours["order"],  # of the whole corpus alone
+    }
+    return min(hours.items(), key=lambda item: item[1])
 
 
 def format_plan(study: ExtractiveStudy, all_jobs: Counter, missing_jobs: Counter, device: str | None = None) -> str:
@@ -186,6 +213,10 @@ def format_plan(study: ExtractiveStudy, all_jobs: Counter, missing_jobs: Counter
         ]
         memory.append(["weights kept in host memory meanwhile", HOST_COPIES * model_bytes])
         parts.append(format_table(["memory", "GB"], [[what, format_gigabytes(size)] for what, size in memory]))
+    if study.pretrained and study.device == "cuda":
+        parts.append(describe_gpus(lambda gpu: _estimate_device_hours(study, gpu).values()))
+    name, first_hours = find_first_figure(study, rule_hours)
+    parts.append(f"First figure: {name} ({TARGETS[name].title}), after {format_estimate(first_hours)} {unit} hours.")
     return "\n\n".join([*parts, basis])
 
 
