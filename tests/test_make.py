@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 from conftest import ROOT
@@ -23,10 +24,10 @@ def make(tmp_path):
     pip.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/pip.log; exit ${{PIP_FAILS:-0}}\n')
     pip.chmod(0o755)
 
-    def run(**environment):
+    def run(python=sys.executable, **environment):
         log = tmp_path / "pip.log"
         log.write_text("")
-        command = ["make", "--no-print-directory", "ready", "PYTHON=sh", "VENV=.venv"]
+        command = ["make", "--no-print-directory", "ready", f"PYTHON={python}", "VENV=.venv"]
         outside = {
             key: value for key, value in os.environ.items() if "MAKE" not in key
         }  # of the `make test` around this
@@ -44,6 +45,11 @@ def test_an_environment_is_installed_once(make):
         "install --quiet --no-deps --editable .",
     ]
     assert make() == ("", [])
+
+
+def test_without_a_python_that_is_recent_enough_nothing_is_installed(make):
+    output, installed = make(python="/bin/false")
+    assert mentions(output, "/bin/false", "3.11", "PYTHON") and not installed
 
 
 def test_time_stamps_install_nothing(make, tmp_path):
