@@ -131,6 +131,19 @@ def with_collapses(rows: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFram
     return _mark(rows, runs, "collapsed")
 
 
+def with_misses(rows: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFrame:
+    """Add a bool column "missed": whether the pruning run of the model missed its target.
+
+    Args:
+        rows: One or more rows for each model, with the columns `CELL_KEYS`.
+        runs: Table "runs"; None if nothing was pruned, so that no run missed its target.
+
+    Returns:
+        `rows` with the new column.
+    """
+    return _mark(rows, runs, "missed")
+
+
 def with_actual_sparsity(rows: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFrame:
     """Add a column "actual_sparsity": the share of components that each subnetwork lacks, the target where unknown.
 

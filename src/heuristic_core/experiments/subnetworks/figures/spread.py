@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.subnetworks.analysis.accuracy import AUC, J
-from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses
+from heuristic_core.experiments.subnetworks.analysis.outcomes import with_collapses, with_misses
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures.collapsed import draw_crosses, make_cross_handles
 from heuristic_core.experiments.subnetworks.figures.roles import COLOURS, ROLES
@@ -61,7 +61,8 @@ def draw_spread(
     groups = map_subset_groups(select_full_model(accuracy, context.last), subsets)
     scores = _label_scores(scores[scores["group"].isin([J, AUC])])
     groups |= dict(zip(scores["subset"], scores["group"], strict=True))
-    accuracy = with_collapses(pd.concat([accuracy, scores], ignore_index=True), tables.get("runs"))
+    runs = tables.get("runs")
+    accuracy = with_misses(with_collapses(pd.concat([accuracy, scores], ignore_index=True), runs), runs)
     full = select_full_model(accuracy, context.last)
     subnetwork_rows = {
         s: select_subnetworks(accuracy, context.last, s, context.seeds) for s in (context.mid, context.high)
@@ -77,7 +78,7 @@ def draw_spread(
     height = panel * rows + 0.5 + rows * (0.3 + label_space / 72) + vertical_label_height(names)
     figure, axes = make_panels(settings, rows, columns, height, sharex=True, sharey=True)
     marks = pd.concat([full, *subnetwork_rows.values()])
-    marks = marks.loc[marks["subset"].isin(list(groups)), [*CELL_MARKS, "collapsed"]]
+    marks = marks.loc[marks["subset"].isin(list(groups)), [*CELL_MARKS, "collapsed", "missed"]]
     for k, (ax, (ft_seed, (sparsity, cell))) in enumerate(
         zip(axes.flat, product(seeds, subnetwork_rows.items()), strict=True)
     ):
@@ -95,7 +96,7 @@ def draw_spread(
         ax.set_title(title, fontsize=SMALL_FONT_SIZE, pad=14 + label_space, parse_math=True)
     for ax in axes[-1]:
         ax.set_xticks(range(len(names)), names, rotation=90)
-    _add_legend(figure, full, collapsed=marks["collapsed"].any())
+    _add_legend(figure, full, marks)
     return figure, marks
 
 
@@ -130,6 +131,9 @@ def _draw_panel(ax: Axes, cell: pd.DataFrame, full: pd.DataFrame, groups: dict[s
             cell, x="x", y="accuracy", hue="group", palette=COLOURS, style="group", markers=MARKERS, s=7, linewidth=0,
             zorder=3, legend=False, ax=ax,
         )  # fmt: skip
+    for group, missed in cell[cell["missed"]].groupby("group", sort=False):
+        hollow = {"facecolor": "white", "edgecolor": COLOURS[group], "linewidth": 0.6}
+        ax.scatter(missed["x"], missed["accuracy"], s=9, marker=MARKERS[group], **hollow, zorder=3)
     draw_crosses(ax, *cell.loc[cell["collapsed"], ["x", "accuracy"]].to_numpy(float).T)
     ax.hlines(full["accuracy"], full["x"] - 0.45, full["x"] + 0.45, **FULL_MODEL_STYLE, zorder=4)
     ax.vlines("x", "low", "high", **WHISKER, zorder=4, data=full)
@@ -152,11 +156,14 @@ def _label_runs(ax: Axes, labels: list[tuple[str, str]], points: float, line: st
         first = last + 1
 
 
-def _add_legend(figure, full: pd.DataFrame, collapsed: bool) -> None:
-    """Add the legend; `collapsed` says whether a subnetwork collapsed."""
+def _add_legend(figure, full: pd.DataFrame, marks: pd.DataFrame) -> None:
+    """Add the legend of the full model and of what `marks` have."""
     handles = [Line2D([], [], **FULL_MODEL_STYLE, label="full model")]
     if full["low"].notna().any():
         handles += [Line2D([], [], **WHISKER, marker="|", markersize=7, linestyle="", label="its 95 % interval")]
     handles += [Line2D([], [], color="0.4", marker="o", markersize=3, linestyle="", label="one subnetwork")]
-    handles += make_cross_handles(collapsed, "collapsed: at chance in-domain")
+    if marks["missed"].any():
+        hollow = {"markerfacecolor": "white", "markeredgewidth": 0.6, "label": "missed its target sparsity"}
+        handles += [Line2D([], [], color="0.4", marker="o", markersize=3.5, linestyle="", **hollow)]
+    handles += make_cross_handles(marks["collapsed"].any(), "collapsed: at chance in-domain")
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
