@@ -1,12 +1,13 @@
 """The HTML report of one study."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from heuristic_core.data.pairs import name_sets
 from heuristic_core.experiments.subnetworks.analysis.chance import list_warnings
+from heuristic_core.experiments.subnetworks.analysis.names import label_subsets
 from heuristic_core.experiments.subnetworks.analysis.outcomes import find_faulty_cells, format_warning, list_outcomes
 from heuristic_core.experiments.subnetworks.config.context import Context
 from heuristic_core.experiments.subnetworks.figures import build_sheets
@@ -46,7 +47,7 @@ def build_content(data: ReportData, context: Context) -> Content:
         "learning_warnings": list_learning_warnings(data.root),
         "gaps": load_gaps(data.root),
         "subnetworks": load_subnetworks(data.root),
-        "splits": load_splits(data.root),
+        "splits": load_splits(data.root, context.names),
     }
     return Content(variables, tiles, warn_of_runs(runs, context))
 
@@ -109,11 +110,20 @@ def load_subnetworks(root: Path) -> Subnetworks | None:
     return None if any(table is None for table in tables) else build_subnetworks(*tables)
 
 
-def load_splits(root: Path) -> list[dict]:
-    """Return the rows of table "splits" with their names; empty if the study lacks it, as published results do."""
+def load_splits(root: Path, names: Mapping[str, str]) -> list[dict]:
+    """Return the rows of table "splits" with their names; empty if the study lacks it, as published results do.
+
+    Args:
+        root: The study's folder.
+        names: Subset -> its name in figures, which stands beside its own.
+    """
     path = root / "tables" / "splits.parquet"
     rows = read_rows(path) if path.is_file() else []
-    return [row | {"name": name} for row, name in zip(rows, name_sets(rows), strict=True)]
+    labels = label_subsets({row["subset"] for row in rows if row["subset"]}, names)
+    return [
+        row | {"name": name if labels.get(row["subset"], name) == name else f"{labels[row['subset']]} ({name})"}
+        for row, name in zip(rows, name_sets(rows), strict=True)
+    ]
 
 
 render_study_page = make_page(
