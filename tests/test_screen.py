@@ -163,6 +163,7 @@ def test_without_a_terminal_lines_have_the_progress_and_the_files_of_figures(mon
     assert mentions(file.getvalue().splitlines()[-1], 1, 2, "finetune", "45%")
     assert printed(LogEvent.JOB_FINISHED, job_id=2) == []
     assert printed(LogEvent.JOB_ERROR, rule_name="core", jobid=3, log=["b.log"]) == ["text"]  # in full
+    assert printed(level=logging.WARNING) == []  # the same message again
     lines.end()
     last = file.getvalue()
     assert mentions(last.splitlines()[-1], 1, 2)

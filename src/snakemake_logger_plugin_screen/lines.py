@@ -37,7 +37,8 @@ class Lines:
             job, event = self._run.handle(record), getattr(record, "event", None)
             # A failure in full: of a cluster's jobs, Snakemake's text alone names the scheduler's log.
             for line in [text] if event in FAILURES else list_messages(record, text, job):
-                self._print(line)
+                if not self._run.repeats(line):
+                    self._print(line)
             if event == LogEvent.RUN_INFO:
                 self._print(f"{self._run.total} jobs to run")
         if event == LogEvent.RUN_INFO and not self.started:

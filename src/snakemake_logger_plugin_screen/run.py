@@ -75,6 +75,7 @@ class Run:
 
     def __init__(self):
         self.began, self.done, self.total = time.time(), 0, 0
+        self._last_message: str | None = None
         self.rules: dict[str, Rule] = {}
         self._jobs: dict[int, Job] = {}
 
@@ -95,6 +96,11 @@ class Run:
             for job in record.job_error_info:
                 self._leave(job["jobid"], done=0)
         return None
+
+    def repeats(self, message: str) -> bool:
+        """Return whether a message is the same as the one before: Snakemake says at every look that it will exit."""
+        repeated, self._last_message = message == self._last_message, message
+        return repeated
 
     def describe(self, now: float) -> str:
         """Return a line on the progress of the run: finished jobs, and running rules."""

@@ -6,6 +6,7 @@ import os
 import tempfile
 import threading
 import time
+from itertools import filterfalse
 from typing import NamedTuple
 
 from rich.console import Console, Group
@@ -54,7 +55,7 @@ class Screen:
             job = self._run.handle(record)
             if getattr(record, "event", None) in FAILURES:
                 self._print_output()
-            for line in list_messages(record, text, job):
+            for line in filterfalse(self._run.repeats, list_messages(record, text, job)):
                 self._console.print(Text(line, STYLES.get(record.levelno, "")), soft_wrap=True)
         if not self.started:
             self.started = True
