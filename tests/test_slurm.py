@@ -28,7 +28,8 @@ real = pytest.mark.skipif(
     reason="submits jobs: set HEURISTIC_CORE_TEST_SLURM=1 where a SLURM for tests answers",
 )
 # Fake GPUs: the study's models run on the CPU, but SLURM is asked for a GPU.
-ON_GPU = {rule: {"gpu": 1} for rule in ("finetune", "full_model", "attention", "prune_42", "prune_43", "evaluate")}
+BLOCKS = [f"{rule}_{seed}" for rule in ("prune", "evaluate") for seed in (42, 43)]
+ON_GPU = {rule: {"gpu": 1} for rule in ("finetune", "full_model", "attention", *BLOCKS)}
 OWN = {
     "cores": 2,
     "set-resources": ON_GPU,
