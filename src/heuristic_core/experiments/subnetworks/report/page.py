@@ -119,9 +119,9 @@ def load_splits(root: Path, names: Mapping[str, str]) -> list[dict]:
     """
     path = root / "tables" / "splits.parquet"
     rows = read_rows(path) if path.is_file() else []
-    labels = label_subsets({row["subset"] for row in rows if row["subset"]}, names)
+    labels = label_subsets({row["subset"] for row in rows if row["subset"] in names}, names)
     return [
-        row | {"name": name if labels.get(row["subset"], name) == name else f"{labels[row['subset']]} ({name})"}
+        row | {"name": f"{labels[row['subset']]} ({name})" if row["subset"] in labels else name}
         for row, name in zip(rows, name_sets(rows), strict=True)
     ]
 
