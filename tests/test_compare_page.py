@@ -51,9 +51,9 @@ def test_the_page_puts_both_side_by_side(folder, monkeypatch):
     assert core[2:5] == [f"? {NOT_CLEAR}", "–", f"✗ {CONTRADICTED}"] and mentions(core[5], "−4.5", "−5.5", "−3.5")
     assert disagree[2] == disagree[4] == f"✓ {SUPPORTED}" and disagree[1] != core[1]
     assert len(page.classes("differs")) == 1
-    shown = rows(section(out / "compare.html", "differences"))
-    assert ["1 and 1", "4", "6", "4", "3.0", "–", "0.0, 0.1, 0.2, 0.3"] in shown
-    of_full = next(row for row in shown if row[0] == "OOD")
+    differences = rows(section(out / "compare.html", "differences"))
+    assert ["1 and 1", "4", "6", "4", "3.0", "–", "0.0, 0.1, 0.2, 0.3"] in differences
+    of_full = next(row for row in differences if row[0] == "OOD")
     values = ("50.0", "45.0", "55.0"), ("57.0", "52.0", "62.0"), ("7.0", "−0.1", "14.1")
     assert all(mentions(cell, *numbers) for cell, numbers in zip(of_full[1:4], values, strict=True))
     assert of_full[4:] == ["200", "200", "pair"]
@@ -82,8 +82,8 @@ def test_settings_that_differ_are_shown(folder, monkeypatch):
     check_source(out / "compare.html")
     mid = load_study(ROOT / "config.yaml").grid.mid
     assert 'class="settings"' in (out / "compare.html").read_text()
-    shown = rows(section(out / "compare.html", "settings"))
-    assert shown[1:] == [["device", "cpu", "cuda"], ["grid.mid", f"{mid:g}", "0.1"]]
+    settings = rows(section(out / "compare.html", "settings"))
+    assert settings[1:] == [["device", "cpu", "cuda"], ["grid.mid", f"{mid:g}", "0.1"]]
 
 
 def test_figures_of_one_study_are_shown_once(folder, monkeypatch):
@@ -113,9 +113,9 @@ def test_a_model_at_chance_and_collapsed_runs_are_said_first_and_have_no_p(folde
     check_source(out / "compare.html")
     page = (out / "compare.html").read_text()
     (warning,) = re.findall(r'<div class="warning".*?</div>', page, re.DOTALL)
-    of_model, of_runs = (Page(line).text for line in re.findall(r"<p>.*?</p>", warning))
-    assert describe_outcome(chance) in of_model and mentions(of_model, "learned-nothing", "b")
-    assert mentions(of_runs, 6) and mentions_together(of_runs, 3, "collapsed")
+    model_warning, runs_warning = (Page(line).text for line in re.findall(r"<p>.*?</p>", warning))
+    assert describe_outcome(chance) in model_warning and mentions(model_warning, "learned-nothing", "b")
+    assert mentions(runs_warning, 6) and mentions_together(runs_warning, 3, "collapsed")
     assert page.index(warning) < page.index('<section id="settings"')
     notes = re.findall(r"<p>.*?</p>", section(out / "compare.html", "differences"))
     assert any(mentions(note, 1, 3, CONTEXT.last, CONTEXT.mid, "collapsed") for note in notes)

@@ -132,12 +132,12 @@ def test_a_collapsed_subnetwork_is_never_faithful():
     assert set(kept.values()) == {50.0}
 
     def with_collapsed(*seeds):
-        of_runs = [
+        run_values = [
             RUN | {"step": 10, "sparsity": s, "seed": seed, "repeat": 0, "collapsed": s == 0.5 and seed in seeds}
             for s in (0.3, 0.5)
             for seed in (1, 2)
         ]
-        result = compute_effective_size(make_frame("accuracy", rows), ONE, context, make_frame("runs", of_runs))
+        result = compute_effective_size(make_frame("accuracy", rows), ONE, context, make_frame("runs", run_values))
         orders = ("per-seed", "mean-first", "upward")
         return [tuple(summary(result, order, end, group="ood") for end in ("least", "most")) for order in orders]
 

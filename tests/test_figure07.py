@@ -52,10 +52,10 @@ def test_every_line_from_the_least_on_is_drawn_for_the_core_heads(tables):
 def test_without_a_core_the_heads_kept_most_often_are_shown_as_such(tables):
     figure, marks = draw("figure07", tables, Figure(), CONTEXT)
     core = tables["core"]
-    of_seed = core[(core["ft_seed"] == 2) & (core["kind"] == "head")]
-    kept = (of_seed["mid"] + of_seed["high"]).sort_values(ascending=False)
+    seed_heads = core[(core["ft_seed"] == 2) & (core["kind"] == "head")]
+    kept = (seed_heads["mid"] + seed_heads["high"]).sort_values(ascending=False)
     result = marks[marks["ft_seed"] == 2]
-    drawn_heads = of_seed[of_seed["name"].isin(result["name"])]
+    drawn_heads = seed_heads[seed_heads["name"].isin(result["name"])]
     assert len(drawn_heads) == 6 and (drawn_heads["mid"] + drawn_heads["high"]).min() >= kept.iloc[6]
     (role,) = set(result["role"])
     assert role != "core" and set(result["heads"]) == {0}

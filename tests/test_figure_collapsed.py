@@ -44,9 +44,9 @@ def test_a_collapsed_subnetwork_is_crossed_on_every_subset(name):
     assert any(mentions(text, "collapsed") for text in texts)
     (crosses,) = marked
     assert crosses.get_marker() == "x"
-    of_run = marks[marks["collapsed"]]
-    assert of_run[list(POINT)].drop_duplicates().values.tolist() == [list(point.values())]
-    assert sorted(crosses.get_ydata()) == sorted(of_run["accuracy"])
+    run_marks = marks[marks["collapsed"]]
+    assert run_marks[list(POINT)].drop_duplicates().values.tolist() == [list(point.values())]
+    assert sorted(crosses.get_ydata()) == sorted(run_marks["accuracy"])
 
 
 @pytest.mark.parametrize("name", first_fast("figure02", "figure12"))
@@ -57,11 +57,11 @@ def test_a_subnetwork_that_missed_its_target_is_hollow(name):
     labels = {text.get_text() for legend in figure.legends for text in legend.findobj(Text)}
     plain, _ = draw(name, TABLES, Figure(), CONTEXT)
     assert len(labels) == 1 + len({text.get_text() for legend in plain.legends for text in legend.findobj(Text)})
-    of_run = marks[marks["missed"]]
-    assert of_run[list(POINT)].drop_duplicates().values.tolist() == [list(POINT.values())]
+    run_marks = marks[marks["missed"]]
+    assert run_marks[list(POINT)].drop_duplicates().values.tolist() == [list(POINT.values())]
     points = [points for ax in figure.axes for points in ax.collections if isinstance(points, PathCollection)]
     hollow = [points for points in points if (points.get_facecolor() == 1).all()]
-    assert sorted(y for points in hollow for y in points.get_offsets()[:, 1]) == sorted(of_run["accuracy"])
+    assert sorted(y for points in hollow for y in points.get_offsets()[:, 1]) == sorted(run_marks["accuracy"])
 
 
 def test_a_collapsed_subnetwork_is_crossed_on_its_curve():

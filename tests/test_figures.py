@@ -181,8 +181,8 @@ def test_figure05_counts_heads_by_cell_and_finds_the_core(drawn):
     assert filter_rows(marks, ft_seed=1, mid=12, high=12)["heads"].item() == len(CORE[1])
     assert filter_rows(marks, ft_seed=2, mid=12, high=12).empty
     assert marks.groupby("ft_seed")["heads"].sum().eq(32).all()  # MLPs are not heads
-    of_core, of_none = (title for ax in figure.axes if (title := ax.get_title(loc="right")))
-    assert of_core == "core" != of_none and mentions(of_none, "core")
+    core_title, empty_title = (title for ax in figure.axes if (title := ax.get_title(loc="right")))
+    assert core_title == "core" != empty_title and mentions(empty_title, "core")
 
 
 def test_figure09_has_a_bar_for_every_core_head_and_one_for_the_others(tables, drawn):

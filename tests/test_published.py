@@ -45,8 +45,8 @@ def qqp(tmp_path):
         columns["sparsity"].insert(0, 0.0)
         write(f"sp{percent}", shuffled(columns, rng))
     percents, steps = range(5, 70, 5), range(500, 14001, 1500)
-    of_seed = {s: shuffled({p: leaf(s, p) for p in (0, *percents)}, rng) for s in (43, 42, 44)}
-    write("acc_vs_sparsity", of_seed)
+    leaves_by_seed = {s: shuffled({p: leaf(s, p) for p in (0, *percents)}, rng) for s in (43, 42, 44)}
+    write("acc_vs_sparsity", leaves_by_seed)
     write("acc_over_ft", shuffled({step: leaf(step) for step in range(500, 40001, 500)}, rng))
     of_step = {s: shuffled({t: {p: leaf(s, t, p) for p in percents} for t in steps}, rng) for s in (44, 42, 43)}
     of_step[43][2000][60] = dict.fromkeys(subsets, -1)

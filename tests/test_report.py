@@ -88,9 +88,9 @@ def test_claims_are_one_table_with_verdicts_by_seed_intervals_and_thresholds(rep
     assert mentions(sentence, disagree["sentence"], disagree["paper"])
     assert mentions(verdicts, "✓", 1, 2) and verdicts.count(SUPPORTED) == 3
     assert mentions(estimates, 61.5, "50.0", "73.0") and more == ["> 20", "0.004"]
-    of_seed = rows(section(report, "claim-disagree", "article"))[3]
-    assert of_seed[1:3] == [SUPPORTED, "73.0"] and mentions(of_seed[3], "68.0", "78.0")
-    assert of_seed[4:] == ["–", "> 20", "12", PRUNING_SEEDS] and mentions(of_seed[0], 2)
+    seed_row = rows(section(report, "claim-disagree", "article"))[3]
+    assert seed_row[1:3] == [SUPPORTED, "73.0"] and mentions(seed_row[3], "68.0", "78.0")
+    assert seed_row[4:] == ["–", "> 20", "12", PRUNING_SEEDS] and mentions(seed_row[0], 2)
     assert mentions(verdict, "?", NOT_CLEAR)
     assert mentions(Page(section(report, "claim-core", "article")).text, core["detail"], "> 0")
 
@@ -169,8 +169,8 @@ def test_data_are_counted_set_by_set(report):
 def test_tables_are_those_of_their_marks(study, report):
     (of_seed,) = build_sheets("table3", pd.read_parquet(study / "tables" / "table3.parquet"))
     assert of_seed.rows == [["none", "12.5", "−3.0"], ["head 0.1", "7.2", "1.5"], ["all core heads", "100.0", ""]]
-    head, *shown = rows(section(report, "table3", "div"))
-    assert head[1:] == ["ln_swap", "cn_if"] and shown == of_seed.rows
+    head, *table_rows = rows(section(report, "table3", "div"))
+    assert head[1:] == ["ln_swap", "cn_if"] and table_rows == of_seed.rows
 
 
 @pytest.mark.slow

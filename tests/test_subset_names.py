@@ -115,11 +115,11 @@ def test_a_page_reads_subsets_called_null_and_1(tmp_path):
 def test_a_page_tells_a_subset_called_train_from_the_training_pairs(tmp_path, subset, name):
     training, other = SPLITS
     write_table("splits", [training, other | {"set": "train", "subset": subset}], tmp_path / "tables/splits.parquet")
-    of_training, of_subset = (row["name"] for row in load_splits(tmp_path, {}))
-    assert of_training == "train" != of_subset and mentions(of_subset, name)
+    training_name, subset_name = (row["name"] for row in load_splits(tmp_path, {}))
+    assert training_name == "train" != subset_name and mentions(subset_name, name)
     if subset:
         named = load_splits(tmp_path, {subset: "Readable"})[1]["name"]
-        assert mentions(named, "Readable", of_subset)
+        assert mentions(named, "Readable", subset_name)
 
 
 def test_readable_names_replace_subsets_in_marks_unless_two_would_be_the_same(tables):

@@ -1,6 +1,6 @@
 """The server whose forks are jobs: it imports what they need, waits for requests of run.py, and never computes itself.
 
-Forking is safe because no other thread of this process computes and it has not used a GPU. It stops when no job runs
+Forking is safe because this process has no other computing threads and never uses a GPU. It stops when no job runs
 and none is requested for a while.
 """
 

@@ -115,7 +115,7 @@ def load_splits(root: Path, names: Mapping[str, str]) -> list[dict]:
 
     Args:
         root: The study's folder.
-        names: Subset -> its name in figures, which stands beside its own.
+        names: Subset -> its name in figures, shown before its own.
     """
     path = root / "tables" / "splits.parquet"
     rows = read_rows(path) if path.is_file() else []
