@@ -1,7 +1,8 @@
 """The server whose forks are jobs: it imports what they need, waits for requests of run.py, and never computes itself.
 
-Forking is safe because this process has no other computing threads and never uses a GPU. It stops when no job runs
-and none is requested for a while.
+It listens once it has imported what the first jobs need, and imports the rest while they run. Forking is safe because
+this process has no other computing threads and never uses a GPU. It stops when no job runs and none is requested for a
+while.
 """
 
 import atexit
@@ -11,10 +12,12 @@ import gc
 import importlib.util
 import json
 import os
+import select
 import signal
 import socket
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from heuristic_core.jobs.environment import prepare_job
@@ -34,7 +37,8 @@ def main(base: str, arithmetic: str) -> None:
     state = os.stat(hidden_path)
     try:
         prepare_job(arithmetic)
-        preload()
+        imports = preload()
+        next(imports)
         listener.listen(64)
         listener.settimeout(IDLE_SECONDS)
         os.replace(hidden_path, path)  # atomic: the socket at `path` always has a listener
@@ -46,6 +50,8 @@ def main(base: str, arithmetic: str) -> None:
         os.dup2(devnull.fileno(), sys.stdout.fileno())  # release the starter's pipe
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended jobs leave no zombies
     while True:
+        while not select.select([listener], [], [], 0)[0] and next(imports, False):
+            pass  # no request waits: import more
         try:
             connection, _ = listener.accept()
         except TimeoutError:
@@ -85,21 +91,34 @@ def remove_socket(path: str, state: os.stat_result) -> None:
             os.unlink(path)
 
 
-def preload() -> None:
-    """Import what jobs import, including lazy imports of torch and transformers."""
+def preload() -> Iterator[bool]:
+    """Import what jobs import, including lazy imports of torch and transformers; yield True after each part."""
     import torch
 
-    for name in ("prune", "evaluate", "full_model", "gather", "figure", "finetune", "encode"):
+    load_script(SCRIPTS / "encode.py")
+    yield True
+    import torch._dynamo  # noqa: F401 (optimizers)
+
+    yield True
+    import transformers.modeling_utils  # noqa: F401
+
+    yield True
+    for name in ("finetune", "prune", "evaluate", "full_model", "gather", "figure"):
         load_script(SCRIPTS / f"{name}.py")
-    import matplotlib.backends.backend_agg  # noqa: F401 (backends of figures)
-    import matplotlib.backends.backend_pdf  # noqa: F401
-    import matplotlib.backends.backend_svg  # noqa: F401
-    import pyarrow.dataset  # noqa: F401 (reads tables)
-    import pyarrow.pandas_compat  # noqa: F401
-    import seaborn  # noqa: F401 (and scipy.stats, which most tables need)
+        yield True
     import transformers.models.bert.modeling_bert  # noqa: F401 (the miniatures' model)
 
     torch.optim.AdamW([torch.zeros(1, requires_grad=True)], fused=True)
+    yield True
+    import matplotlib.backends.backend_agg  # noqa: F401 (backends of figures)
+    import matplotlib.backends.backend_pdf  # noqa: F401
+    import matplotlib.backends.backend_svg  # noqa: F401
+
+    yield True
+    import pyarrow.dataset  # noqa: F401 (reads tables)
+    import pyarrow.pandas_compat  # noqa: F401
+    import seaborn  # noqa: F401 (and scipy.stats, which most tables need)
+
     gc.collect()
     gc.freeze()  # else the garbage collector of every fork would visit, and so copy, this memory
 

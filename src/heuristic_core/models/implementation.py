@@ -49,3 +49,13 @@ def wrap_model(model: "PreTrainedModel", precision: str = "float32") -> Model:
     from heuristic_core.models.hooked import HookedModel
 
     return HookedModel(model if model.dtype == dtype else copy.deepcopy(model).to(dtype))
+
+
+def copy_model(model: "PreTrainedModel", precision: str = "float32") -> Model:
+    """Copy a Hugging Face classifier in memory, and wrap the copy.
+
+    Args:
+        model: A ``PreTrainedModel`` for sequence classification, which may train on.
+        precision: "auto" or a dtype's name.
+    """
+    return wrap_model(copy.deepcopy(model), precision)

@@ -17,7 +17,8 @@ from heuristic_core.config.blocks import Finetune, Training
 from heuristic_core.data.encoded import Encoded
 from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.implementation import wrap_model
+from heuristic_core.models.model import Model
+from heuristic_core.training.evaluations import Evaluations
 from heuristic_core.training.saved_state import digests, load_state, save_state
 from heuristic_core.training.stepper import AdamWStepper, Stepper
 
@@ -40,6 +41,7 @@ class TrainingRun:
         trace: Rows of the trace.
         scaler: State of float16's gradient scaler; empty for other precisions.
         files: Digests of finished files.
+        evaluated: Steps whose evaluation has ended.
     """
 
     step: int = 0
@@ -47,6 +49,7 @@ class TrainingRun:
     trace: list[dict] = field(default_factory=list)
     scaler: dict = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    evaluated: list[int] = field(default_factory=list)
 
 
 def finetune(
@@ -73,8 +76,8 @@ def finetune(
         save_checkpoint: Called with the step after each step in ``settings.checkpoints``; returns the files that it
             wrote.
         save_evaluation: Called with the step and the logits on all evaluation pairs, float32 [n, classes], at step 0,
-            every ``settings.evaluate_every`` steps and at the end; returns the files that it wrote. After a resumption
-            it is called again for steps after the saved state.
+            every ``settings.evaluate_every`` steps and at the end, in a thread of its own; returns the files that it
+            wrote. After a resumption it is called again for steps whose evaluation was not saved.
         state: File in which the run's state is saved every ``settings.save_every`` steps. If it exists and the files
             returned so far are intact, the run resumes from it, with the same final weights as an uninterrupted run;
             otherwise it starts again. The caller removes the file.
@@ -94,29 +97,56 @@ def finetune(
     torch.manual_seed(derive_seed("dropout", ft_seed))
     run = resume_run(state, model, stepper)
     progress = Progress("finetune", settings.steps, run.step)
-    if run.step == 0:
-        run.files |= digests(state.parent, save_evaluation(0, all_logits(wrap_model(model, precision), held_out)))
+
+    def evaluate(step: int, copy: Model) -> dict[str, str]:
+        return digests(state.parent, save_evaluation(step, all_logits(copy, held_out)))
+
     model.train()
-    while run.step < settings.steps:
-        rate = learning_rate(run.step, settings)
-        run.step += 1
-        evaluates = run.step % settings.evaluate_every == 0 or run.step == settings.steps
-        try:
-            loss = stepper.step(batches.at(run.step - 1), rate)
-            run.losses.append(loss)
-            if evaluates:
-                record_interval(run, rate, len(model.config.id2label))
-        except DivergenceError as fault:
-            raise DivergenceError(_describe_divergence(fault, run, settings)) from None
-        if evaluates:
-            written = save_evaluation(run.step, all_logits(wrap_model(model, precision), held_out))
-            run.files |= digests(state.parent, written)
-        if run.step in settings.checkpoints:
-            run.files |= digests(state.parent, save_checkpoint(run.step))
-        if run.step % settings.save_every == 0 and run.step < settings.steps:
-            save_run(state, run, model, stepper)
-        progress.update(run.step, loss=loss, lr=rate)
+    with Evaluations(evaluate, precision) as evaluations:
+        if run.step not in run.evaluated and is_evaluated(run.step, settings):
+            evaluations.start(run.step, model)
+        while run.step < settings.steps:
+            rate = learning_rate(run.step, settings)
+            run.step += 1
+            try:
+                loss = stepper.step(batches.at(run.step - 1), rate)
+                run.losses.append(loss)
+                if is_evaluated(run.step, settings):
+                    record_interval(run, rate, len(model.config.id2label))
+            except DivergenceError as fault:
+                raise DivergenceError(_describe_divergence(fault, run, settings)) from None
+            if is_evaluated(run.step, settings):
+                evaluations.start(run.step, model)
+            if run.step in settings.checkpoints:
+                run.files |= digests(state.parent, save_checkpoint(run.step))
+            if run.step % settings.save_every == 0 and run.step < settings.steps:
+                record_evaluations(run, evaluations.collect())
+                save_run(state, run, model, stepper)
+            progress.update(run.step, loss=loss, lr=rate)
+        record_evaluations(run, evaluations.collect(wait=True))
     return run
+
+
+def is_evaluated(step: int, settings: Finetune) -> bool:
+    """Return whether the model is evaluated at a step.
+
+    Args:
+        step: Number of finished steps.
+        settings: Block `finetune` of the configuration.
+    """
+    return step % settings.evaluate_every == 0 or step == settings.steps
+
+
+def record_evaluations(run: TrainingRun, ended: dict[int, dict[str, str]]) -> None:
+    """Add evaluations that have ended to the records of a run.
+
+    Args:
+        run: The run.
+        ended: Digests of their files, by step.
+    """
+    run.evaluated += ended
+    for files in ended.values():
+        run.files |= files
 
 
 def record_interval(run: TrainingRun, rate: float, classes: int) -> None:

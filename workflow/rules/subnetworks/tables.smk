@@ -84,6 +84,7 @@ rule head_frequency:
         mask_clusters=LAYOUT.table("mask_clusters"),
     log:
         LAYOUT.log("tables/head_frequency"),
+    priority: 2  # the longest of the last tables
     group:
         "tables"
     params:

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import spearmanr
 
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.subnetworks.analysis.core import iter_run_masks, stack_masks
@@ -51,8 +51,9 @@ def _correlate_shared(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: np
     if len(set(mid)) < 2 or len(set(high)) < 2:
         return {}
     rho = spearmanr(mid, high).statistic
-    heads = rng.integers(len(mid), size=(bootstrap, len(mid)))
-    interval = percentiles(_rhos(mid[heads], high[heads]))
+    resamples = rng.integers(len(mid), size=(bootstrap, len(mid)))
+    rhos = [_rhos(mid[None], high[None], _count_draws(heads)) for heads in resamples]
+    interval = percentiles(np.concatenate(rhos))
     return {"rho": rho, "low": interval[0], "high": interval[1]}
 
 
@@ -62,11 +63,12 @@ def _correlate_disjoint(mid: np.ndarray, high: np.ndarray, bootstrap: int, rng: 
         return {}
     first, second = split_in_halves(len(mid), rng)
     halves = mid[first].sum(axis=1), high[second].sum(axis=1)  # [splits, heads]
-    rhos = _rhos(*halves)
+    heads = mid.shape[1]
+    rhos = _rhos(*halves, np.ones(heads))
     if not len(rhos):
         return {}
-    resamples = (rng.integers(mid.shape[1], size=mid.shape[1]) for _ in range(bootstrap))
-    means = [_rhos(halves[0][:, heads], halves[1][:, heads]) for heads in resamples]
+    resamples = (rng.integers(heads, size=heads) for _ in range(bootstrap))
+    means = [_rhos(*halves, _count_draws(resample)) for resample in resamples]
     interval = percentiles(np.array([rho.mean() for rho in means if len(rho)]))
     return {"rho": rhos.mean(), "low": interval[0], "high": interval[1]}
 
@@ -91,8 +93,31 @@ def split_in_halves(seeds: int, rng: np.random.Generator) -> tuple[np.ndarray, n
     return order[:, :half], order[:, half : 2 * half]
 
 
-def _rhos(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return Spearman's rho of each row of `a` with the same row of `b`, without rows whose ranks are all equal."""
-    a, b = (ranks - ranks.mean(axis=1, keepdims=True) for ranks in (rankdata(a, axis=1), rankdata(b, axis=1)))
-    norm = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
-    return ((a * b).sum(axis=1)[norm > 0]) / norm[norm > 0]
+def _count_draws(heads: np.ndarray) -> np.ndarray:
+    """Return how often each head is drawn in a resample of as many heads."""
+    return np.bincount(heads, minlength=len(heads))
+
+
+def _rhos(a: np.ndarray, b: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Return Spearman's rho of each row of `a` with the same row of `b`, without rows whose ranks are all equal.
+
+    Args:
+        a: Counts [rows, heads].
+        b: Counts [rows, heads].
+        draws: How often each head occurs, [heads].
+    """
+    a, b = _centred_ranks(a, draws), _centred_ranks(b, draws)
+    norm = np.sqrt((a**2 @ draws) * (b**2 @ draws))
+    return ((a * b) @ draws)[norm > 0] / norm[norm > 0]
+
+
+def _centred_ranks(counts: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Return ranks minus their mean; equal counts have the mean of their ranks.
+
+    Several times faster than sorting each row of each resample: how often each value occurs gives its rank.
+    """
+    rows, levels = len(counts), counts.max() + 1
+    index = (counts + levels * np.arange(rows)[:, None]).ravel()
+    occurrences = np.bincount(index, np.broadcast_to(draws, counts.shape).ravel(), rows * levels).reshape(rows, levels)
+    ranks = occurrences.cumsum(axis=1) - (occurrences - 1) / 2
+    return np.take_along_axis(ranks, counts, axis=1) - (draws.sum() + 1) / 2

@@ -170,11 +170,16 @@ def _values_by_subset(rows: pd.DataFrame, subsets: pd.DataFrame) -> list:
 
 def _describe_layers(components: pd.DataFrame) -> list[str]:
     """Return a description for each layer, such as "layer 0: heads 1, 3; MLP"."""
+    heads: dict[int, list[int]] = {layer: [] for layer in sorted(components["layer"].unique())}
+    mlps = set()
+    for layer, head, kept in zip(*(components[name] for name in ("layer", "head", "kept")), strict=True):
+        if kept and pd.isna(head):
+            mlps.add(layer)
+        elif kept:
+            heads[layer].append(int(head))
     descriptions = []
-    for layer, layer_rows in components.groupby("layer"):
-        kept = layer_rows[layer_rows["kept"]]
-        heads = [str(int(head)) for head in kept["head"].dropna().sort_values(kind="stable")]
-        parts = [f"heads {', '.join(heads)}"] if heads else []
-        parts += ["MLP"] if (kept["kind"] == "mlp").any() else []
+    for layer, kept_heads in heads.items():
+        parts = [f"heads {', '.join(map(str, sorted(kept_heads)))}"] if kept_heads else []
+        parts += ["MLP"] if layer in mlps else []
         descriptions.append(f"layer {layer}: {'; '.join(parts) or 'nothing'}")
     return descriptions

@@ -1,0 +1,61 @@
+"""Evaluations of a model in training, which run beside it."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from heuristic_core.models.implementation import copy_model
+from heuristic_core.models.model import Model
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+
+class Evaluations:
+    """A thread that evaluates copies of a model, one at a time, while the model trains on.
+
+    On a CPU with a free core, evaluations then take no time. As a context manager, it waits for the last one at the
+    end.
+
+    Args:
+        evaluate: Called in the thread with the step and the copy.
+        precision: Precision of the copies.
+    """
+
+    def __init__(self, evaluate: Callable[[int, Model], Any], precision: str):
+        self._evaluate, self._precision = evaluate, precision
+        # Threads of torch do not inherit how denormal numbers are treated.
+        self._thread = ThreadPoolExecutor(1, initializer=torch.set_flush_denormal, initargs=(True,))
+        self._running: dict[int, Future] = {}
+
+    def __enter__(self) -> "Evaluations":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._thread.shutdown()
+
+    def start(self, step: int, model: "PreTrainedModel") -> None:
+        """Start an evaluation, after the one before it has ended.
+
+        Args:
+            step: Step of training.
+            model: The model at this step, which is copied.
+        """
+        for future in self._running.values():
+            future.exception()  # waits; `collect` raises it
+        self._running[step] = self._thread.submit(self._evaluate, step, copy_model(model, self._precision))
+
+    def collect(self, wait: bool = False) -> dict[int, Any]:
+        """Return what ended evaluations returned, by step, once each.
+
+        Args:
+            wait: Whether to wait for the running one.
+
+        Raises:
+            Exception: What an evaluation raised.
+        """
+        ended = {step: future for step, future in self._running.items() if wait or future.done()}
+        self._running = {step: future for step, future in self._running.items() if step not in ended}
+        return {step: future.result() for step, future in ended.items()}
