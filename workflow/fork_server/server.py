@@ -119,6 +119,9 @@ def preload() -> Iterator[bool]:
     import pyarrow.pandas_compat  # noqa: F401
     import seaborn  # noqa: F401 (and scipy.stats, which most tables need)
 
+    from heuristic_core.provenance.digests import package_versions
+
+    package_versions()  # cached, for the records of jobs
     gc.collect()
     gc.freeze()  # else the garbage collector of every fork would visit, and so copy, this memory
 
@@ -137,6 +140,7 @@ def run_job(connection: socket.socket, arithmetic: str) -> None:
     If it cannot start or its client is gone, nothing of it has run, and the client runs it without a fork.
     """
     status = 1
+    atexit._clear()  # handlers of libraries that the server imported, which take longer than a small job
     try:
         head, descriptors, _, _ = socket.recv_fds(connection, 8, 2)
         with connection.makefile("rb") as stream:

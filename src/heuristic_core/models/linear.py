@@ -60,9 +60,9 @@ class Linear:
         """Return whether oneDNN computes this map: not in portable arithmetic, nor under a compiler."""
         weight = self.weight
         return (
-            not torch.compiler.is_compiling()
+            weight.numel() >= MIN_WEIGHTS
+            and not torch.compiler.is_compiling()
             and weight.device.type == "cpu"
-            and weight.numel() >= MIN_WEIGHTS
             and torch.backends.mkldnn.enabled
             and _supports(weight.dtype)
         )

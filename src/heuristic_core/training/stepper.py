@@ -22,8 +22,9 @@ class AdamWStepper(ABC):
 
     def __init__(self, model, settings: Training, precision: str = "float32"):
         self.model, self._max_norm = model, settings.clip_norm
+        self._weights = list(model.parameters())
         self.optimizer = torch.optim.AdamW(
-            model.parameters(),
+            self._weights,
             lr=settings.learning_rate,
             betas=settings.adam_betas,
             eps=settings.adam_epsilon,
@@ -55,11 +56,10 @@ class AdamWStepper(ABC):
         with eager_attention(self.model) if self._eager else contextlib.nullcontext():
             loss = sum(self._backward(batch, part) for part in self._passes(batch))
         self.scaler.unscale_(self.optimizer)
-        weights = self.model.parameters()
         if self._max_norm:
-            norm = torch.nn.utils.clip_grad_norm_(weights, self._max_norm)
+            norm = torch.nn.utils.clip_grad_norm_(self._weights, self._max_norm)
         else:
-            norm = torch.nn.utils.get_total_norm([w.grad for w in weights if w.grad is not None])
+            norm = torch.nn.utils.get_total_norm([w.grad for w in self._weights if w.grad is not None])
         loss, norm = float(loss), float(norm)
         scaled = self.scaler.is_enabled()
         if (
