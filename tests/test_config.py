@@ -229,7 +229,7 @@ IMPOSSIBLE = [
     (REAL, "task.evaluation.hans.group", "id", ["task.evaluation.hans", "group", "group_by_label"]),
     (REAL, "task.evaluation.mnli_matched.group", REMOVED, ["task.evaluation.mnli_matched", "group", "group_by_label"]),
     (REAL, "task.evaluation.mnli_matched.group", "odd", ["mnli_matched.group = 'odd'", "'id'", "'ood'"]),
-    (REAL, "task.train.0.sentences", ["premise"], ["task.train.0.sentences"]),
+    (REAL, "task.train.0.sentences", ["premise", "premise"], ["task.train.0.sentences"]),
     (REAL, "task.evaluation.x", AT | {"sha256": None}, ["task.evaluation.x", "url", "sha256"]),
     (REAL, "task.evaluation.x", AT | {"url": None}, ["task.evaluation.x", "url", "sha256"]),
     (REAL, "task.evaluation.x", AT | {"url": "ftp://a.org/x"}, ["x.url = 'ftp://a.org/x'"]),

@@ -46,6 +46,13 @@ def _check_phrase(text: str) -> str:
     return text
 
 
+def _check_sentences(columns: list[str]) -> list[str]:
+    """Return the columns of one or two sentences."""
+    if not 1 <= len(columns) <= 2:
+        raise ValueError(f"{columns} must name the columns of one or two sentences, such as [premise, hypothesis]")
+    return check_unique(columns)
+
+
 def _check_condition(values):
     """Return a regular expression or a list of values, with one error message for both types."""
     if isinstance(values, str):
@@ -133,6 +140,11 @@ class GeneratedTask(Block):
     pairs_per_subcase: Pairs = Field(description="evaluation pairs of each subcase")
     max_length: Tokens = Field(description="maximum length of an encoded pair, in tokens")
 
+    @property
+    def sentence_count(self) -> int:
+        """Number of sentences of an example."""
+        return 2
+
     @model_validator(mode="after")
     def _check_weights(self):
         if not any(self.counter_example_weights):
@@ -171,7 +183,10 @@ class Split(Block):
         description="csv and tsv: whether double quotes enclose fields, as in files of pandas and spreadsheets "
         "(`double`), or are ordinary characters (`none`); default: `double` for csv, `none` for tsv",
     )
-    sentences: tuple[str, str] = Field(strict=False, description="columns of the first and the second sentence")
+    sentences: Annotated[list[str], AfterValidator(_check_sentences)] = Field(
+        strict=False,
+        description="columns of the first and the second sentence; one column for a task of single sentences",
+    )
     label: str = Field("label", description="column of the label")
     labels: list[str] | None = Field(None, description="names of the labels 0, 1, ...; default: labels of the task")
     where: Annotated[dict[str, Condition], Unit("")] = Field(
@@ -274,9 +289,24 @@ class FilesTask(Block):
         return os.path.join(self.resolve_folder(split), split.file)
 
     @property
+    def sentence_count(self) -> int:
+        """Number of sentences of an example, 1 or 2."""
+        return len(self.train[0].sentences)
+
+    @property
     def subsets(self) -> list[str] | None:
         """Names of the evaluation subsets; None if they are values of a column."""
         return None if any(split.split_by for split in self.evaluation.values()) else list(self.evaluation)
+
+    @model_validator(mode="after")
+    def _check_sentences(self):
+        for key, split in self.splits.items():
+            if len(split.sentences) != self.sentence_count:
+                raise ValueError(
+                    f"{key}: sentences = {split.sentences}, but those of task.train.0 are {self.train[0].sentences}; "
+                    "name as many columns in all files, two for pairs and one for single sentences"
+                )
+        return self
 
     @model_validator(mode="after")
     def _check_addresses(self):

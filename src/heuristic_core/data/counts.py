@@ -22,11 +22,11 @@ OVERLAP_COLUMNS = ("in_training", "in_training_same_label", "in_training_swapped
 
 def count_rows(pairs: Sentences) -> list[dict]:
     """Return rows of table `splits` without its columns about tokens: training first, then the subsets in order."""
-    classes: dict[tuple[str, str], set[int]] = {}  # training pair -> its classes
+    classes: dict[tuple[str, ...], set[int]] = {}  # training pair -> its classes
     keys = [make_pair_key(row) for row in pairs.train]
     for key, row in zip(keys, pairs.train, strict=True):
         classes.setdefault(key, set()).add(row["label"])
-    subset_pairs: dict[str, list[tuple[tuple[str, str], int]]] = {rule.name: [] for rule in pairs.subsets}
+    subset_pairs: dict[str, list[tuple[tuple[str, ...], int]]] = {rule.name: [] for rule in pairs.subsets}
     for row in pairs.evaluation:
         subset_pairs[row["subset"]].append((make_pair_key(row), row["label"]))
     merges = {rule.name: rule.merge for rule in pairs.subsets}
@@ -119,15 +119,15 @@ def _select_unusable(pairs: Sentences) -> list[RowCounts]:
     return [account for account in pairs.accounts[1:] if account.group is None and account.subset is not None]
 
 
-def _count_duplicates(keys: Sequence[tuple[str, str]]) -> dict:
+def _count_duplicates(keys: Sequence[tuple[str, ...]]) -> dict:
     return {"duplicates": len(keys) - len(set(keys))}
 
 
-def _count_overlap(rows: Sequence[tuple[tuple[str, str], int]], classes: Mapping, merge: Sequence[int]) -> dict:
+def _count_overlap(rows: Sequence[tuple[tuple[str, ...], int]], classes: Mapping, merge: Sequence[int]) -> dict:
     """Count the pairs of a subset, (key, label) each, that are also in training."""
     shared = [(key, label) for key, label in rows if key in classes]
     same = sum(label in {merge[class_index] for class_index in classes[key]} for key, label in shared)
-    swapped = sum(key[::-1] in classes for key, _ in rows)
+    swapped = sum(len(key) == 2 and key[::-1] in classes for key, _ in rows)
     return dict(zip(OVERLAP_COLUMNS, (len(shared), same, swapped), strict=True))
 
 

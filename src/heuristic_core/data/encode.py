@@ -8,7 +8,7 @@ import numpy as np
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.data.encoded import Encoded, Subset, get_token_types, pack_lists
-from heuristic_core.data.pairs import SubsetRule, find_length_error
+from heuristic_core.data.pairs import SubsetRule, find_length_error, get_sentences
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -64,11 +64,12 @@ def tokenise(
     Raises:
         InputError: `max_length` leaves no room for a token of each sentence.
     """
-    if message := find_length_error(tokenizer.num_special_tokens_to_add(pair=True), max_length):
+    columns = [list(column) for column in zip(*map(get_sentences, rows), strict=True)]  # first, second sentences
+    special = tokenizer.num_special_tokens_to_add(pair=len(columns) == 2)
+    if message := find_length_error(special, max_length, len(columns)):
         raise InputError(message)
     encoding = tokenizer(
-        [row["sentence1"] for row in rows],
-        [row["sentence2"] for row in rows],
+        *columns,
         truncation="longest_first",
         max_length=max_length,
         return_special_tokens_mask=True,

@@ -75,7 +75,7 @@ def generate_training_pairs(
         else:
             label = rng.randrange(len(LABELS))
             template, pair = _draw_in_domain("train", seed, i, label, draw, artefacts)
-        rows.append(make_row("train", None, None, template, *map(" ".join, pair), label))
+        rows.append(make_row("train", None, None, template, [*map(" ".join, pair)], label))
     return rows
 
 
@@ -97,13 +97,13 @@ def generate_evaluation_pairs(
     for i in range(id_pairs):
         label = i % len(LABELS)
         template, pair = _draw_in_domain("in_domain", seed, i, label, WordSampler(rng, held_out=True), artefacts)
-        rows.append(make_row("in_domain", *SUBSETS["in_domain"], template, *map(" ".join, pair), label))
+        rows.append(make_row("in_domain", *SUBSETS["in_domain"], template, [*map(" ".join, pair)], label))
     for name, rule in (_COUNTER_EXAMPLE_RULES | _ENTAILMENT_RULES).items():
         rng = _make_rng(name, seed)
         label = ENTAILMENT if name in _ENTAILMENT_RULES else NON_ENTAILMENT
         for _ in range(pairs_per_subcase):
             pair = rule(WordSampler(rng, held_out=True))
-            rows.append(make_row(name, *SUBSETS[name], name, *map(" ".join, pair), label))
+            rows.append(make_row(name, *SUBSETS[name], name, [*map(" ".join, pair)], label))
     return rows
 
 

@@ -93,8 +93,7 @@ def make_row(
     group: str | None,
     family: str | None,
     template: str | None,
-    sentence1: str,
-    sentence2: str,
+    sentences: Sequence[str],
     label: int,
 ) -> dict:
     """Return a row of table `sentences`.
@@ -104,19 +103,24 @@ def make_row(
         group: "id", "ood" or "ood-entailment"; None in training sets.
         family: Family of the heuristic, or None.
         template: Rule or template that made the pair, or None.
-        sentence1: Premise, or first question.
-        sentence2: Hypothesis, or second question.
+        sentences: Premise and hypothesis, or two questions, or one sentence.
         label: Index of the true label, in the label space of the subset.
     """
+    first, second = (*sentences, None)[:2]
     return {
         "subset": subset, "group": group, "family": family, "template": template,
-        "sentence1": sentence1, "sentence2": sentence2, "label": label,
+        "sentence1": first, "sentence2": second, "label": label,
     }  # fmt: skip
 
 
-def make_pair_key(row: dict) -> tuple[str, str]:
-    """Return the key under which two rows of table `sentences` are the same pair: both sentences, normalised."""
-    return normalise_sentence(row["sentence1"]), normalise_sentence(row["sentence2"])
+def get_sentences(row: Mapping) -> tuple[str, ...]:
+    """Return the one or two sentences of a row of table `sentences`."""
+    return (row["sentence1"],) if row["sentence2"] is None else (row["sentence1"], row["sentence2"])
+
+
+def make_pair_key(row: Mapping) -> tuple[str, ...]:
+    """Return the key under which two rows of table `sentences` are the same example: its sentences, normalised."""
+    return tuple(map(normalise_sentence, get_sentences(row)))
 
 
 def normalise_sentence(text: str) -> str:
@@ -164,16 +168,18 @@ def format_lost_subsets(accounts: Sequence[RowCounts]) -> str:
     return f"subsets {listed} are left out: none of their rows can be used"
 
 
-def find_length_error(special: int, max_length: int) -> str | None:
-    """Return an error text if a pair of `max_length` tokens has no room for a token of each sentence, else None.
+def find_length_error(special: int, max_length: int, sentences: int = 2) -> str | None:
+    """Return an error text if `max_length` tokens have no room for a token of each sentence, else None.
 
     Args:
-        special: number of special tokens in a pair.
-        max_length: maximum number of tokens of a pair.
+        special: number of special tokens in an example.
+        max_length: maximum number of tokens of an example.
+        sentences: number of sentences of an example.
     """
-    if (min_length := special + 2) <= max_length:
+    if (min_length := special + sentences) <= max_length:
         return None
     return (
         f"task.max_length = {max_length} leaves no room for a token of each sentence: the tokenizer puts "
-        f"{format_count(special, 'special token')} into a pair; set at least {min_length}"
+        f"{format_count(special, 'special token')} into {'a pair' if sentences == 2 else 'a sentence'}; "
+        f"set at least {min_length}"
     )

@@ -22,14 +22,14 @@ class Row(NamedTuple):
     """One row of a file.
 
     Attributes:
-        sentences: both sentences; "" if empty.
+        sentences: one or two sentences; "" if empty.
         label: index into the split's labels; None if missing.
         subset: value of the column `split_by`.
         family: value of the column `family_by`.
         template: value of the column `templates`.
     """
 
-    sentences: tuple[str, str]
+    sentences: tuple[str, ...]
     label: int | None
     subset: str | None
     family: str | None
@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
     @property
     def used(self) -> bool:
-        """Whether the row has a label and two sentences."""
+        """Whether the row has a label and all sentences."""
         return self.label is not None and all(self.sentences)
 
 

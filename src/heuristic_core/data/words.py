@@ -20,7 +20,7 @@ SPACE_MARK = "␣"  # text of a token of white space only
 
 
 class WordPair(NamedTuple):
-    """One pair, token by token, including special tokens.
+    """One pair or sentence, token by token, including special tokens.
 
     Attributes:
         ids: token ids, as from ``tasks.encode``.
@@ -37,14 +37,14 @@ class WordPair(NamedTuple):
     tokens: list[str]
 
 
-def encode_word_pairs(folder: str | Path, pairs: Sequence[tuple[str, str]], max_length: int) -> list[WordPair]:
+def encode_word_pairs(folder: str | Path, pairs: Sequence[tuple[str, ...]], max_length: int) -> list[WordPair]:
     """Encode pairs of sentences as :func:`heuristic_core.data.encode.encode` does, with their words.
 
     Reads the tokenizer's file without transformers, whose import takes seconds.
 
     Args:
         folder: folder of the saved tokenizer.
-        pairs: pairs of sentences.
+        pairs: pairs of sentences, or single sentences as tuples of one.
         max_length: maximum number of tokens of a pair; longer pairs are truncated.
 
     Raises:
@@ -54,7 +54,7 @@ def encode_word_pairs(folder: str | Path, pairs: Sequence[tuple[str, str]], max_
     saved = tokenizer.truncation or {}
     tokenizer.enable_truncation(max_length, strategy="longest_first", direction=saved.get("direction", "right"))
     tokenizer.no_padding()
-    encodings = tokenizer.encode_batch([tuple(pair) for pair in pairs])
+    encodings = tokenizer.encode_batch([tuple(pair) if len(pair) == 2 else pair[0] for pair in pairs])
     return [_make_word_pair(encoding, pair) for encoding, pair in zip(encodings, pairs, strict=True)]
 
 
@@ -88,7 +88,7 @@ def _load_tokenizer(folder: str | Path) -> Tokenizer:
     return Tokenizer.from_file(str(path))
 
 
-def _make_word_pair(encoding: Encoding, sentences: tuple[str, str]) -> WordPair:
+def _make_word_pair(encoding: Encoding, sentences: tuple[str, ...]) -> WordPair:
     words, tokens, spans = [], [], []
     previous = None  # (sentence, pre-tokenizer's word id, end) of the last ordinary token
     rows = zip(encoding.tokens, encoding.sequence_ids, encoding.word_ids, encoding.offsets, strict=True)

@@ -14,6 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from heuristic_core.common.draws import numpy_generator
 from heuristic_core.common.errors import InputError
+from heuristic_core.data.pairs import get_sentences
 from heuristic_core.data.sampling import sample_stratified
 from heuristic_core.data.words import WordPair, to_encoded
 from heuristic_core.models.ablation import Mask
@@ -32,7 +33,7 @@ BATCH_PAIRS = 64
 EXAMPLE_SUBSETS = 2  # out-of-domain subsets that give an example pair
 
 
-def in_domain_pairs(sentences: Sequence[Mapping], count: int, seed: int = 0) -> list[tuple[str, str]]:
+def in_domain_pairs(sentences: Sequence[Mapping], count: int, seed: int = 0) -> list[tuple[str, ...]]:
     """Draw `count` in-domain pairs of table `sentences`, stratified by subset and label; all if there are no more.
 
     Args:
@@ -50,15 +51,15 @@ def in_domain_pairs(sentences: Sequence[Mapping], count: int, seed: int = 0) -> 
         )
     strata = [(row["subset"], row["label"]) for row in rows]
     drawn = sample_stratified(strata, count, numpy_generator(seed, "attention pairs"))
-    return [(rows[k]["sentence1"], rows[k]["sentence2"]) for k in drawn]
+    return [get_sentences(rows[k]) for k in drawn]
 
 
-def example_pairs(sentences: Sequence[Mapping]) -> list[tuple[str, str]]:
+def example_pairs(sentences: Sequence[Mapping]) -> list[tuple[str, ...]]:
     """Return the first pair of each of the first two out-of-domain subsets of table `sentences`."""
     firsts = {}
     for row in sentences:
         if row["group"] == "ood":
-            firsts.setdefault(row["subset"], (row["sentence1"], row["sentence2"]))
+            firsts.setdefault(row["subset"], get_sentences(row))
     return list(firsts.values())[:EXAMPLE_SUBSETS]
 
 

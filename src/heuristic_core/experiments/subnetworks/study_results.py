@@ -84,10 +84,12 @@ class StudyResults(Results):
         subnetwork = self.subnetwork(run.ft_seed, run.step, sparsity, seed) if pruned else None
         from heuristic_core.experiments.subnetworks.jobs.classifier import Classifier
 
+        task = self.settings["task"]
         full = Classifier.load(
             run,
             self.folder / self._format_path(self._layout.step, run),
-            max_length=self.settings["task"]["max_length"],
+            max_length=task["max_length"],
+            sentences=len(task["train"][0]["sentences"]) if "train" in task else 2,
             device=device,
             precision=self.settings["precision"],
         )

@@ -6,7 +6,7 @@ from heuristic_core.common.draws import numpy_generator
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
 from heuristic_core.experiments.subnetworks.analysis.joint_ablation import limit_cost
 from heuristic_core.stats.bootstrap import bonferroni_interval
-from heuristic_core.stats.estimates import Estimate, NotComputable, statistic
+from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, statistic
 from heuristic_core.stats.randomisation import layer_randomisation_test
 
 
@@ -63,10 +63,15 @@ def repeated_word_attention(evidence: Evidence) -> Estimate:
 
     Returns:
         p-value; the opposite p-value is for less attention.
+
+    Raises:
+        DoesNotApply: If no word is repeated, as in a task of single sentences.
     """
-    evidence.require_sound("mid", "high")
     rows = evidence.table("attention")
     shares = rows[rows["category"] == "repeated"].set_index("component")["share"]
+    if not shares.any():
+        raise DoesNotApply("no word of a sentence is repeated in another one")
+    evidence.require_sound("mid", "high")
     heads = evidence.table("core")
     heads = heads[heads["kind"] == "head"]
     heads = heads.assign(in_core=heads["in_core"].astype(bool), value=shares[heads["component"]].to_numpy())

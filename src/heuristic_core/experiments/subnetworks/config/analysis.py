@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, PositiveInt, Strict
+from pydantic import AfterValidator, Field, PositiveInt
 
 from heuristic_core.config.blocks import (
     Block,
@@ -143,9 +143,10 @@ class Analysis(Block):
             not despite_chance
         ),  # so that study.json of studies without it does not change
     )
-    example_pairs: list[Annotated[tuple[Sentence, Sentence], Strict(False)]] | None = Field(
+    example_pairs: list[Annotated[list[Sentence], Field(min_length=1, max_length=2)]] | None = Field(
         None,
-        description="pairs in figures of attention; default: the first pair of each of the first two OOD subsets",
+        description="pairs, or lists of one sentence, in figures of attention; default: the first pair of each of the "
+        "first two OOD subsets",
     )
     seed: Seed = Field(0, description="seed of permutations, bootstrap, control draws and samples of evaluation pairs")
 

@@ -75,6 +75,7 @@ class Study(Block):
                     f"prune: rise and hold give {steps} steps at sparsity {sparsity}, but at least one is needed, and "
                     f"at least warmup_steps = {self.prune.warmup_steps}; raise the former or lower the latter"
                 )
+        self._check_sentences()
         self._check_entry_seeds()
         self._check_engine()
         self._check_portable()
@@ -84,6 +85,20 @@ class Study(Block):
         self._check_ablated_heads()
         self._check_ablation_kinds()
         return self
+
+    def _check_sentences(self) -> None:
+        """Check that settings fit a task of pairs, or of single sentences."""
+        count = self.task.sentence_count
+        for example in self.analysis.example_pairs or []:
+            if len(example) != count:
+                raise ValueError(
+                    f"analysis.example_pairs: {example} must have as many sentences as the task's examples, {count}"
+                )
+        if count == 1 and self.lesion:
+            raise ValueError(
+                "lesion: it removes heads that attend to the same word in the other sentence, but the task has single "
+                "sentences; remove the block"
+            )
 
     def _check_entry_seeds(self) -> None:
         """Check that part `entry` shares no seed with the grid: runs of one seed share batches and noise."""

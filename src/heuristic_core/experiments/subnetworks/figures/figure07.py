@@ -85,7 +85,7 @@ def _draw_figure(blocks: list[list[pd.DataFrame]], settings) -> Figure:
         HEADING_HEIGHT + sum(TITLE_HEIGHT + height + SPACE_BELOW for height in block) for block in heights
     )
     figure = Figure(figsize=(settings.width, settings.height or total))
-    _add_legend(figure)
+    _add_legend(figure, any(_is_pair(panel) for panels in blocks for panel in panels))
     top = LEGEND_HEIGHT  # inches from above, as if the figure were `total` high
     for panels, block, row_heights in zip(blocks, rows, heights, strict=True):
         figure.text(MARGIN / settings.width, 1 - top / total, _heading(panels), va="top")
@@ -110,6 +110,11 @@ def _arrange(panels: list[pd.DataFrame], columns: int) -> list[list[pd.DataFrame
 def _count_lines(panel: pd.DataFrame) -> float:
     """Return the height of a panel, in lines of text."""
     return panel["key"].nunique() + SENTENCE_GAP
+
+
+def _is_pair(panel: pd.DataFrame) -> bool:
+    """Return whether the tokens of a panel are of two sentences."""
+    return (panel["key_sentence"] == 1).any()
 
 
 def _label_width(tokens: Collection[str]) -> float:
@@ -140,14 +145,15 @@ def _heading(panels: list[pd.DataFrame]) -> str:
     return f"{format_seed(first['ft_seed'])}: {description}"
 
 
-def _add_legend(figure: Figure) -> None:
-    """Add the legend of colours and line widths."""
+def _add_legend(figure: Figure, pairs: bool) -> None:
+    """Add the legend of line widths and, for pairs of sentences, of colours."""
     handles = [
         Line2D([], [], color=colour, linestyle=line, linewidth=1.5, label=name)
         for (colour, line), name in (
             (REPEATED_STYLE, "to the same word in the other sentence"),
             (OTHER_STYLE, "to other tokens"),
         )
+        if pairs
     ]
     sizes = [
         Line2D([], [], color="black", linewidth=_line_width(p), label=f"probability {p:g}")
@@ -178,7 +184,8 @@ def _draw_panel(ax: Axes, head: pd.DataFrame) -> None:
         axis.tick_params("y", length=0, pad=2)
         axis.spines[:].set_visible(False)
     first = head.iloc[0]
-    title = f"pair {first['pair'] + 1}, head {first['name']}, repeated: {100 * _repeated_share(head):.0f} %"
+    title = f"{'pair' if _is_pair(head) else 'sentence'} {first['pair'] + 1}, head {first['name']}"
+    title += f", repeated: {100 * _repeated_share(head):.0f} %" if _is_pair(head) else ""
     ax.set_title(title, fontsize=SMALL_FONT_SIZE, pad=3)
 
 

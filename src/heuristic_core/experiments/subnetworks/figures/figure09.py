@@ -56,9 +56,7 @@ def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
         ax.set_title(format_seed(ft_seed) + none, loc="left")
     axes[-1, 0].set_xlabel("mean share of attention (%)")
     handles, names = axes[0, 0].get_legend_handles_labels()
-    figure.legend(
-        handles, names, loc="outside upper center", ncols=len(CATEGORIES), handlelength=1.4, columnspacing=1.2
-    )
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names), handlelength=1.4, columnspacing=1.2)
     return figure, segments
 
 
@@ -85,6 +83,8 @@ def _draw_panel(ax: Axes, bars: pd.DataFrame) -> None:
     left = pd.Series(0.0, names)
     for category, (colour, hatch) in CATEGORIES.items():
         widths = 100 * bars[bars["category"] == category].set_index("bar")["share"].reindex(names)
+        if category == "repeated" and (widths == 0).all():  # the task has single sentences
+            continue
         ax.barh(
             range(len(names)), widths, left=left, height=0.78, color=colour, hatch=hatch, edgecolor="white",
             label=CATEGORY_NAMES.get(category, category),

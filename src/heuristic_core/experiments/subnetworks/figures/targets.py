@@ -25,6 +25,7 @@ class Target(BaseTarget):
         mechanism_part: The part of the block `mechanism` that the study must have; None for any study.
         only_last_checkpoint: Whether it shows the last checkpoint alone: it is drawn before the others are evaluated.
         twin: A target that shows the same if the study's task has no families of subsets.
+        needs_pairs: Whether the task must have pairs of sentences.
     """
 
     model: str | None = None
@@ -33,6 +34,7 @@ class Target(BaseTarget):
     mechanism_part: str | None = None
     only_last_checkpoint: bool = False
     twin: str | None = None
+    needs_pairs: bool = False
 
 
 SEVERAL_CHECKPOINTS = (("checkpoints", 2, "grid.checkpoints"),)
@@ -163,7 +165,9 @@ TARGETS = {
         optional_tables=("core", "stable_core", *RUNS_TABLE, "group_accuracy"),
     ),
     "table_overlap": Target(
-        ("overlap_heads", "core"), "Heads that attend to the repeated word before fine-tuning, and which are kept"
+        ("overlap_heads", "core"),
+        "Heads that attend to the repeated word before fine-tuning, and which are kept",
+        needs_pairs=True,
     ),
     "table_interactions": Target(("ablations",), "Pairs and sets of core heads, together and one by one"),
     "table_mask_fit": Target(
@@ -235,6 +239,8 @@ def missing_study_requirement(name: str, study: Study) -> str | None:
                 f"{name} needs families of subsets, and {twin} shows the same subsets without them; let family_by of "
                 "an entry of task.evaluation name a column of families"
             )
+    if TARGETS[name].needs_pairs and study.task.sentence_count == 1:
+        return f"{name} needs pairs of sentences; the task has single sentences"
     return missing_requirement(name, Context.from_study(study))
 
 

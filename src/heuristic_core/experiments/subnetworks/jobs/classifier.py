@@ -1,4 +1,4 @@
-"""A fine-tuned model, or a part of it, that classifies pairs of sentences."""
+"""A fine-tuned model, or a part of it, that classifies pairs of sentences or single sentences."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Pair = tuple[str, str]
+Example = str | Pair
+_EXPECTED_PAIRS = "a pair of sentences; pass a list of pairs, as [('premise', 'hypothesis')]"
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Classifier:
         run: Identity of the checkpoint.
         folder: Folder with `checkpoint/` and `means.safetensors`.
         max_length: Maximum number of tokens of a pair; longer pairs are truncated, as in the study.
+        sentences: Number of sentences of the study's examples, 1 or 2.
         full: The full model.
         removed: Indices of removed components, ascending.
     """
@@ -42,24 +45,28 @@ class Classifier:
     run: Identity
     folder: Path
     max_length: int
+    sentences: int
     full: Model = field(repr=False)
     removed: tuple[int, ...] = ()
 
     @classmethod
-    def load(cls, run: Identity, folder: Path, max_length: int, device: str, precision: str) -> Classifier:
+    def load(
+        cls, run: Identity, folder: Path, max_length: int, sentences: int, device: str, precision: str
+    ) -> Classifier:
         """Load the full model.
 
         Args:
             run: Identity of the checkpoint.
             folder: Folder with `checkpoint/` and `means.safetensors`.
             max_length: Maximum number of tokens of a pair; longer pairs are truncated.
+            sentences: Number of sentences of the study's examples, 1 or 2.
             device: "cpu" or "cuda".
             precision: "float32", "bfloat16", "float16" or "auto", which chooses one of the first two by device.
 
         Raises:
             InputError: If the device is unavailable.
         """
-        return cls(run, folder, max_length, load_model(folder / "checkpoint", device, precision))
+        return cls(run, folder, max_length, sentences, load_model(folder / "checkpoint", device, precision))
 
     @property
     def grid(self) -> ComponentGrid:
@@ -103,19 +110,21 @@ class Classifier:
             )
         return self._remove(numbers[name] for name in components)
 
-    def predict(self, pairs: Sequence[Pair]) -> pd.DataFrame:
-        """Predict the class of pairs of sentences.
+    def predict(self, pairs: Sequence[Example]) -> pd.DataFrame:
+        """Predict the class of pairs of sentences, or of single sentences.
 
         Words that the model does not know give a warning.
 
         Args:
-            pairs: Pairs of sentences.
+            pairs: Pairs of sentences; texts, if the task has single sentences.
 
         Returns:
-            One row per pair: sentence1, sentence2, prediction (name of a class), and the probability of each class.
+            One row per pair: sentence1, sentence2 (null for a single sentence), prediction (name of a class), and the
+            probability of each class.
 
         Raises:
-            InputError: If `pairs` is empty or an entry is not a pair of sentences.
+            InputError: If `pairs` is empty, or an entry is not a pair of sentences (a text, if the task has single
+                sentences).
         """
         import pandas as pd
 
@@ -125,20 +134,22 @@ class Classifier:
             self.full, PairTensors(encoded, self.full.pad, self.full.device), self.removed, self._means()
         )
         classes = [self.labels[number] for number in logits.argmax(-1).tolist()]
-        frame = pd.DataFrame(pairs, columns=["sentence1", "sentence2"]).assign(prediction=classes)
+        rows = [(*self._split(pair), None)[:2] for pair in pairs]
+        frame = pd.DataFrame(rows, columns=["sentence1", "sentence2"]).assign(prediction=classes)
         return frame.join(pd.DataFrame(logits.double().softmax(-1).numpy(), columns=list(self.labels)))
 
-    def attention(self, sentence1: str, sentence2: str) -> pd.DataFrame:
+    def attention(self, sentence1: str, sentence2: str | None = None) -> pd.DataFrame:
         """Return the attention of every remaining head, in columns of table `attention_maps`.
 
         There is one row per head, query token and key token. Probabilities sum to 1 over key tokens.
 
         Args:
             sentence1: The premise, or first sentence.
-            sentence2: The hypothesis, or second sentence.
+            sentence2: The hypothesis, or second sentence; None for a single sentence.
         """
+        example = sentence1 if sentence2 is None else (sentence1, sentence2)
         mask = Mask(gates_without(self.removed, self.grid).to(self.full.device), self._means(), self.grid)
-        table = map_table(self.run, self.full, self._encode([(sentence1, sentence2)]), mask if self.removed else None)
+        table = map_table(self.run, self.full, self._encode([example]), mask if self.removed else None)
         frame = as_frame(table.drop_columns([*self.run._fields[:5], "pair"]))
         return frame[~frame["component"].isin(self.removed)].reset_index(drop=True)
 
@@ -146,29 +157,28 @@ class Classifier:
         """Return the classifier without further component indices."""
         return replace(self, removed=tuple(sorted({*self.removed, *components})))
 
+    def _split(self, example: object) -> tuple[str, ...]:
+        """Return the sentences of an example of the study's kind; empty if it is of no such kind."""
+        parts = (example,) if self.sentences == 1 else example
+        is_kind = isinstance(parts, list | tuple) and len(parts) == self.sentences
+        return tuple(parts) if is_kind and all(isinstance(part, str) for part in parts) else ()
+
     def _means(self) -> ComponentMeans:
         """Return the outputs of removed components; zeros for a full model, which has none."""
         if not self.removed:
             return zero_means(self.full)
         return ComponentMeans.load(self.folder / "means.safetensors").to(self.full)
 
-    def _encode(self, pairs: Sequence[Pair]) -> list[WordPair]:
+    def _encode(self, pairs: Sequence[Example]) -> list[WordPair]:
         """Encode pairs, and warn of unknown words."""
-        invalid = [pair for pair in pairs if not _is_pair(pair)]
+        invalid = [pair for pair in pairs if not self._split(pair)]
         if invalid or not pairs:
-            raise InputError(
-                f"pairs: {invalid[0] if invalid else pairs!r} is not a pair of sentences; pass a list of pairs, as "
-                "[('premise', 'hypothesis')]"
-            )
+            expected = "a sentence; pass a list of texts" if self.sentences == 1 else _EXPECTED_PAIRS
+            raise InputError(f"pairs: {invalid[0] if invalid else pairs!r} is not {expected}")
         folder = self.folder / "checkpoint"
-        encoded = encode_word_pairs(folder, pairs, self.max_length)
+        encoded = encode_word_pairs(folder, list(map(self._split, pairs)), self.max_length)
         if unknown := find_unknown_words(folder, encoded):
             warnings.warn(
                 f"the model does not know {', '.join(unknown)} and cannot tell these words apart", stacklevel=3
             )
         return encoded
-
-
-def _is_pair(pair: object) -> bool:
-    """Return whether a value is a pair of texts."""
-    return isinstance(pair, list | tuple) and len(pair) == 2 and all(isinstance(part, str) for part in pair)

@@ -25,7 +25,7 @@ def check_sources(study: Study, origin: str) -> None:
     has_files = isinstance(study.task, FilesTask)
     problems = [find_problem(study.model, study.task.labels if has_files else None, study.task.max_length)]
     if study.task.max_length < MAX_SPECIAL_TOKENS:  # otherwise the tokenizer's file is not read
-        problems.append(find_length_problem(study.model, study.task.max_length))
+        problems.append(find_length_problem(study.model, study.task.max_length, study.task.sentence_count))
     if has_files:
         # They import numpy, which generated tasks do not need here.
         from heuristic_core.data.preview import find_task_errors
