@@ -145,6 +145,11 @@ class GeneratedTask(Block):
         """Number of sentences of an example."""
         return 2
 
+    @property
+    def has_target(self) -> bool:
+        """Whether a word of each sentence is classified."""
+        return False
+
     @model_validator(mode="after")
     def _check_weights(self):
         if not any(self.counter_example_weights):
@@ -186,6 +191,13 @@ class Split(Block):
     sentences: Annotated[list[str], AfterValidator(_check_sentences)] = Field(
         strict=False,
         description="columns of the first and the second sentence; one column for a task of single sentences",
+    )
+    target: str | None = Field(
+        None,
+        exclude_if=lambda column: column is None,  # so that settings of tasks without it do not change
+        description="column of the target, the word that is classified, in a task of single sentences: the word if it "
+        "occurs once, its index among the words from 0, or the span `start:end` of its characters; default: the whole "
+        "sentence is classified",
     )
     label: str = Field("label", description="column of the label")
     labels: list[str] | None = Field(None, description="names of the labels 0, 1, ...; default: labels of the task")
@@ -294,6 +306,11 @@ class FilesTask(Block):
         return len(self.train[0].sentences)
 
     @property
+    def has_target(self) -> bool:
+        """Whether a word of each sentence is classified."""
+        return self.train[0].target is not None
+
+    @property
     def subsets(self) -> list[str] | None:
         """Names of the evaluation subsets; None if they are values of a column."""
         return None if any(split.split_by for split in self.evaluation.values()) else list(self.evaluation)
@@ -301,6 +318,16 @@ class FilesTask(Block):
     @model_validator(mode="after")
     def _check_sentences(self):
         for key, split in self.splits.items():
+            if (split.target is not None) != self.has_target:
+                raise ValueError(
+                    f"{key}: target = {split.target!r}, but that of task.train.0 is {self.train[0].target!r}; set "
+                    "`target` for all files or for none"
+                )
+            if split.target and len(split.sentences) == 2:
+                raise ValueError(
+                    f"{key}: target = {split.target!r} is in one sentence, but sentences = {split.sentences}; name one "
+                    "column"
+                )
             if len(split.sentences) != self.sentence_count:
                 raise ValueError(
                     f"{key}: sentences = {split.sentences}, but those of task.train.0 are {self.train[0].sentences}; "

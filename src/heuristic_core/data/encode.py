@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from heuristic_core.common.errors import InputError
+from heuristic_core.common.errors import InputError, format_count
 from heuristic_core.data.encoded import Encoded, Subset, get_token_types, pack_lists
 from heuristic_core.data.pairs import SubsetRule, find_length_error, get_sentences
 
@@ -75,6 +75,7 @@ def tokenise(
         return_special_tokens_mask=True,
         return_attention_mask=False,
     )
+    has_target = bool(rows) and rows[0].get("target_end") is not None
     pairs = pack_lists(
         encoding["input_ids"],
         [get_token_types(encoding.sequence_ids(row)) for row in range(len(rows))],
@@ -82,6 +83,7 @@ def tokenise(
         [row["label"] for row in rows],
         _slice_subsets([row["subset"] for row in rows], rules),
         [row["template"] for row in rows],
+        _locate_targets(rows, encoding, max_length) if has_target else None,
     )
     is_longest = pairs.lengths == max_length
     truncated = np.array(
@@ -92,6 +94,23 @@ def tokenise(
     )
     unknown = (pairs.ids == (-1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id)) & (pairs.special == 0)
     return Tokenised(pairs, truncated.astype(bool), unknown, _find_unknown_texts(rows, encoding, pairs, unknown))
+
+
+def _locate_targets(rows: Sequence[dict], encoding, max_length: int) -> list[int]:
+    """Return the position of the last token of each target; a decoder has then read all of it.
+
+    Raises:
+        InputError: `max_length` cuts off a target.
+    """
+    positions = [encoding.char_to_token(number, row["target_end"] - 1) for number, row in enumerate(rows)]
+    if missing := [row for row, position in zip(rows, positions, strict=True) if position is None]:
+        first = missing[0]
+        word = first["sentence1"][first["target_start"] : first["target_end"]]
+        raise InputError(
+            f"task.max_length = {max_length} cuts off the target of {format_count(len(missing), 'sentence')}, such as "
+            f"{word!r} in {first['sentence1']!r}; raise it"
+        )
+    return positions
 
 
 def _find_unknown_texts(rows: Sequence[dict], encoding, pairs: Encoded, unknown: np.ndarray) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ class Encoded:
         template: int32 [n], index into `templates`; -1 if unknown.
         templates: names of templates.
         subsets: consecutive slices that cover the set; empty for training sets.
+        target: int32 [n], position of the token that is classified; None for the model's usual one, the first or last.
     """
 
     ids: np.ndarray
@@ -59,6 +60,7 @@ class Encoded:
     template: np.ndarray
     templates: tuple[str, ...] = ()
     subsets: tuple[Subset, ...] = ()
+    target: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -95,7 +97,10 @@ class Encoded:
         first, end = self.offsets[start], self.offsets[stop]
         flat = (array[first:end] for array in (self.ids, self.types, self.special))
         offsets = self.offsets[start : stop + 1] - first
-        return Encoded(*flat, offsets, self.labels[start:stop], self.template[start:stop], self.templates)
+        target = None if self.target is None else self.target[start:stop]
+        return Encoded(
+            *flat, offsets, self.labels[start:stop], self.template[start:stop], self.templates, target=target
+        )
 
     def subsample(self, count: PairLimit, skip: PairLimit = None, seed: int = 0) -> "Encoded":
         """Draw a sample of each subset with :func:`~heuristic_core.data.sampling.sample_subset`.
@@ -127,7 +132,8 @@ class Encoded:
         parts = [self.split_by_pair(flat) for flat in (self.ids, self.types, self.special)]
         fields = [np.concatenate([part[i] for i in pairs]) for part in parts]
         offsets = np.cumsum([0, *self.lengths[pairs]], dtype=np.int64)
-        return Encoded(*fields, offsets, self.labels[pairs], self.template[pairs], self.templates, subsets)
+        target = None if self.target is None else self.target[pairs]
+        return Encoded(*fields, offsets, self.labels[pairs], self.template[pairs], self.templates, subsets, target)
 
     def get_template_names(self) -> np.ndarray:
         """Return the name of each pair's template, object [n]; None if unknown."""
@@ -141,7 +147,8 @@ class Encoded:
         """Write the set to a safetensors file."""
         from safetensors.numpy import save
 
-        arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in ARRAYS}
+        names = ARRAYS if self.target is None else (*ARRAYS, "target")
+        arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in names}
         metadata = {"subsets": [asdict(subset) for subset in self.subsets], "templates": self.templates}
         write_bytes(
             path, save(arrays, {"about": json.dumps(metadata)})
@@ -166,6 +173,7 @@ def pack_lists(
     labels: Sequence[int],
     subsets: tuple[Subset, ...] = (),
     templates: Sequence[str | None] | None = None,
+    target: Sequence[int] | None = None,
 ) -> Encoded:
     """Pack one list per pair into flat arrays.
 
@@ -176,6 +184,7 @@ def pack_lists(
         labels: label of each pair.
         subsets: of an evaluation set.
         templates: name of each pair's template; default: unknown.
+        target: position of the classified token of each pair; default: the model's usual one.
     """
 
     def flat(rows, dtype):
@@ -188,7 +197,8 @@ def pack_lists(
     index = {name: i for i, name in enumerate(names)}
     template = np.array([index.get(name, -1) for name in templates], np.int32)
     tokens = flat(ids, np.int32), flat(types, np.uint8), flat(special, np.uint8)
-    return Encoded(*tokens, offsets, labels, template, names, subsets)
+    target = None if target is None else np.asarray(target, np.int32)
+    return Encoded(*tokens, offsets, labels, template, names, subsets, target)
 
 
 def get_token_types(sentences: Sequence[int | None]) -> list[int]:

@@ -46,7 +46,9 @@ def read_evaluation_subsets(
             subsetless_rows = subset_rows
             continue
         pairs = [
-            make_row(subset, group, family, row.template, row.sentences, row.label) for row in subset_rows if row.used
+            make_row(subset, group, family, row.template, row.sentences, row.label, row.target)
+            for row in subset_rows
+            if row.used
         ]
         rule = SubsetRule(subset, group, family, merge) if group else None
         more_dropped = {} if spec.split_by else dropped

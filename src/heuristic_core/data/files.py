@@ -73,7 +73,10 @@ def _read_training(task: FilesTask, max_rows: int | None, style: LabelStyle) -> 
         to_class = [task.labels.index(name) for name in names]
         rows, files = read_rows(task, spec, names, max_rows, style)
         usable = [row for row in rows if row.used]
-        pairs += [make_row("train", None, None, row.template, row.sentences, to_class[row.label]) for row in usable]
+        pairs += [
+            make_row("train", None, None, row.template, row.sentences, to_class[row.label], row.target)
+            for row in usable
+        ]
         counts += files
         warnings += list_dropped_row_warnings(f"task.train.{index}", files)
     source = ", ".join(dict.fromkeys(spec.source for spec in task.train))

@@ -128,5 +128,8 @@ def log_changes(evaluation: Encoded, minimal: Encoded) -> None:
 
 
 def get_layouts(encoded: Encoded) -> list[bytes]:
-    """Return a key of each pair, equal for pairs whose special tokens and sentences are at the same positions."""
-    return [part.tobytes() for part in encoded.split_by_pair(encoded.types + 2 * encoded.special)]
+    """Return a key of each pair, equal for pairs with special tokens, sentences and targets at the same positions."""
+    layout = encoded.types + 2 * encoded.special
+    if encoded.target is not None:
+        layout[encoded.offsets[:-1] + encoded.target] += 4
+    return [part.tobytes() for part in encoded.split_by_pair(layout)]

@@ -95,6 +95,7 @@ def make_row(
     template: str | None,
     sentences: Sequence[str],
     label: int,
+    target: tuple[int, int] | None = None,
 ) -> dict:
     """Return a row of table `sentences`.
 
@@ -105,11 +106,13 @@ def make_row(
         template: Rule or template that made the pair, or None.
         sentences: Premise and hypothesis, or two questions, or one sentence.
         label: Index of the true label, in the label space of the subset.
+        target: First character of the classified word, and the one after its last; None without a target.
     """
     first, second = (*sentences, None)[:2]
+    start, end = target or (None, None)
     return {
         "subset": subset, "group": group, "family": family, "template": template,
-        "sentence1": first, "sentence2": second, "label": label,
+        "sentence1": first, "sentence2": second, "target_start": start, "target_end": end, "label": label,
     }  # fmt: skip
 
 

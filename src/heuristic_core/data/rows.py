@@ -13,6 +13,7 @@ from heuristic_core.data.pairs import INVISIBLE_CHARACTERS, UNREQUESTED_REASONS,
 from heuristic_core.data.readers import read_columns
 from heuristic_core.data.row_filter import RowFilter
 from heuristic_core.data.split_files import find_present_paths, find_split_paths
+from heuristic_core.data.targets import find_target
 
 LOGGER = logging.getLogger(__name__)
 MAX_DROPPED_SHARE = 0.01  # of a file's rows; a warning reports higher shares
@@ -27,6 +28,7 @@ class Row(NamedTuple):
         subset: value of the column `split_by`.
         family: value of the column `family_by`.
         template: value of the column `templates`.
+        target: first character of the target in the sentence, and the one after its last; None without a target.
     """
 
     sentences: tuple[str, ...]
@@ -34,6 +36,7 @@ class Row(NamedTuple):
     subset: str | None
     family: str | None
     template: str | None
+    target: tuple[int, int] | None
 
     @property
     def used(self) -> bool:
@@ -89,7 +92,7 @@ def read_rows(
     split_by, family_by, templates = (getattr(spec, key, None) for key in ("split_by", "family_by", "templates"))
     style = style if style and spec.labels is None else LabelStyle()
     row_filter = RowFilter(spec.where)
-    names = [column for column in (split_by, family_by, templates) if column]
+    names = [column for column in (split_by, family_by, templates, spec.target) if column]
     needed = [*spec.sentences, spec.label, *names, *row_filter.columns]
     rows: list[Row] = []
     counts: list[FileCounts] = []
@@ -115,7 +118,8 @@ def read_rows(
             missing = [i for i, code in enumerate(codes) if code is not None and names_of_rows[i] is None]
             if column and missing:
                 raise DataError(f"{path}: {columns.describe_row(missing[0])} has no {column}, {purpose}")
-        row_fields = zip(zip(*texts, strict=True), codes, subsets, families, template_names, strict=True)
+        targets = _extract_targets(path, spec.target, columns, codes, texts[0])
+        row_fields = zip(zip(*texts, strict=True), codes, subsets, families, template_names, targets, strict=True)
         selected_rows = [Row(*row) for row, keep in zip(row_fields, is_selected, strict=True) if keep]
         if len(selected_rows) < len(is_selected):
             counted_rows = len(selected_rows), len(is_selected), _count_missing_keys(columns, row_filter)
@@ -230,6 +234,25 @@ def _extract_sentences(path: Path, column: str, columns: Columns, codes: list[in
                 f"{path}: {columns.describe_row(row)}: {column} = {value!r} is not text; choose a column of sentences"
             )
     return [value if isinstance(value, str) and INVISIBLE_CHARACTERS.sub("", value).strip() else "" for value in values]
+
+
+def _extract_targets(
+    path: Path, column: str | None, columns: Columns, codes: list[int | None], sentences: list[str]
+) -> list[tuple[int, int] | None]:
+    """Return the characters of each target; None for rows that are not used, and without a column of targets.
+
+    Raises:
+        DataError: a target is not in its sentence.
+    """
+    if column is None:
+        return [None] * len(codes)
+    targets: list[tuple[int, int] | None] = []
+    for row, (value, code, sentence) in enumerate(zip(columns.values[column], codes, sentences, strict=True)):
+        try:
+            targets.append(find_target(value, sentence) if code is not None and sentence else None)
+        except ValueError as error:
+            raise DataError(f"{path}: {columns.describe_row(row)}: {column} = {value!r} {error}") from None
+    return targets
 
 
 def _extract_names(columns: Columns, column: str | None, count: int) -> list[str | None]:

@@ -16,12 +16,14 @@ class Batch(NamedTuple):
         types: Token types, int64 [B, T].
         real: bool [B, T], False on padding; None when nothing is padded.
         index: Positions of the pairs in their set, int64 [B], on the host.
+        target: Positions of the tokens that are classified, int64 [B]; None for the model's usual one.
     """
 
     ids: torch.Tensor
     types: torch.Tensor
     real: torch.Tensor | None
     index: torch.Tensor
+    target: torch.Tensor | None = None
 
     def mask(self) -> torch.Tensor:
         """Return a boolean mask [B, T], True on tokens that are not padding."""
@@ -47,6 +49,7 @@ class PairTensors:
         ids, types = encoded.pad_to_longest(pad)
         self._lengths = self.lengths.to(self.device)
         self._ids, self._types = torch.from_numpy(ids).to(self.device), torch.from_numpy(types).to(self.device)
+        self._target = None if encoded.target is None else torch.from_numpy(encoded.target).long().to(self.device)
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -60,7 +63,7 @@ class PairTensors:
         real = None
         if longest != shortest:
             real = torch.arange(longest, device=self.device) < self.to_device(lengths)[:, None]
-        return Batch(ids, types, real, index)
+        return Batch(ids, types, real, index, self._select_targets(rows))
 
     @property
     def longest(self) -> int:
@@ -78,7 +81,12 @@ class PairTensors:
             tokens: Length of the batch, T. No pair may be longer.
         """
         real = torch.arange(tokens, device=self.device) < self._lengths[rows][:, None]
-        return Batch(self._ids[rows, :tokens].long(), self._types[rows, :tokens].long(), real, rows)
+        ids, types = self._ids[rows, :tokens].long(), self._types[rows, :tokens].long()
+        return Batch(ids, types, real, rows, self._select_targets(rows))
+
+    def _select_targets(self, rows: torch.Tensor) -> torch.Tensor | None:
+        """Return the target positions of the pairs at `rows`."""
+        return None if self._target is None else self._target[rows]
 
     def split_by_length(self, tokens: int, among: torch.Tensor | None = None) -> Iterator[torch.Tensor]:
         """Yield positions in `among`, split into batches of pairs of similar length.

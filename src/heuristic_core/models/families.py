@@ -33,6 +33,8 @@ class Family:
             that adds biases, or None.
         down_bias: The same for `down`; "output" puts an MLP's constant into the bias of `output`.
         dropout: All keys of the config for dropout.
+        head: Module of the model, not of a layer, that gets all hidden states [B, T, d] and reads the classified one;
+            None if the model has no such module.
     """
 
     layers: Callable[[Any], list]
@@ -46,6 +48,7 @@ class Family:
     output_bias: str | None = "always"
     down_bias: str | None = "always"
     dropout: tuple[str, ...] = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
+    head: str | None = None
 
 
 def _layers_at(path: str) -> Callable[[Any], list]:
@@ -61,13 +64,14 @@ def _albert_layers(model) -> list:
     return [layer for group in applied for layer in group.albert_layers]
 
 
-def _bert_like(prefix: str) -> Family:
+def _bert_like(prefix: str, head: str) -> Family:
     return Family(
         layers=_layers_at(f"{prefix}.encoder.layer"),
         projections=("attention.self.query", "attention.self.key", "attention.self.value"),
         output="attention.output.dense",
         up=("intermediate.dense",),
         down="output.dense",
+        head=head,
     )
 
 
@@ -81,13 +85,14 @@ def _llama_like(output_bias: str | None, down_bias: str | None) -> Family:
         output_bias=output_bias,
         down_bias=down_bias,
         dropout=("attention_dropout",),
+        head="score",
     )
 
 
 FAMILIES = {
-    "bert": _bert_like("bert"),
-    "roberta": _bert_like("roberta"),
-    "electra": _bert_like("electra"),
+    "bert": _bert_like("bert", "bert.pooler"),
+    "roberta": _bert_like("roberta", "classifier"),
+    "electra": _bert_like("electra", "classifier"),
     "distilbert": Family(
         layers=_layers_at("distilbert.transformer.layer"),
         projections=("attention.q_lin", "attention.k_lin", "attention.v_lin"),
@@ -112,6 +117,7 @@ FAMILIES = {
         down="output.dense",
         head_counts=("attention.self.num_attention_heads",),
         dropout=("hidden_dropout_prob", "attention_probs_dropout_prob", "pooler_dropout", "cls_dropout"),
+        head="pooler",
     ),
     "modernbert": Family(
         layers=_layers_at("model.layers"),
@@ -133,6 +139,7 @@ FAMILIES = {
         down="mlp.c_proj",
         widths=("attn.split_size",),
         dropout=("resid_pdrop", "embd_pdrop", "attn_pdrop"),
+        head="score",
     ),
     "gpt_neox": Family(  # Pythia
         layers=_layers_at("gpt_neox.layers"),
@@ -143,6 +150,7 @@ FAMILIES = {
         down="mlp.dense_4h_to_h",
         output_bias="attention_bias",
         dropout=("hidden_dropout", "attention_dropout"),
+        head="score",
     ),
     "olmo": _llama_like("attention_bias", "output"),
     "llama": _llama_like("attention_bias", "mlp_bias"),

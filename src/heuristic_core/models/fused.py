@@ -181,7 +181,7 @@ class FusedModel:
         if single:
             queries = layer.queries(_select(x, row)).unflatten(-1, (layer.heads, size))
             parts = (queries, *layer.keys_values(x).unflatten(-1, (2, layer.heads, size)).unbind(-3))
-            if row is not None:  # a decoder's single query attends to earlier positions
+            if self._family.decoder:  # its single query attends to earlier positions
                 mask = additive_mask(torch.arange(x.shape[1], device=x.device) <= row[:, None], self.dtype)
         else:
             parts = layer.queries_keys_values(x).unflatten(-1, (3, layer.heads, size)).unbind(-3)
@@ -208,9 +208,12 @@ class FusedModel:
         return x
 
     def _classified_position(self, batch: Batch) -> Tensor | None:
-        """Return the classified positions, int64 [B]: the last token that is not padding; None for the first token."""
-        if not self._family.decoder:
-            return None
+        """Return the classified positions, int64 [B]; None for the first token.
+
+        They are the batch's targets or, in a decoder, the last tokens that are not padding.
+        """
+        if batch.target is not None or not self._family.decoder:
+            return batch.target
         position = torch.arange(batch.ids.shape[1], device=batch.ids.device)
         return (position * (batch.ids != self.pad)).argmax(-1)
 

@@ -21,6 +21,7 @@ from heuristic_core.models.hugging_face import load_classifier
 from heuristic_core.models.model import AttentionObserver, Edit, wants_projections
 from heuristic_core.models.projections import projection_hooks
 from heuristic_core.models.shrink import shrink
+from heuristic_core.models.target import classify_at
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -83,7 +84,7 @@ class HookedModel:
             all_positions: Ignored: all positions are always computed.
             dropout: Whether to apply dropout at the rates of the model's configuration.
         """
-        with self._mode(dropout), self._edited(edit):
+        with self._mode(dropout), self._edited(edit), classify_at(self._model, batch.target):
             logits = self._model(**model_inputs(self._model, batch)).logits
         return logits.to(torch.promote_types(self.dtype, torch.float32))
 

@@ -16,7 +16,9 @@ SCHEMAS = {
         "family": (STRING, "lexical_overlap, subsequence, constituent, or null"),
         "template": (STRING, "the rule or template that made the pair, or null"),
         "sentence1": (STRING, "premise, or first question"),
-        "sentence2": (STRING, "hypothesis, or second question"),
+        "sentence2": (STRING, "hypothesis, or second question; null in a task of single sentences"),
+        "target_start": (INT, "first character of the classified word in sentence1; null without a target"),
+        "target_end": (INT, "the character after its last"),
         "label": (INT, "true label, in the label space of the subset"),
     },
     "splits": {

@@ -15,6 +15,7 @@ from heuristic_core.config.blocks import Finetune, Training
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.device import resolve_dtype
 from heuristic_core.models.hooked import eager_attention, model_inputs
+from heuristic_core.models.target import classify_at
 
 
 class AdamWStepper(ABC):
@@ -102,6 +103,7 @@ class Stepper(AdamWStepper):
 
     def _loss(self, index: Tensor, part: Tensor) -> Tensor:
         batch, labels = self._pairs.batch(index[part]), self._pairs.labels[self._pairs.to_device(index[part])]
-        logits = self.model(**model_inputs(self.model, batch)).logits
+        with classify_at(self.model, batch.target):
+            logits = self.model(**model_inputs(self.model, batch)).logits
         loss = F.cross_entropy(logits.float(), labels, label_smoothing=self._settings.label_smoothing)
         return loss * (len(part) / len(index))

@@ -90,6 +90,7 @@ class StudyResults(Results):
             self.folder / self._format_path(self._layout.step, run),
             max_length=task["max_length"],
             sentences=len(task["train"][0]["sentences"]) if "train" in task else 2,
+            has_target="train" in task and task["train"][0].get("target") is not None,
             device=device,
             precision=self.settings["precision"],
         )

@@ -38,6 +38,21 @@ model = AutoModelForSequenceClassification.from_pretrained(folder)
 tokenizer = AutoTokenizer.from_pretrained(folder)
 ```
 """
+TARGET_TEXT = """\
+The study classified a word of each sentence, the target: give the classifier's head the hidden state of the target's
+last token instead of the one that it reads by default.
+
+```python
+# head: model.bert.pooler (BERT), model.classifier (RoBERTa, ELECTRA), model.pooler (DeBERTa) or model.score (decoders)
+def classify(model, head, position, **inputs):
+    spread = lambda _, args: (args[0][:, [position]].expand_as(args[0]), *args[1:])
+    handle = head.register_forward_pre_hook(spread)
+    try:
+        return model(**inputs).logits
+    finally:
+        handle.remove()
+```
+"""
 GENERATED_TEXT = " It knows only the words of a small generated language."
 
 
@@ -51,6 +66,11 @@ class Origin(NamedTuple):
 
     settings: Mapping
     licence: str
+
+    @property
+    def has_target(self) -> bool:
+        """Whether the study classifies a word of each sentence."""
+        return any(split.get("target") for split in self.settings["task"].get("train", ()))
 
     @property
     def base_model(self) -> str | None:
@@ -122,7 +142,7 @@ def render_card(
         to_markdown([_identity_sheet(origin, subnetwork, digests)]),
         f"Kept: {components}.",
         "## Use",
-        STORAGE_TEXT,
+        STORAGE_TEXT + TARGET_TEXT * origin.has_target,
     ]
     results = None if chance_reason else _eval_results(groups[groups["seed"].notna()], run)
     return _yaml_header(origin, f"{run.study}-ft{run.ft_seed}-s{run.sparsity:g}-seed{run.seed}", results) + "\n\n".join(

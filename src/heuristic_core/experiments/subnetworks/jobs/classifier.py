@@ -8,7 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from heuristic_core.common.errors import InputError
+from heuristic_core.data.encode import encode
+from heuristic_core.data.pairs import make_row
+from heuristic_core.data.targets import find_target
 from heuristic_core.data.words import WordPair, encode_word_pairs, find_unknown_words, to_encoded
 from heuristic_core.interventions.attention import map_table
 from heuristic_core.interventions.evaluate import subnetwork_logits
@@ -38,6 +43,7 @@ class Classifier:
         folder: Folder with `checkpoint/` and `means.safetensors`.
         max_length: Maximum number of tokens of a pair; longer pairs are truncated, as in the study.
         sentences: Number of sentences of the study's examples, 1 or 2.
+        has_target: Whether the study classifies a word of each sentence.
         full: The full model.
         removed: Indices of removed components, ascending.
     """
@@ -46,12 +52,20 @@ class Classifier:
     folder: Path
     max_length: int
     sentences: int
+    has_target: bool
     full: Model = field(repr=False)
     removed: tuple[int, ...] = ()
 
     @classmethod
     def load(
-        cls, run: Identity, folder: Path, max_length: int, sentences: int, device: str, precision: str
+        cls,
+        run: Identity,
+        folder: Path,
+        max_length: int,
+        sentences: int,
+        has_target: bool,
+        device: str,
+        precision: str,
     ) -> Classifier:
         """Load the full model.
 
@@ -60,13 +74,15 @@ class Classifier:
             folder: Folder with `checkpoint/` and `means.safetensors`.
             max_length: Maximum number of tokens of a pair; longer pairs are truncated.
             sentences: Number of sentences of the study's examples, 1 or 2.
+            has_target: Whether the study classifies a word of each sentence.
             device: "cpu" or "cuda".
             precision: "float32", "bfloat16", "float16" or "auto", which chooses one of the first two by device.
 
         Raises:
             InputError: If the device is unavailable.
         """
-        return cls(run, folder, max_length, sentences, load_model(folder / "checkpoint", device, precision))
+        full = load_model(folder / "checkpoint", device, precision)
+        return cls(run, folder, max_length, sentences, has_target, full)
 
     @property
     def grid(self) -> ComponentGrid:
@@ -110,26 +126,29 @@ class Classifier:
             )
         return self._remove(numbers[name] for name in components)
 
-    def predict(self, pairs: Sequence[Example]) -> pd.DataFrame:
+    def predict(self, pairs: Sequence[Example], targets: Sequence | None = None) -> pd.DataFrame:
         """Predict the class of pairs of sentences, or of single sentences.
 
         Words that the model does not know give a warning.
 
         Args:
             pairs: Pairs of sentences; texts, if the task has single sentences.
+            targets: The classified word of each sentence, as in files: the word, its index or its characters; None for
+                a task without targets.
 
         Returns:
             One row per pair: sentence1, sentence2 (null for a single sentence), prediction (name of a class), and the
             probability of each class.
 
         Raises:
-            InputError: If `pairs` is empty, or an entry is not a pair of sentences (a text, if the task has single
-                sentences).
+            InputError: If `pairs` is empty, an entry is not a pair of sentences (a text, if the task has single
+                sentences), or `targets` do not fit them.
         """
         import pandas as pd
 
         pairs = list(pairs)
-        encoded = to_encoded(self._encode(pairs))
+        words = self._encode(pairs)
+        encoded = replace(to_encoded(words), target=self._locate_targets(pairs, targets))
         logits = subnetwork_logits(
             self.full, PairTensors(encoded, self.full.pad, self.full.device), self.removed, self._means()
         )
@@ -162,6 +181,23 @@ class Classifier:
         parts = (example,) if self.sentences == 1 else example
         is_kind = isinstance(parts, list | tuple) and len(parts) == self.sentences
         return tuple(parts) if is_kind and all(isinstance(part, str) for part in parts) else ()
+
+    def _locate_targets(self, sentences: Sequence[str], targets: Sequence | None) -> np.ndarray | None:
+        """Return the positions of the tokens that are classified; None for the model's usual one."""
+        if (targets is None) == self.has_target or (targets is not None and len(targets) != len(sentences)):
+            needed = f"one target for each of {len(sentences)} sentences" if self.has_target else "no targets"
+            raise InputError(f"targets = {targets!r}, but the study has {needed}")
+        if targets is None:
+            return None
+        from heuristic_core.models.hugging_face import load_tokenizer
+
+        rows = []
+        for sentence, target in zip(sentences, targets, strict=True):
+            try:
+                rows.append(make_row("", None, None, None, [sentence], 0, find_target(target, sentence)))
+            except ValueError as error:
+                raise InputError(f"targets: {target!r} {error}") from None
+        return encode(rows, load_tokenizer(self.folder / "checkpoint"), self.max_length).target
 
     def _means(self) -> ComponentMeans:
         """Return the outputs of removed components; zeros for a full model, which has none."""

@@ -26,6 +26,10 @@ def check_sources(study: Study, origin: str) -> None:
     problems = [find_problem(study.model, study.task.labels if has_files else None, study.task.max_length)]
     if study.task.max_length < MAX_SPECIAL_TOKENS:  # otherwise the tokenizer's file is not read
         problems.append(find_length_problem(study.model, study.task.max_length, study.task.sentence_count))
+    if study.task.has_target:
+        from heuristic_core.models.target import find_target_problem  # imports torch
+
+        problems.append(find_target_problem(study.model))
     if has_files:
         # They import numpy, which generated tasks do not need here.
         from heuristic_core.data.preview import find_task_errors

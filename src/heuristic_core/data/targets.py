@@ -1,0 +1,64 @@
+"""Targets: words within sentences that are classified, as files give them."""
+
+import re
+from typing import Any
+
+SPAN_PATTERN = re.compile(r"\s*(\d+)\s*:\s*(\d+)\s*", re.ASCII)
+WORD_PATTERN = re.compile(r"\S+")
+
+
+def find_target(value: Any, sentence: str) -> tuple[int, int]:
+    """Find a target in its sentence.
+
+    Args:
+        value: The word, if it occurs once; its index among the words, counted from 0 and separated by white space; or
+            the span of its characters, as text "start:end" or two integers.
+        sentence: The sentence.
+
+    Returns:
+        First character, and the character after the last.
+
+    Raises:
+        ValueError: The sentence has no such target, or several.
+    """
+    if isinstance(value, str):
+        if match := SPAN_PATTERN.fullmatch(value):
+            return _check_span(int(match[1]), int(match[2]), sentence)
+        if value.strip().isdecimal() and not _find_words(value.strip(), sentence):
+            return _find_word_number(int(value), sentence)
+        return _find_word(value.strip(), sentence)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _find_word_number(value, sentence)
+    if isinstance(value, list | tuple) and len(value) == 2 and all(type(end) is int for end in value):
+        return _check_span(*value, sentence)
+    raise ValueError(f"is neither a word, nor its index, nor its characters as start:end, in {sentence!r}")
+
+
+def _check_span(start: int, end: int, sentence: str) -> tuple[int, int]:
+    if not 0 <= start < end <= len(sentence):
+        raise ValueError(f"is no part of a sentence of {len(sentence)} characters, {sentence!r}")
+    if not (text := sentence[start:end]).strip():
+        raise ValueError(f"has nothing but white space in {sentence!r}")
+    return start + len(text) - len(text.lstrip()), start + len(text.rstrip())
+
+
+def _find_word_number(number: int, sentence: str) -> tuple[int, int]:
+    words = list(WORD_PATTERN.finditer(sentence))
+    if not 0 <= number < len(words):
+        raise ValueError(f"is no index of the {len(words)} words, from 0, of {sentence!r}")
+    return words[number].span()
+
+
+def _find_word(word: str, sentence: str) -> tuple[int, int]:
+    places = _find_words(word, sentence)
+    if len(places) != 1:
+        hint = "; give its index among the words, or its characters as start:end" if places else ""
+        raise ValueError(f"occurs {len(places)} times in {sentence!r}{hint}")
+    return places[0]
+
+
+def _find_words(word: str, sentence: str) -> list[tuple[int, int]]:
+    """Return the places where a word is not a part of a longer one."""
+    if not word:
+        return []
+    return [match.span() for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", sentence)]
