@@ -25,17 +25,16 @@ from heuristic_core.data.targets import find_target
 from heuristic_core.experiments.subnetworks.config import parse_study
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.families import FAMILIES, get_family
+from heuristic_core.models.classifier_heads import HEADS, find_target_problem
 from heuristic_core.models.fused_families import fused_family
 from heuristic_core.models.hooked import HookedModel
 from heuristic_core.models.implementation import wrap_model
-from heuristic_core.models.target import find_target_problem
 from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.training.stepper import Stepper
 
 STUDY = parse_study(read_config(ROOT / "config.yaml"))
-WITH_TARGET = [case for case, (model_type, _) in CASES.items() if get_family(model_type).head]
-WITHOUT_TARGET = [case for case, (model_type, _) in CASES.items() if not get_family(model_type).head]
+WITH_TARGET = [case for case, (model_type, _) in CASES.items() if model_type in HEADS]
+WITHOUT_TARGET = [case for case, (model_type, _) in CASES.items() if model_type not in HEADS]
 SENTENCE = "The dog saw the old-dog."
 
 
@@ -152,7 +151,7 @@ def targets():
 def by_hand(model, batch):
     """Hugging Face's hidden states at the targets, through the modules of its own head."""
     seen = {}
-    head = model.get_submodule(get_family(model.config.model_type).head)
+    head = model.get_submodule(HEADS[model.config.model_type])
     handle = head.register_forward_pre_hook(lambda _, inputs: seen.update(x=inputs[0]))
     inputs = {"input_ids": batch.ids, "attention_mask": batch.mask().long()}
     if getattr(model.config, "type_vocab_size", 0) > 1:
@@ -216,7 +215,7 @@ def test_a_step_of_fine_tuning_learns_from_the_target(targets):
 def test_a_family_that_classifies_whole_sentences_only_is_named(case, tmp_path):
     make_model(case).config.save_pretrained(tmp_path)
     model = PretrainedModel(name="x", source="pretrained", folder=str(tmp_path))
-    assert mentions(find_target_problem(model), CASES[case][0], *(n for n, family in FAMILIES.items() if family.head))
+    assert mentions(find_target_problem(model), CASES[case][0], *HEADS)
 
 
 def test_a_missing_model_is_left_to_other_checks(tmp_path):

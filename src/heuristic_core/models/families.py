@@ -1,7 +1,8 @@
 """Where Hugging Face architectures keep their heads and MLPs, one entry per family.
 
 A component of a model is one query head (with grouped-query attention, several share keys and values) or one MLP.
-To add a family, add an entry to `FAMILIES`, one to `PARAMETERS` of `parameters.py`, and a tiny model of it to
+To add a family, add an entry to `FAMILIES`, one to `PARAMETERS` of `parameters.py`, one to `HEADS` of
+`classifier_heads.py` if it has such a module, and a tiny model of it to
 `tests/families.py`; the tests check the entries.
 """
 
@@ -33,8 +34,6 @@ class Family:
             that adds biases, or None.
         down_bias: The same for `down`; "output" puts an MLP's constant into the bias of `output`.
         dropout: All keys of the config for dropout.
-        head: Module of the model, not of a layer, that gets all hidden states [B, T, d] and reads the classified one;
-            None if the model has no such module.
     """
 
     layers: Callable[[Any], list]
@@ -48,7 +47,6 @@ class Family:
     output_bias: str | None = "always"
     down_bias: str | None = "always"
     dropout: tuple[str, ...] = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
-    head: str | None = None
 
 
 def _layers_at(path: str) -> Callable[[Any], list]:
@@ -64,14 +62,13 @@ def _albert_layers(model) -> list:
     return [layer for group in applied for layer in group.albert_layers]
 
 
-def _bert_like(prefix: str, head: str) -> Family:
+def _bert_like(prefix: str) -> Family:
     return Family(
         layers=_layers_at(f"{prefix}.encoder.layer"),
         projections=("attention.self.query", "attention.self.key", "attention.self.value"),
         output="attention.output.dense",
         up=("intermediate.dense",),
         down="output.dense",
-        head=head,
     )
 
 
@@ -85,14 +82,13 @@ def _llama_like(output_bias: str | None, down_bias: str | None) -> Family:
         output_bias=output_bias,
         down_bias=down_bias,
         dropout=("attention_dropout",),
-        head="score",
     )
 
 
 FAMILIES = {
-    "bert": _bert_like("bert", "bert.pooler"),
-    "roberta": _bert_like("roberta", "classifier"),
-    "electra": _bert_like("electra", "classifier"),
+    "bert": _bert_like("bert"),
+    "roberta": _bert_like("roberta"),
+    "electra": _bert_like("electra"),
     "distilbert": Family(
         layers=_layers_at("distilbert.transformer.layer"),
         projections=("attention.q_lin", "attention.k_lin", "attention.v_lin"),
@@ -117,7 +113,6 @@ FAMILIES = {
         down="output.dense",
         head_counts=("attention.self.num_attention_heads",),
         dropout=("hidden_dropout_prob", "attention_probs_dropout_prob", "pooler_dropout", "cls_dropout"),
-        head="pooler",
     ),
     "modernbert": Family(
         layers=_layers_at("model.layers"),
@@ -139,7 +134,6 @@ FAMILIES = {
         down="mlp.c_proj",
         widths=("attn.split_size",),
         dropout=("resid_pdrop", "embd_pdrop", "attn_pdrop"),
-        head="score",
     ),
     "gpt_neox": Family(  # Pythia
         layers=_layers_at("gpt_neox.layers"),
@@ -150,7 +144,6 @@ FAMILIES = {
         down="mlp.dense_4h_to_h",
         output_bias="attention_bias",
         dropout=("hidden_dropout", "attention_dropout"),
-        head="score",
     ),
     "olmo": _llama_like("attention_bias", "output"),
     "llama": _llama_like("attention_bias", "mlp_bias"),

@@ -5,6 +5,7 @@ import os
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.config.tasks import FilesTask
 from heuristic_core.experiments.subnetworks.config.study import Study
+from heuristic_core.models.classifier_heads import find_target_problem
 from heuristic_core.models.folder import find_problem
 from heuristic_core.models.special_tokens import find_length_problem
 from heuristic_core.plan.jobs import PLAN_VARIABLE
@@ -27,8 +28,6 @@ def check_sources(study: Study, origin: str) -> None:
     if study.task.max_length < MAX_SPECIAL_TOKENS:  # otherwise the tokenizer's file is not read
         problems.append(find_length_problem(study.model, study.task.max_length, study.task.sentence_count))
     if study.task.has_target:
-        from heuristic_core.models.target import find_target_problem  # imports torch
-
         problems.append(find_target_problem(study.model))
     if has_files:
         # They import numpy, which generated tasks do not need here.
