@@ -109,7 +109,7 @@ def test_pairs_whose_attention_is_drawn_reach_their_job():
     pairs = [["The lamp is {red}.", "'Is' the $lamp?"], ["x", "y"]]
     analysis = Analysis.model_validate(yaml.safe_load(yaml.safe_dump({"example_pairs": pairs})))
     result = read_block("analysis", Analysis, format_block(analysis, {"attention_pairs", "example_pairs"}))
-    assert result.example_pairs == list(map(tuple, pairs))
-    for wrong in ([["a"]], [["a", "b", "c"]], ["ab"], [["a", ""]], [["a", 1]]):
+    assert result.example_pairs == pairs
+    for wrong in ([[]], [["a", "b", "c"]], ["ab"], [["a", ""]], [["a", 1]]):
         with pytest.raises(ConfigError, match=r"example_pairs\.0"):
             validate(Analysis, {"example_pairs": wrong}, "study.yaml")

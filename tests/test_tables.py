@@ -29,6 +29,8 @@ ROW = {
     "template": None,
     "sentence1": "judges near poets saw kings",
     "sentence2": "poets saw kings",
+    "target_start": None,
+    "target_end": None,
     "label": 1,
 }
 ROWS = [ROW, ROW | {"family": None, "label": None}, ROW | {"label": 0, "sentence2": "é"}]

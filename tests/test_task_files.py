@@ -68,6 +68,8 @@ def test_a_file_like_hans_is_split_merged_and_grouped(task):
             "template": f"t{i}",
             "sentence1": f"p{i}",
             "sentence2": f"h{i}",
+            "target_start": None,
+            "target_end": None,
             "label": label,
         }
         for i, subset, group, family, label in [

@@ -2,8 +2,8 @@
 
 A component of a model is one query head (with grouped-query attention, several share keys and values) or one MLP.
 To add a family, add an entry to `FAMILIES`, one to `PARAMETERS` of `parameters.py`, one to `HEADS` of
-`classifier_heads.py` if it has such a module, and a tiny model of it to
-`tests/families.py`; the tests check the entries.
+`classifier_heads.py` if it has such a module, and a tiny model of it to `tests/families.py`; the tests check the
+entries.
 """
 
 from collections.abc import Callable
