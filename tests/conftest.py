@@ -122,6 +122,10 @@ def pairs(encoded):
 
 @pytest.fixture(scope="module")
 def inputs(fused, pairs):
+    return make_inputs(fused, pairs)
+
+
+def make_inputs(fused, pairs):
     """What pruning of that model on these pairs starts from."""
     import torch
 

@@ -3,6 +3,7 @@
 import contextlib
 import re
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from heuristic_core.models.folder import resolve_folder
 from heuristic_core.models.implementation import wrap_model
 from heuristic_core.models.pretrained import build_classifier
 from heuristic_core.training.finetune import Batches, TrainingRun, finetune, record_interval
+from heuristic_core.training.saved_state import load_state
 from heuristic_core.training.stepper import Stepper
 
 MODEL = NewModel(
@@ -80,10 +82,23 @@ def test_an_interrupted_run_resumes_to_the_same_weights_and_records(tmp_path):
     assert set(resumed_kept) == {12, 24}  # the last saved state was before step 12
     assert same(kept[24], resumed_kept[24])
     assert whole.trace == resumed_record.trace
-    assert (
-        {12, 18, 24} <= set(resumed_logits) <= {6, 12, 18, 24}
-    )  # 6 if its evaluation still ran when the state was saved
+    assert set(resumed_logits) == {12, 18, 24}  # what came after the saved state
     assert all(torch.equal(logits[step], resumed_logits[step]) for step in resumed_logits)
+
+
+def test_a_saved_state_has_the_evaluations_of_all_earlier_steps(tmp_path):
+    """A run that is killed at any later step repeats no more than the evaluation of the saved step."""
+
+    class Slow(dict):
+        def __setitem__(self, step, value):
+            time.sleep(0.3 if step == 6 else 0)  # longer than the steps until the state is saved
+            super().__setitem__(step, value)
+
+    state, often = tmp_path / "state.safetensors", SETTINGS.model_copy(update={"checkpoints": [11, 24]})
+    with pytest.raises(Cut):
+        run(state, often, cut_at=11, logits=Slow())
+    _, records = load_state(state)
+    assert (records["step"], records["evaluated"]) == (10, [0, 6])
 
 
 @pytest.mark.slow

@@ -1,15 +1,19 @@
 """Passes of fixed shapes, as CUDA graphs and a compiler need them: on a CPU, where nothing is captured."""
 
 import shutil
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+from conftest import make_encoded, make_inputs
 from mentions import raises
 from pruning_runs import SHORT
 from pydantic import ValidationError
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.pruning import Prune
+from heuristic_core.models.batches import PairTensors
 from heuristic_core.pruning import fixed_passes
 from heuristic_core.pruning.fixed_passes import FixedShapeObjective
 from heuristic_core.pruning.learner import Learner, PruningRun
@@ -36,6 +40,19 @@ def test_steps_are_those_of_eager_passes(inputs, monkeypatch, most):
     monkeypatch.setattr(fixed_passes, "MAX_PASS_PAIRS", most)
     eager = steps(inputs, Objective(inputs, RUNS, BETWEEN))
     fixed = steps(inputs, FixedShapeObjective(inputs, RUNS, BETWEEN))
+    for actual, expected in zip(fixed, eager, strict=True):
+        torch.testing.assert_close(actual, expected, atol=2e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("most", [5, 64])
+def test_targets_are_those_of_eager_passes(fused, monkeypatch, most):
+    """Also where the first pair, whose target is its last token, is longer than a pass that is filled up."""
+    monkeypatch.setattr(fixed_passes, "MAX_PASS_PAIRS", most)
+    encoded = make_encoded(60, longest=20)
+    encoded = encoded.take(np.argsort(-encoded.lengths, kind="stable"))
+    targeted = make_inputs(fused, PairTensors(replace(encoded, target=(encoded.lengths - 1).astype(np.int32))))
+    eager = steps(targeted, Objective(targeted, RUNS, BETWEEN))
+    fixed = steps(targeted, FixedShapeObjective(targeted, RUNS, BETWEEN))
     for actual, expected in zip(fixed, eager, strict=True):
         torch.testing.assert_close(actual, expected, atol=2e-5, rtol=1e-4)
 

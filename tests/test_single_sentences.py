@@ -3,7 +3,7 @@
 import pytest
 import torch
 from conftest import ROOT
-from mentions import raises
+from mentions import mentions, raises
 from pydantic import ValidationError
 
 from heuristic_core.common.errors import InputError
@@ -82,7 +82,7 @@ def test_a_sentence_is_cut_and_needs_room_for_a_token(tokenizer):
     with raises(InputError, "task.max_length = 2", 3):
         encode([row("kings")], tokenizer, 2)
     assert find_length_problem(STUDY.model, 3, sentences=1) is None
-    assert "2" in find_length_problem(STUDY.model, 2, sentences=1)
+    assert mentions(find_length_problem(STUDY.model, 2, sentences=1), "2 special tokens", 3)
 
 
 def test_a_sentence_and_a_pair_are_different_examples():

@@ -20,12 +20,12 @@ from heuristic_core.data.encode import encode
 from heuristic_core.data.encoded import Encoded
 from heuristic_core.data.files import read_task
 from heuristic_core.data.minimal_pairs import get_layouts
-from heuristic_core.data.pairs import make_row
+from heuristic_core.data.pairs import make_pair_key, make_row
 from heuristic_core.data.targets import find_target
 from heuristic_core.experiments.subnetworks.config import parse_study
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors
-from heuristic_core.models.classifier_heads import HEADS, find_target_problem
+from heuristic_core.models.classifier_heads import CLASSIFIER_MODULES, find_target_problem
 from heuristic_core.models.fused_families import fused_family
 from heuristic_core.models.hooked import HookedModel
 from heuristic_core.models.implementation import wrap_model
@@ -33,8 +33,8 @@ from heuristic_core.models.tokenizer import make_tokenizer
 from heuristic_core.training.stepper import Stepper
 
 STUDY = parse_study(read_config(ROOT / "config.yaml"))
-WITH_TARGET = [case for case, (model_type, _) in CASES.items() if model_type in HEADS]
-WITHOUT_TARGET = [case for case, (model_type, _) in CASES.items() if model_type not in HEADS]
+WITH_TARGET = [case for case, (model_type, _) in CASES.items() if model_type in CLASSIFIER_MODULES]
+WITHOUT_TARGET = [case for case, (model_type, _) in CASES.items() if model_type not in CLASSIFIER_MODULES]
 SENTENCE = "The dog saw the old-dog."
 
 
@@ -60,15 +60,46 @@ def test_a_target_is_a_word_an_index_or_characters(value, expected):
 
 
 @pytest.mark.parametrize(
-    "value", ["cat", "dog", "do", "", "3:3", "20:99", "3:4", 5, -1, None, True, 2.0, [1], [1, "2"]]
+    ("value", "reason"),
+    [
+        ("cat", "occurs 0 times"),
+        ("Saw", "occurs 0 times"),  # case matters
+        ("dog", "occurs 2 times"),
+        ("do", "occurs 0 times"),
+        ("", "is missing"),
+        (None, "is missing"),
+        (float("nan"), "is missing"),
+        ("3:3", "is no part"),
+        ("20:99", "is no part"),
+        ([-1, 4], "is no part"),
+        ("3:4", "white space"),
+        (5, "5 words"),
+        (-1, "5 words"),
+        ("5", "5 words"),
+        (True, "is neither"),
+        (2.5, "is neither"),
+        ([1], "is neither"),
+        ([1, "2"], "is neither"),
+    ],
 )
-def test_what_is_no_target_is_refused(value):
-    with pytest.raises(ValueError, match=r"dog|characters"):
+def test_what_is_no_target_is_refused(value, reason):
+    with pytest.raises(ValueError, match=reason):
         find_target(value, SENTENCE)
 
 
-def test_a_number_that_is_a_word_is_the_word():
-    assert find_target("3", "It has 3 dogs") == (7, 8)
+@pytest.mark.parametrize(
+    ("value", "sentence", "words"),
+    [("1", "We saw 1 dog", ("'saw'", "'1'")), ("0:2", "It is 0:2 now", ("'It'", "'0:2'"))],
+)
+def test_a_text_with_two_meanings_is_refused(value, sentence, words):
+    with raises(ValueError, *words):
+        find_target(value, sentence)
+    assert find_target("2", "It has 2 dogs") == (7, 8)  # both meanings are the same word
+
+
+@pytest.mark.parametrize("value", [1, 1.0, np.int64(1)])
+def test_integers_of_any_kind_are_indices(value):
+    assert find_target(value, SENTENCE) == (4, 7)
 
 
 def task(folder, rows, **changes):
@@ -127,6 +158,17 @@ def test_a_target_that_is_cut_off_is_an_error(tokenizer):
         encode([row("judges saw kings", "judges"), row("judges saw kings", "kings")], tokenizer, 4)
 
 
+def test_a_character_that_the_tokenizer_drops_does_not_hide_its_word(tokenizer):
+    row = make_row("train", None, None, None, ["poets\u200b slept"], 0, (0, 6))
+    assert encode([row], tokenizer, 24).target.tolist() == [1]
+
+
+def test_two_targets_of_one_sentence_are_two_examples():
+    first, second = row("judges saw judges", 0), row("judges saw judges", 2)
+    assert make_pair_key(first) != make_pair_key(second)
+    assert make_pair_key(first) == make_pair_key(row("Judges  saw judges", 0))
+
+
 def test_targets_follow_their_sentences(tokenizer, tmp_path):
     encoded = encode([row("judges saw kings", "kings"), row("poets slept", 0), row("poets slept", 1)], tokenizer, 24)
     encoded.save(tmp_path / "x.safetensors")
@@ -151,7 +193,7 @@ def targets():
 def by_hand(model, batch):
     """Hugging Face's hidden states at the targets, through the modules of its own head."""
     seen = {}
-    head = model.get_submodule(HEADS[model.config.model_type])
+    head = model.get_submodule(CLASSIFIER_MODULES[model.config.model_type])
     handle = head.register_forward_pre_hook(lambda _, inputs: seen.update(x=inputs[0]))
     inputs = {"input_ids": batch.ids, "attention_mask": batch.mask().long()}
     if getattr(model.config, "type_vocab_size", 0) > 1:
@@ -199,7 +241,7 @@ def test_smaller_models_classify_the_target_alike(case, targets):
 
 
 def test_a_step_of_fine_tuning_learns_from_the_target(targets):
-    """The gradient of position embeddings is that of a loss at the target."""
+    """The loss of a step is the one of the hidden states at the targets."""
     model = make_model("bert").train().requires_grad_(True)
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
@@ -215,7 +257,14 @@ def test_a_step_of_fine_tuning_learns_from_the_target(targets):
 def test_a_family_that_classifies_whole_sentences_only_is_named(case, tmp_path):
     make_model(case).config.save_pretrained(tmp_path)
     model = PretrainedModel(name="x", source="pretrained", folder=str(tmp_path))
-    assert mentions(find_target_problem(model), CASES[case][0], *HEADS)
+    assert mentions(find_target_problem(model), CASES[case][0], *CLASSIFIER_MODULES)
+
+
+def test_a_model_that_was_not_checked_is_refused_when_it_runs(targets):
+    model = make_model(WITHOUT_TARGET[0])
+    batch = PairTensors(targets, model.config.pad_token_id).batch(torch.arange(4))
+    with raises(InputError, model.config.model_type):
+        HookedModel(model).logits(batch)
 
 
 def test_a_missing_model_is_left_to_other_checks(tmp_path):

@@ -140,7 +140,9 @@ def run_job(connection: socket.socket, arithmetic: str) -> None:
     If it cannot start or its client is gone, nothing of it has run, and the client runs it without a fork.
     """
     status = 1
-    atexit._clear()  # handlers of libraries that the server imported, which take longer than a small job
+    # Without the exit handlers of libraries that the server imported, which take longer than a small job. A job's own
+    # handlers run, but no weakref.finalize, such as of a temporary folder that was not closed.
+    atexit._clear()
     try:
         head, descriptors, _, _ = socket.recv_fds(connection, 8, 2)
         with connection.makefile("rb") as stream:

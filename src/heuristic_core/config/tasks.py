@@ -1,4 +1,4 @@
-"""Block `task` of a configuration: sources of sentence pairs. See :mod:`heuristic_core.config.blocks`."""
+"""Block `task` of a configuration: where examples come from. See :mod:`heuristic_core.config.blocks`."""
 
 import os
 import re
@@ -171,7 +171,7 @@ def describe_unknown_subsets(requested: Mapping[str, Sequence[str]], known: Coll
 
 
 class Split(Block):
-    """Sentence pairs of one or more files, of a folder in the format of `save_to_disk`, or of a hub repository.
+    """Examples of one or more files, of a folder in the format of `save_to_disk`, or of a hub repository.
 
     `fetch` downloads a file with `url` to the path `file` in its folder.
     """
@@ -194,6 +194,7 @@ class Split(Block):
     )
     target: str | None = Field(
         None,
+        min_length=1,
         exclude_if=lambda column: column is None,  # so that settings of tasks without it do not change
         description="column of the target, the word that is classified, in a task of single sentences: the word if it "
         "occurs once, its index among the words from 0, or the span `start:end` of its characters; default: the whole "
@@ -320,8 +321,8 @@ class FilesTask(Block):
         for key, split in self.splits.items():
             if (split.target is not None) != self.has_target:
                 raise ValueError(
-                    f"{key}: target = {split.target!r}, but that of task.train.0 is {self.train[0].target!r}; set "
-                    "`target` for all files or for none"
+                    f"{key}: target = {split.target!r}, but task.train.0 has target = {self.train[0].target!r}; "
+                    "set `target` for all files or for none"
                 )
             if split.target and len(split.sentences) == 2:
                 raise ValueError(
@@ -330,8 +331,8 @@ class FilesTask(Block):
                 )
             if len(split.sentences) != self.sentence_count:
                 raise ValueError(
-                    f"{key}: sentences = {split.sentences}, but those of task.train.0 are {self.train[0].sentences}; "
-                    "name as many columns in all files, two for pairs and one for single sentences"
+                    f"{key}: sentences = {split.sentences}, but task.train.0 has sentences = "
+                    f"{self.train[0].sentences}; name two columns in all files, or one for single sentences"
                 )
         return self
 

@@ -64,7 +64,8 @@ def tokenise(
     Raises:
         InputError: `max_length` leaves no room for a token of each sentence.
     """
-    columns = [list(column) for column in zip(*map(get_sentences, rows), strict=True)]  # first, second sentences
+    # First and second sentences, or single sentences.
+    columns = [list(column) for column in zip(*map(get_sentences, rows), strict=True)] or [[], []]
     special = tokenizer.num_special_tokens_to_add(pair=len(columns) == 2)
     if message := find_length_error(special, max_length, len(columns)):
         raise InputError(message)
@@ -100,16 +101,24 @@ def _locate_targets(rows: Sequence[dict], encoding, max_length: int) -> list[int
     """Return the position of the last token of each target; a decoder has then read all of it.
 
     Raises:
-        InputError: `max_length` cuts off a target.
+        InputError: `max_length` cuts off a part of a target, or the tokenizer has no token for it.
     """
-    positions = [encoding.char_to_token(number, row["target_end"] - 1) for number, row in enumerate(rows)]
-    if missing := [row for row, position in zip(rows, positions, strict=True) if position is None]:
-        first = missing[0]
-        word = first["sentence1"][first["target_start"] : first["target_end"]]
-        raise InputError(
-            f"task.max_length = {max_length} cuts off the target of {format_count(len(missing), 'sentence')}, such as "
-            f"{word!r} in {first['sentence1']!r}; raise it"
-        )
+    positions, lost = [], []
+    for number, row in enumerate(rows):
+        span = range(row["target_start"], row["target_end"])
+        tokens = [token for character in span if (token := encoding.char_to_token(number, character)) is not None]
+        is_cut = bool(encoding.encodings[number].overflowing)
+        # Normalisers may drop single characters, such as accents; of a target that is cut off, an end is missing.
+        whole = tokens and not (is_cut and any(encoding.char_to_token(number, c) is None for c in (span[0], span[-1])))
+        positions.append(max(tokens, default=0))
+        if not whole:
+            lost.append((is_cut, row))
+    if lost:
+        is_cut, row = lost[0]
+        target = f"{row['sentence1'][row['target_start'] : row['target_end']]!r} in {row['sentence1']!r}"
+        reason = f"task.max_length = {max_length} cuts off" if is_cut else "the tokenizer has no token for"
+        remedy = "; raise it" if is_cut else ""
+        raise InputError(f"{reason} the target of {format_count(len(lost), 'sentence')}, such as {target}{remedy}")
     return positions
 
 

@@ -122,8 +122,15 @@ def get_sentences(row: Mapping) -> tuple[str, ...]:
 
 
 def make_pair_key(row: Mapping) -> tuple[str, ...]:
-    """Return the key under which two rows of table `sentences` are the same example: its sentences, normalised."""
-    return tuple(map(normalise_sentence, get_sentences(row)))
+    """Return the key under which two rows of table `sentences` are the same example.
+
+    It has the normalised sentences and, where a word is classified, this word and the number of words before it.
+    """
+    key = tuple(map(normalise_sentence, get_sentences(row)))
+    if (end := row.get("target_end")) is None:
+        return key
+    start, sentence = row["target_start"], row["sentence1"]
+    return (*key, normalise_sentence(sentence[start:end]), str(len(sentence[:start].split())))
 
 
 def normalise_sentence(text: str) -> str:

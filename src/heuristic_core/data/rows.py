@@ -165,7 +165,7 @@ def _check_row_keys(
     only a complete file can show that.
 
     Raises:
-        DataError: a row lacks a sentence, or its label seems to have another name.
+        DataError: a row lacks a sentence or a target, or its label seems to have another name.
     """
     if columns.keys is None:
         return
@@ -175,7 +175,8 @@ def _check_row_keys(
             first_rows.setdefault(keys, row)
     renamed_keys = _find_renamed_keys(columns, spec.label, labels, is_selected) if is_complete else {}
     for keys, row in first_rows.items():
-        missing = [column for column in spec.sentences if column not in keys]
+        needed = [*spec.sentences, spec.target] if spec.target else spec.sentences
+        missing = [column for column in needed if column not in keys]
         candidates = [key for key in keys if key in renamed_keys and spec.label not in keys]
         if missing or candidates:
             key_list = ", ".join(map(short_repr, keys)) or "none"

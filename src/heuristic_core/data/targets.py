@@ -1,9 +1,11 @@
 """Targets: words within sentences that are classified, as files give them."""
 
 import re
+from functools import partial
+from numbers import Real
 from typing import Any
 
-SPAN_PATTERN = re.compile(r"\s*(\d+)\s*:\s*(\d+)\s*", re.ASCII)
+SPAN_PATTERN = re.compile(r"(\d+)\s*:\s*(\d+)", re.ASCII)
 WORD_PATTERN = re.compile(r"\S+")
 
 
@@ -19,19 +21,38 @@ def find_target(value: Any, sentence: str) -> tuple[int, int]:
         First character, and the character after the last.
 
     Raises:
-        ValueError: The sentence has no such target, or several.
+        ValueError: There is no such target, or the value has several meanings.
     """
+    if value is None or value == "" or value != value:
+        raise ValueError(f"is missing; name the word of {sentence!r} that is classified")
     if isinstance(value, str):
-        if match := SPAN_PATTERN.fullmatch(value):
-            return _check_span(int(match[1]), int(match[2]), sentence)
-        if value.strip().isdecimal() and not _find_words(value.strip(), sentence):
-            return _find_word_number(int(value), sentence)
-        return _find_word(value.strip(), sentence)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return _find_word_number(value, sentence)
+        return _find_text(value.strip(), sentence)
+    if isinstance(value, Real) and not isinstance(value, bool) and value == int(value):
+        return _find_word_number(int(value), sentence)  # a column of integers with nulls is one of floats
     if isinstance(value, list | tuple) and len(value) == 2 and all(type(end) is int for end in value):
         return _check_span(*value, sentence)
     raise ValueError(f"is neither a word, nor its index, nor its characters as start:end, in {sentence!r}")
+
+
+def _find_text(text: str, sentence: str) -> tuple[int, int]:
+    """Read a text as a word, an index and a span, of which one must be in the sentence."""
+    readings = [partial(_find_word, text)]
+    if text.isdecimal():
+        readings.insert(0, partial(_find_word_number, int(text)))
+    if match := SPAN_PATTERN.fullmatch(text):
+        readings.insert(0, partial(_check_span, int(match[1]), int(match[2])))
+    places, errors = set(), []
+    for read in readings:
+        try:
+            places.add(read(sentence))
+        except ValueError as error:
+            errors.append(error)
+    if len(places) > 1:
+        words = " or ".join(repr(sentence[start:end]) for start, end in sorted(places))
+        raise ValueError(f"may be {words} in {sentence!r}; name the target in another way")
+    if not places:
+        raise errors[0]
+    return places.pop()
 
 
 def _check_span(start: int, end: int, sentence: str) -> tuple[int, int]:

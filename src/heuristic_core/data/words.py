@@ -23,7 +23,7 @@ class WordPair(NamedTuple):
     """One pair or sentence, token by token, including special tokens.
 
     Attributes:
-        ids: token ids, as from ``tasks.encode``.
+        ids: token ids, as from :func:`heuristic_core.data.encode.encode`.
         sentences: sentence of each token, 0 or 1; None for special tokens.
         words: index of each token's word, counted through both sentences; None for special tokens.
         texts: that word in lower case; None for special tokens.

@@ -12,8 +12,8 @@ from heuristic_core.models.folder import resolve_folder
 from heuristic_core.models.weight_files import read_object
 
 DECODERS = ("gpt2", "gpt_neox", "olmo", "llama", "mistral", "qwen2", "gemma2", "qwen3")
-HEADS = {"bert": "bert.pooler", "roberta": "classifier", "electra": "classifier", "deberta-v2": "pooler"}
-HEADS |= dict.fromkeys(DECODERS, "score")
+CLASSIFIER_MODULES = {"bert": "bert.pooler", "roberta": "classifier", "electra": "classifier", "deberta-v2": "pooler"}
+CLASSIFIER_MODULES |= dict.fromkeys(DECODERS, "score")
 
 
 def find_target_problem(model: NewModel | PretrainedModel) -> str | None:
@@ -24,7 +24,10 @@ def find_target_problem(model: NewModel | PretrainedModel) -> str | None:
         model_type = read_object(Path(resolve_folder(model)) / CONFIG_FILE).get("model_type")
     except InputError:
         return None  # `find_problem` reports it
-    if model_type in HEADS:
-        return None
-    names = ", ".join(HEADS)
+    return None if model_type in CLASSIFIER_MODULES else describe_unsupported(model_type)
+
+
+def describe_unsupported(model_type: str | None) -> str:
+    """Return why models of a family cannot classify a token within the sentence."""
+    names = ", ".join(CLASSIFIER_MODULES)
     return f"task: target: model_type = {model_type!r} classifies whole sentences only; choose a model of {names}"

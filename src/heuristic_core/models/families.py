@@ -1,7 +1,7 @@
 """Where Hugging Face architectures keep their heads and MLPs, one entry per family.
 
 A component of a model is one query head (with grouped-query attention, several share keys and values) or one MLP.
-To add a family, add an entry to `FAMILIES`, one to `PARAMETERS` of `parameters.py`, one to `HEADS` of
+To add a family, add an entry to `FAMILIES`, one to `PARAMETERS` of `parameters.py`, one to `CLASSIFIER_MODULES` of
 `classifier_heads.py` if it has such a module, and a tiny model of it to `tests/families.py`; the tests check the
 entries.
 """

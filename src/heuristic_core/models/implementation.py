@@ -58,4 +58,5 @@ def copy_model(model: "PreTrainedModel", precision: str = "float32") -> Model:
         model: A ``PreTrainedModel`` for sequence classification, which may train on.
         precision: "auto" or a dtype's name.
     """
-    return wrap_model(copy.deepcopy(model), precision)
+    is_shared = resolve_dtype(model.device, precision) == model.dtype  # else `wrap_model` copies
+    return wrap_model(copy.deepcopy(model) if is_shared else model, precision)

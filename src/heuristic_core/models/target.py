@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from heuristic_core.models.classifier_heads import HEADS
+from heuristic_core.common.errors import InputError
+from heuristic_core.models.classifier_heads import CLASSIFIER_MODULES, describe_unsupported
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -22,6 +23,9 @@ def classify_at(model: "PreTrainedModel", target: Tensor | None) -> Iterator[Non
     Args:
         model: A ``PreTrainedModel`` for sequence classification.
         target: Positions of the classified tokens, int64 [B]; None for the model's usual one.
+
+    Raises:
+        InputError: Models of this family classify whole sentences only.
     """
     if target is None:
         yield
@@ -31,7 +35,9 @@ def classify_at(model: "PreTrainedModel", target: Tensor | None) -> Iterator[Non
         x = inputs[0]  # [B, T, d]
         return (x[torch.arange(len(x), device=x.device), target][:, None].expand_as(x), *inputs[1:])
 
-    head = model.get_submodule(HEADS[model.config.model_type])
+    if (model_type := model.config.model_type) not in CLASSIFIER_MODULES:
+        raise InputError(describe_unsupported(model_type))
+    head = model.get_submodule(CLASSIFIER_MODULES[model_type])
     handle = head.register_forward_pre_hook(spread)
     try:
         yield

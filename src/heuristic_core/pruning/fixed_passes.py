@@ -88,7 +88,13 @@ class FixedShapeObjective:
         lengths = self._inputs.pairs.lengths[pairs]
         order, missing = torch.argsort(lengths, stable=True), -len(pairs) % self._pairs
         rows = torch.stack([pairs[order], self._gate_sample_index[order], torch.ones_like(order)])
-        chosen = F.pad(rows, (0, missing)).unflatten(-1, (-1, self._pairs)).transpose(0, 1).contiguous()
+        fillers = rows[:, -1:] * torch.tensor([[1], [1], [0]])  # a pair of the same pass, which does not count
+        chosen = (
+            torch.cat([rows, fillers.expand(-1, missing)], 1)
+            .unflatten(-1, (-1, self._pairs))
+            .transpose(0, 1)
+            .contiguous()
+        )
         pass_lengths = lengths[order].split(self._pairs)
         return [
             min(-(-int(part[-1]) // TOKEN_MULTIPLE) * TOKEN_MULTIPLE, self._inputs.pairs.longest)

@@ -18,7 +18,7 @@ SCHEMAS = {
         "sentence1": (STRING, "premise, or first question"),
         "sentence2": (STRING, "hypothesis, or second question; null in a task of single sentences"),
         "target_start": (INT, "first character of the classified word in sentence1; null without a target"),
-        "target_end": (INT, "the character after its last"),
+        "target_end": (INT, "the character after the last one of this word"),
         "label": (INT, "true label, in the label space of the subset"),
     },
     "splits": {

@@ -1,5 +1,7 @@
 """Evaluations of a model in training, which run beside it."""
 
+import logging
+import math
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,9 @@ from heuristic_core.models.model import Model
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
+
+
+LOGGER = logging.getLogger(__name__)
 
 
 class Evaluations:
@@ -33,8 +38,12 @@ class Evaluations:
     def __enter__(self) -> "Evaluations":
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, kind, *_) -> None:
         self._thread.shutdown()
+        if kind:
+            for step, future in self._running.items():
+                if error := future.exception():
+                    LOGGER.warning("the evaluation at step %d failed, too: %s", step, error)
 
     def start(self, step: int, model: "PreTrainedModel") -> None:
         """Start an evaluation, after the one before it has ended.
@@ -42,20 +51,24 @@ class Evaluations:
         Args:
             step: Step of training.
             model: The model at this step, which is copied.
+
+        Raises:
+            Exception: What the evaluation before it raised.
         """
         for future in self._running.values():
-            future.exception()  # waits; `collect` raises it
+            future.result()
         self._running[step] = self._thread.submit(self._evaluate, step, copy_model(model, self._precision))
 
-    def collect(self, wait: bool = False) -> dict[int, Any]:
-        """Return what ended evaluations returned, by step, once each.
+    def collect(self, before: float = math.inf) -> dict[int, Any]:
+        """Return what evaluations returned, by step, once each.
 
         Args:
-            wait: Whether to wait for the running one.
+            before: Wait for evaluations of earlier steps than this one. Of others, only those that have ended are
+                returned.
 
         Raises:
             Exception: What an evaluation raised.
         """
-        ended = {step: future for step, future in self._running.items() if wait or future.done()}
+        ended = {step: future for step, future in self._running.items() if step < before or future.done()}
         self._running = {step: future for step, future in self._running.items() if step not in ended}
         return {step: future.result() for step, future in ended.items()}

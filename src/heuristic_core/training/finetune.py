@@ -120,10 +120,11 @@ def finetune(
             if run.step in settings.checkpoints:
                 run.files |= digests(state.parent, save_checkpoint(run.step))
             if run.step % settings.save_every == 0 and run.step < settings.steps:
-                record_evaluations(run, evaluations.collect())
+                # A resumed run repeats the evaluation of its own step only.
+                record_evaluations(run, evaluations.collect(before=run.step))
                 save_run(state, run, model, stepper)
             progress.update(run.step, loss=loss, lr=rate)
-        record_evaluations(run, evaluations.collect(wait=True))
+        record_evaluations(run, evaluations.collect())
     return run
 
 

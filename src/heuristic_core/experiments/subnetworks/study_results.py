@@ -85,12 +85,13 @@ class StudyResults(Results):
         from heuristic_core.experiments.subnetworks.jobs.classifier import Classifier
 
         task = self.settings["task"]
+        first = task["train"][0] if "train" in task else {}  # a generated task has pairs
         full = Classifier.load(
             run,
             self.folder / self._format_path(self._layout.step, run),
             max_length=task["max_length"],
-            sentences=len(task["train"][0]["sentences"]) if "train" in task else 2,
-            has_target="train" in task and task["train"][0].get("target") is not None,
+            sentence_count=len(first.get("sentences", ("premise", "hypothesis"))),
+            has_target=bool(first.get("target")),
             device=device,
             precision=self.settings["precision"],
         )

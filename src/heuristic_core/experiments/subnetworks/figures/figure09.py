@@ -46,12 +46,14 @@ def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """
     segments = _collect_segments(tables["attention"], tables["core"], context.last)
     seeds = ft_seeds(segments)
+    is_repeated = segments["category"] == "repeated"
+    categories = [name for name in CATEGORIES if name != "repeated" or segments.loc[is_repeated, "share"].any()]
     sizes = [segments.loc[segments["ft_seed"] == seed, "bar"].nunique() for seed in seeds]
     height = sum(0.24 * size + 0.45 for size in sizes) + 0.75
     figure, axes = make_panels(settings, len(seeds), 1, height, sharex=True, height_ratios=sizes)
     for ax, ft_seed in zip(axes[:, 0], seeds, strict=True):
         bars = segments[segments["ft_seed"] == ft_seed]
-        _draw_panel(ax, bars)
+        _draw_panel(ax, bars, categories)
         none = "" if (bars["bar"] != OTHER_HEADS).any() else ": no core heads"
         ax.set_title(format_seed(ft_seed) + none, loc="left")
     axes[-1, 0].set_xlabel("mean share of attention (%)")
@@ -77,14 +79,13 @@ def _collect_segments(attention: pd.DataFrame, core: pd.DataFrame, step: int) ->
     return segments[["ft_seed", "bar", "heads", "category", "share"]].sort_values("ft_seed", kind="stable")
 
 
-def _draw_panel(ax: Axes, bars: pd.DataFrame) -> None:
+def _draw_panel(ax: Axes, bars: pd.DataFrame, categories: list[str]) -> None:
     """Draw horizontal stacks, the first bar on top; a missing share has width zero."""
     names = list(bars["bar"].unique())
     left = pd.Series(0.0, names)
-    for category, (colour, hatch) in CATEGORIES.items():
+    for category in categories:
+        colour, hatch = CATEGORIES[category]
         widths = 100 * bars[bars["category"] == category].set_index("bar")["share"].reindex(names)
-        if category == "repeated" and (widths == 0).all():  # the task has single sentences
-            continue
         ax.barh(
             range(len(names)), widths, left=left, height=0.78, color=colour, hatch=hatch, edgecolor="white",
             label=CATEGORY_NAMES.get(category, category),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristic_core.common.errors import InputError
+from heuristic_core.common.errors import InputError, format_count
 from heuristic_core.data.encode import encode
 from heuristic_core.data.pairs import make_row
 from heuristic_core.data.targets import find_target
@@ -42,7 +42,7 @@ class Classifier:
         run: Identity of the checkpoint.
         folder: Folder with `checkpoint/` and `means.safetensors`.
         max_length: Maximum number of tokens of a pair; longer pairs are truncated, as in the study.
-        sentences: Number of sentences of the study's examples, 1 or 2.
+        sentence_count: Number of sentences of the study's examples, 1 or 2.
         has_target: Whether the study classifies a word of each sentence.
         full: The full model.
         removed: Indices of removed components, ascending.
@@ -51,7 +51,7 @@ class Classifier:
     run: Identity
     folder: Path
     max_length: int
-    sentences: int
+    sentence_count: int
     has_target: bool
     full: Model = field(repr=False)
     removed: tuple[int, ...] = ()
@@ -62,7 +62,7 @@ class Classifier:
         run: Identity,
         folder: Path,
         max_length: int,
-        sentences: int,
+        sentence_count: int,
         has_target: bool,
         device: str,
         precision: str,
@@ -73,7 +73,7 @@ class Classifier:
             run: Identity of the checkpoint.
             folder: Folder with `checkpoint/` and `means.safetensors`.
             max_length: Maximum number of tokens of a pair; longer pairs are truncated.
-            sentences: Number of sentences of the study's examples, 1 or 2.
+            sentence_count: Number of sentences of the study's examples, 1 or 2.
             has_target: Whether the study classifies a word of each sentence.
             device: "cpu" or "cuda".
             precision: "float32", "bfloat16", "float16" or "auto", which chooses one of the first two by device.
@@ -82,7 +82,7 @@ class Classifier:
             InputError: If the device is unavailable.
         """
         full = load_model(folder / "checkpoint", device, precision)
-        return cls(run, folder, max_length, sentences, has_target, full)
+        return cls(run, folder, max_length, sentence_count, has_target, full)
 
     @property
     def grid(self) -> ComponentGrid:
@@ -178,15 +178,20 @@ class Classifier:
 
     def _split(self, example: object) -> tuple[str, ...]:
         """Return the sentences of an example of the study's kind; empty if it is of no such kind."""
-        parts = (example,) if self.sentences == 1 else example
-        is_kind = isinstance(parts, list | tuple) and len(parts) == self.sentences
+        parts = (example,) if self.sentence_count == 1 else example
+        is_kind = isinstance(parts, list | tuple) and len(parts) == self.sentence_count
         return tuple(parts) if is_kind and all(isinstance(part, str) for part in parts) else ()
 
     def _locate_targets(self, sentences: Sequence[str], targets: Sequence | None) -> np.ndarray | None:
         """Return the positions of the tokens that are classified; None for the model's usual one."""
         if (targets is None) == self.has_target or (targets is not None and len(targets) != len(sentences)):
-            needed = f"one target for each of {len(sentences)} sentences" if self.has_target else "no targets"
-            raise InputError(f"targets = {targets!r}, but the study has {needed}")
+            given = "no targets" if targets is None else format_count(len(targets), "target")
+            needed = (
+                f"each of the {format_count(len(sentences), 'sentence')} needs one"
+                if self.has_target
+                else ("the study classifies whole sentences")
+            )
+            raise InputError(f"targets: {given} given, but {needed}")
         if targets is None:
             return None
         from heuristic_core.models.hugging_face import load_tokenizer
@@ -209,7 +214,7 @@ class Classifier:
         """Encode pairs, and warn of unknown words."""
         invalid = [pair for pair in pairs if not self._split(pair)]
         if invalid or not pairs:
-            expected = "a sentence; pass a list of texts" if self.sentences == 1 else _EXPECTED_PAIRS
+            expected = "a sentence; pass a list of texts" if self.sentence_count == 1 else _EXPECTED_PAIRS
             raise InputError(f"pairs: {invalid[0] if invalid else pairs!r} is not {expected}")
         folder = self.folder / "checkpoint"
         encoded = encode_word_pairs(folder, list(map(self._split, pairs)), self.max_length)

@@ -84,8 +84,8 @@ def _model_jobs(study: Study, shape: Shape, data: StudyPairs) -> list[Memory]:
     activations = tokens_per_pass * _activation_bytes(shape, max_length, BYTES_PER_VALUE[tune])
     one_layer = (6 * shape.hidden + 2 * shape.feed_forward) * BYTES_PER_VALUE[evaluate]
     needs = {
-        # weights, gradients and Adam's two moments
-        "fine-tuning": 4 * weights + train + evaluation + activations,
+        # weights, gradients, Adam's two moments, and the copy that is evaluated beside training
+        "fine-tuning": 5 * weights + train + evaluation + activations + BATCH_TOKENS[study.device] * one_layer,
         "pruning": weights * BYTES_PER_VALUE[prune] / 4
         + sample
         + pass_tokens(study.device, shape.hidden) * _activation_bytes(shape, max_length, BYTES_PER_VALUE[prune]),

@@ -185,7 +185,7 @@ def _count_files(task: FilesTask, split: Split) -> _SplitPairs | None:
     rows = [row for row in all_rows if row.used and only in (None, labels[row.label])]
     if not rows:
         labelled = any(row.label is not None and only in (None, labels[row.label]) for row in all_rows)
-        lacking = "two sentences" if labelled else f"the label {only!r}" if only else "a label"
+        lacking = "a sentence in every column" if labelled else f"the label {only!r}" if only else "a label"
         raise InputError(f"{split.source}: none of {len(all_rows)} rows has {lacking}")
     sizes = Counter(row.subset for row in rows)
     return _SplitPairs(
@@ -193,8 +193,8 @@ def _count_files(task: FilesTask, split: Split) -> _SplitPairs | None:
     )
 
 
-def _mean_words(pairs: Sequence[tuple[str, str]]) -> float:
-    """Return the mean number of words of a pair."""
+def _mean_words(pairs: Sequence[tuple[str, ...]]) -> float:
+    """Return the mean number of words of a pair or a sentence."""
     return sum(len(sentence.split()) for pair in pairs for sentence in pair) / len(pairs)
 
 
