@@ -46,10 +46,11 @@ def test_steps_are_those_of_eager_passes(inputs, monkeypatch, most):
 
 @pytest.mark.parametrize("most", [5, 64])
 def test_targets_are_those_of_eager_passes(fused, monkeypatch, most):
-    """Also where the first pair, whose target is its last token, is longer than a pass that is filled up."""
+    """Also in passes that are filled up and shorter than the first pair, whose target is its last token."""
     monkeypatch.setattr(fixed_passes, "MAX_PASS_PAIRS", most)
+    monkeypatch.setattr(fixed_passes, "TOKEN_MULTIPLE", 4)
     encoded = make_encoded(60, longest=20)
-    encoded = encoded.take(np.argsort(-encoded.lengths, kind="stable"))
+    encoded = encoded.take(np.array([encoded.lengths.argmax(), *np.flatnonzero(encoded.lengths <= 10)]))
     targeted = make_inputs(fused, PairTensors(replace(encoded, target=(encoded.lengths - 1).astype(np.int32))))
     eager = steps(targeted, Objective(targeted, RUNS, BETWEEN))
     fixed = steps(targeted, FixedShapeObjective(targeted, RUNS, BETWEEN))
