@@ -126,7 +126,7 @@ def test_a_target_outside_its_sentence_is_named_with_its_line(tmp_path):
 
 def test_all_files_have_a_target_or_none(tmp_path):
     plain = {"file": "train.csv", "sentences": ["text"], "group": "id"}
-    with raises(ValidationError, "task.evaluation.dev", "target = None", "'word'"):
+    with raises(ValidationError, "task.evaluation.dev", "task.train.0", "target"):
         task(tmp_path, [], evaluation={"dev": plain})
 
 

@@ -249,3 +249,36 @@ def test_that_drop_overlap_leaves_one_label_is_told(task):
 
 def test_that_no_row_of_training_has_a_label_is_told_with_the_counts(task):
     raises(task(pairs("-", "-", None)), "task.train", "0", "3")
+
+
+# ---- labels of the groups that J compares
+
+SIDES = {"ood": ["neutral"], "ood-entailment": ["entailment"]}
+
+
+@pytest.mark.parametrize(
+    ("sides", "named"),
+    [
+        (SIDES, ()),
+        (SIDES | {"ood": ["neutral", "contradiction"]}, ("'ood'", 2, "group_by_label")),
+        (SIDES | {"ood-entailment": ["entailment", "neutral"]}, ("'ood-entailment'", 2)),
+        (SIDES | {"ood-entailment": ["neutral"]}, ("same label",)),
+        ({"ood": ["neutral", "entailment"]}, ()),  # another corpus, without J
+    ],
+)
+def test_groups_that_j_compares_have_one_label_each_and_not_the_same(task, sides, named):
+    sets = {group.replace("-", "_"): (pairs(*labels), {"group": group}) for group, labels in sides.items()}
+    made = task(evaluation={"dev": (pairs(*NLI), {"group": "id"})} | sets)
+    messages = find_task_errors(made, DataRequirements())
+    assert len(messages) == bool(named)
+    assert all(mentions(message, "task.evaluation", *named) for message in messages)
+
+
+def test_labels_are_compared_by_the_classes_that_count_as_them(task):
+    """One file calls entailment 0, the other 1."""
+    ood = {"group": "ood", "labels": ["no", "yes"]}
+    ood |= {"merge": {"entailment": "yes", "neutral": "no", "contradiction": "no"}}
+    mirror = {"group": "ood-entailment", "labels": ["yes", "no"], "merge": ood["merge"]}
+    sets = {"wrong": (pairs("no"), ood), "right": (pairs("yes"), mirror)}
+    made = task(evaluation={"dev": (pairs(*NLI), {"group": "id"})} | sets)
+    assert find_task_errors(made, DataRequirements()) == []

@@ -49,7 +49,7 @@ def _check_phrase(text: str) -> str:
 def _check_sentences(columns: list[str]) -> list[str]:
     """Return the columns of one or two sentences."""
     if not 1 <= len(columns) <= 2:
-        raise ValueError(f"{columns} must name the columns of one or two sentences, such as [premise, hypothesis]")
+        raise ValueError(f"{columns} must name one or two columns, such as [premise, hypothesis] or [text]")
     return check_unique(columns)
 
 
@@ -320,9 +320,9 @@ class FilesTask(Block):
     def _check_sentences(self):
         for key, split in self.splits.items():
             if (split.target is not None) != self.has_target:
+                with_target, without = (key, "task.train.0") if split.target else ("task.train.0", key)
                 raise ValueError(
-                    f"{key}: target = {split.target!r}, but task.train.0 has target = {self.train[0].target!r}; "
-                    "set `target` for all files or for none"
+                    f"{without} has no target, but {with_target} has one; set `target` for all files or for none"
                 )
             if split.target and len(split.sentences) == 2:
                 raise ValueError(

@@ -72,7 +72,8 @@ def list_unmet_requirements(pairs: Sentences, requirements: DataRequirements) ->
         for setting, need in requirements.pairs.items()
         if need > available
     ]
-    return shortages + _missing_subsets(pairs, requirements.subsets) + _missing_groups(pairs, requirements.groups)
+    missing = _missing_subsets(pairs, requirements.subsets) + _missing_groups(pairs, requirements.groups)
+    return shortages + missing + _mixed_labels(pairs)
 
 
 def format_shortage(setting: str, need: int, available: int, source: str) -> str:
@@ -112,6 +113,39 @@ def _missing_groups(pairs: Sentences, groups: Collection[str]) -> list[str]:
         for group in groups
         if group not in {rule.group for rule in pairs.subsets}
     ]
+
+
+def _mixed_labels(pairs: Sentences) -> list[str]:
+    """Return a message if J of a constant answer could be above 0.
+
+    J compares subsets for which the shortcut is wrong with subsets of the same family for which it is right, so each
+    needs a single label, and theirs must differ.
+    """
+    compared = {rule.name: rule for rule in pairs.subsets if rule.group in ("ood", "ood-entailment")}
+    if len({rule.group for rule in compared.values()}) < 2:
+        return []
+    # A label by the classes that count as it: files may have labels of their own.
+    labels: dict[str, set[frozenset[int]]] = {name: set() for name in compared}
+    for row in pairs.evaluation:
+        if rule := compared.get(row["subset"]):
+            labels[rule.name].add(frozenset(k for k, label in enumerate(rule.merge) if label == row["label"]))
+    by_side: dict[str | None, dict[str, set]] = {}
+    for name, rule in compared.items():
+        if len(labels[name]) > 1:
+            return [
+                f"task.evaluation: subset {name!r} has {len(labels[name])} labels and is of the group {rule.group!r}; "
+                "J needs one label, for which the shortcut is wrong (ood) or right (ood-entailment): divide the subset "
+                "by group_by_label or only_label, or leave out the group ood-entailment"
+            ]
+        by_side.setdefault(rule.family, {}).setdefault(rule.group, set()).update(labels[name])
+    for family, sides in by_side.items():
+        if sides.get("ood", set()) & sides.get("ood-entailment", set()):
+            return [
+                "task.evaluation: subsets of the groups 'ood' and 'ood-entailment'"
+                f"{f' of family {family!r}' if family else ''} have the same label; if the shortcut is wrong for one "
+                "label, it is right for another"
+            ]
+    return []
 
 
 def _select_unusable(pairs: Sentences) -> list[RowCounts]:

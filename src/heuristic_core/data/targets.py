@@ -73,7 +73,8 @@ def _find_word_number(number: int, sentence: str) -> tuple[int, int]:
 def _find_word(word: str, sentence: str) -> tuple[int, int]:
     places = _find_words(word, sentence)
     if len(places) != 1:
-        hint = "; give its index among the words, or its characters as start:end" if places else ""
+        hint = "; give its index among the words, or its characters as start:end"
+        hint = hint if places else "; name a word as it is written, upper and lower case included"
         raise ValueError(f"occurs {len(places)} times in {sentence!r}{hint}")
     return places[0]
 

@@ -92,7 +92,7 @@ class Origin(NamedTuple):
     def heuristic_phrases(self) -> tuple[str, str]:
         """Phrases that describe OOD and OOD-entailment pairs; empty if the task declares no heuristic."""
         phrase = self.settings["task"].get("heuristic")
-        return (f", on which {phrase} misleads", f", on which {phrase} is right") if phrase else ("", "")
+        return (f", on which {phrase} would mislead", f", on which {phrase} would be right") if phrase else ("", "")
 
     @property
     def is_generated(self) -> bool:
