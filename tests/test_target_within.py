@@ -48,7 +48,7 @@ SENTENCE = "The dog saw the old-dog."
         ("old-dog", "old-dog"),
         (1, "dog"),
         ("1", "dog"),
-        (4, "old-dog."),
+        (4, "old-dog"),  # without punctuation around it
         ("4:7", "dog"),
         ([4, 7], "dog"),
         ("3:8", "dog"),  # white space at its ends is no part of it
@@ -78,6 +78,7 @@ def test_a_target_is_a_word_an_index_or_characters(value, expected):
         ("5", "5 words"),
         (True, "is neither"),
         (2.5, "is neither"),
+        (float("inf"), "is neither"),
         ([1], "is neither"),
         ([1, "2"], "is neither"),
     ],

@@ -27,7 +27,7 @@ def find_target(value: Any, sentence: str) -> tuple[int, int]:
         raise ValueError(f"is missing; name the word of {sentence!r} that is classified")
     if isinstance(value, str):
         return _find_text(value.strip(), sentence)
-    if isinstance(value, Real) and not isinstance(value, bool) and value == int(value):
+    if isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer():
         return _find_word_number(int(value), sentence)  # a column of integers with nulls is one of floats
     if isinstance(value, list | tuple) and len(value) == 2 and all(type(end) is int for end in value):
         return _check_span(*value, sentence)
@@ -67,7 +67,9 @@ def _find_word_number(number: int, sentence: str) -> tuple[int, int]:
     words = list(WORD_PATTERN.finditer(sentence))
     if not 0 <= number < len(words):
         raise ValueError(f"is no index of the {len(words)} words, from 0, of {sentence!r}")
-    return words[number].span()
+    start, end = words[number].span()
+    letters = [position for position in range(start, end) if sentence[position].isalnum()]
+    return (letters[0], letters[-1] + 1) if letters else (start, end)  # without punctuation around a word
 
 
 def _find_word(word: str, sentence: str) -> tuple[int, int]:

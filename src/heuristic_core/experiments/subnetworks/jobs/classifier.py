@@ -186,11 +186,8 @@ class Classifier:
         """Return the positions of the tokens that are classified; None for the model's usual one."""
         if (targets is None) == self.has_target or (targets is not None and len(targets) != len(sentences)):
             given = "no targets" if targets is None else format_count(len(targets), "target")
-            needed = (
-                f"each of the {format_count(len(sentences), 'sentence')} needs one"
-                if self.has_target
-                else ("the study classifies whole sentences")
-            )
+            whole = "the study classifies whole sentences"
+            needed = f"each of the {format_count(len(sentences), 'sentence')} needs one" if self.has_target else whole
             raise InputError(f"targets: {given} given, but {needed}")
         if targets is None:
             return None
