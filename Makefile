@@ -138,7 +138,7 @@ install:
 	then echo "Installing into $(VENV) what changed in $(LOCKED):"; cat $(LOCKED) | diff $(INSTALLED) - | grep '^[<>]'; true; \
 	else echo "Installing the locked environment into $(VENV): some minutes, 2 GB (with CUDA several more)."; fi
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --requirement envs/requirements.txt
+	$(BIN)/pip install --quiet --use-pep517 --requirement envs/requirements.txt
 	$(BIN)/pip install --quiet --no-deps --editable .
 	@cat $(LOCKED) > $(INSTALLED)
 
