@@ -41,7 +41,7 @@ def test_an_environment_is_installed_once(make):
     output, installed = make()
     assert output
     assert installed == [
-        "install --quiet --requirement envs/requirements.txt",
+        "install --quiet --use-pep517 --requirement envs/requirements.txt",
         "install --quiet --no-deps --editable .",
     ]
     assert make() == ("", [])
