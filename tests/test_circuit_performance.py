@@ -129,16 +129,16 @@ def test_coverage(n, generator, lucky):
     lucky: Share of pruning seeds whose subnetworks are as good as the full model.
     """
     rng, seeds, pairs = np.random.default_rng([generator, n, int(100 * lucky)]), tuple(range(1, n + 1)), 400
-    means, of_full = np.array([0.55, 0.75, 0.93]), 0.96
-    f = (np.array([1 / 3, *means, of_full]) - 1 / 3) / (of_full - 1 / 3)
+    means, full_accuracy = np.array([0.55, 0.75, 0.93]), 0.96
+    f = (np.array([1 / 3, *means, full_accuracy]) - 1 / 3) / (full_accuracy - 1 / 3)
     truth, rows, empty = (1 - lucky) * WEIGHTS @ (1 - f) + lucky * WEIGHTS[0] * (1 - f[0]), [], []
     for step in range(DRAWS):
         hard = rng.random(pairs)  # the same pairs are hard for all models
-        right = hard < of_full
+        right = hard < full_accuracy
         by_seed, halves = {}, []
         for seed in seeds:
-            ability = np.clip(means + rng.normal(0, [0.06, 0.04, 0.01]), 0, of_full)
-            ability = np.full(3, of_full) if rng.random() < lucky else ability
+            ability = np.clip(means + rng.normal(0, [0.06, 0.04, 0.01]), 0, full_accuracy)
+            ability = np.full(3, full_accuracy) if rng.random() < lucky else ability
             # Half of the errors of a subnetwork are on the hardest pairs, half are its own.
             models = [np.where(rng.random(pairs) < 0.5, hard, rng.random(pairs)) < item for item in ability]
             by_seed[seed] = tuple(100 * model.mean() for model in models)

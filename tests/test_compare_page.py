@@ -53,10 +53,10 @@ def test_the_page_puts_both_side_by_side(folder, monkeypatch):
     assert len(page.classes("differs")) == 1
     differences = rows(section(out / "compare.html", "differences"))
     assert ["1 and 1", "4", "6", "4", "3.0", "–", "0.0, 0.1, 0.2, 0.3"] in differences
-    of_full = next(row for row in differences if row[0] == "OOD")
+    ood_row = next(row for row in differences if row[0] == "OOD")
     values = ("50.0", "45.0", "55.0"), ("57.0", "52.0", "62.0"), ("7.0", "−0.1", "14.1")
-    assert all(mentions(cell, *numbers) for cell, numbers in zip(of_full[1:4], values, strict=True))
-    assert of_full[4:] == ["200", "200", "pair"]
+    assert all(mentions(cell, *numbers) for cell, numbers in zip(ood_row[1:4], values, strict=True))
+    assert ood_row[4:] == ["200", "200", "pair"]
     frame = read_table(out / "differences.parquet")
     assert list(frame.columns) == get_schema("differences").names
     assert len(pd.read_csv(out / "differences.csv")) == len(frame)

@@ -11,7 +11,8 @@ from mentions import mentions, raises
 from pydantic import ValidationError
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.tasks import FilesTask, Split
+from heuristic_core.config.splits import Split
+from heuristic_core.config.tasks import FilesTask
 from heuristic_core.data.download import list_downloads
 from heuristic_core.data.split_files import find_local_paths, find_missing_paths, find_present_paths, find_split_paths
 

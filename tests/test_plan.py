@@ -12,7 +12,7 @@ from reduced import REDUCED, STUDY, parse_job_counts, planned
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import ConfigError
-from heuristic_core.config.tasks import EvaluationSplit, Split
+from heuristic_core.config.splits import EvaluationSplit, Split
 from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.experiments.subnetworks.plan.pairs import Pairs, count_pairs
 from heuristic_core.experiments.subnetworks.plan.report import plan

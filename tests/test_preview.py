@@ -13,7 +13,7 @@ from task_rows import HANS, HANS_ROWS, pairs
 from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.reading import ConfigError, read_config
 from heuristic_core.config.requirements import DataRequirements
-from heuristic_core.config.tasks import EvaluationSplit
+from heuristic_core.config.splits import EvaluationSplit
 from heuristic_core.data import preview
 from heuristic_core.data.preview import find_task_errors
 from heuristic_core.data.readers import read_columns

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mentions import raises
 from pair_files import tsv
 
-from heuristic_core.config.tasks import Split
+from heuristic_core.config.splits import Split
 from heuristic_core.data.columns import DataError
 from heuristic_core.data.readers import read_columns
 

@@ -21,7 +21,7 @@ from pair_files import (
     tsv,
 )
 
-from heuristic_core.config.tasks import Split
+from heuristic_core.config.splits import Split
 from heuristic_core.data.readers import DataError, read_columns
 from heuristic_core.data.split_files import find_split_paths
 

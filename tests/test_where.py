@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from task_rows import named, pairs, raises
 
 from heuristic_core.config.reading import ConfigError, read_config
-from heuristic_core.config.tasks import EvaluationSplit
+from heuristic_core.config.splits import EvaluationSplit
 from heuristic_core.data import preview
 from heuristic_core.data.files import read_task
 from heuristic_core.data.readers import DataError

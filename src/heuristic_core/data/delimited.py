@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from heuristic_core.common.errors import format_count
-from heuristic_core.config.tasks import Quoting
+from heuristic_core.config.splits import Quoting
 from heuristic_core.data.columns import DELIMITER_NAMES, Columns, DataError, check_names, open_text, short_repr
 from heuristic_core.data.quotes import find_misplaced_quote, find_quoted_field
 

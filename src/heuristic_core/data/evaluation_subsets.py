@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from heuristic_core.common.errors import format_count
-from heuristic_core.config.tasks import EvaluationSplit, FilesTask
+from heuristic_core.config.splits import EvaluationSplit
+from heuristic_core.config.tasks import FilesTask
 from heuristic_core.data.labels import LabelStyle, list_label_warnings
 from heuristic_core.data.pairs import RowCounts, SubsetRule, format_lost_subsets, make_row
 from heuristic_core.data.readers import DataError

@@ -5,7 +5,8 @@ from collections import Counter
 import numpy as np
 
 from heuristic_core.common.errors import format_count
-from heuristic_core.config.tasks import FilesTask, Split
+from heuristic_core.config.splits import Split
+from heuristic_core.config.tasks import FilesTask
 from heuristic_core.data.evaluation_subsets import check_subset_name, read_evaluation_subsets
 from heuristic_core.data.labels import LabelStyle
 from heuristic_core.data.pairs import (

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
 
-from heuristic_core.config.tasks import EvaluationSplit
+from heuristic_core.config.splits import EvaluationSplit
 from heuristic_core.data.columns import Columns, DataError, parse_number, short_repr
 
 NO_LABEL_TEXTS = ("", "-", "nan", "+nan", "-nan")  # besides nulls and GLUE's -1

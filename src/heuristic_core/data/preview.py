@@ -8,14 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from heuristic_core.config.requirements import NO_REQUIREMENTS, DataRequirements
-from heuristic_core.config.tasks import (
-    EvaluationSplit,
-    FilesTask,
-    Format,
-    GeneratedTask,
-    Split,
-    describe_unknown_subsets,
-)
+from heuristic_core.config.splits import EvaluationSplit, Format, Split
+from heuristic_core.config.tasks import FilesTask, GeneratedTask, describe_unknown_subsets
 from heuristic_core.data.counts import format_shortage, list_unmet_requirements
 from heuristic_core.data.evaluation_subsets import (
     check_subset_name,

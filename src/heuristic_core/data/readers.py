@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from heuristic_core.config.tasks import Format, Quoting
+from heuristic_core.config.splits import Format, Quoting
 from heuristic_core.data.columns import (
     MAX_SHOWN_CHARACTERS,
     Columns,

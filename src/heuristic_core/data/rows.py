@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from heuristic_core.common.errors import format_count
-from heuristic_core.config.tasks import FilesTask, Split
+from heuristic_core.config.splits import Split
+from heuristic_core.config.tasks import FilesTask
 from heuristic_core.data.columns import Columns, DataError, normalise_name, short_repr
 from heuristic_core.data.labels import LabelStyle, check_label_names, encode_labels, may_be_labels
 from heuristic_core.data.pairs import INVISIBLE_CHARACTERS, UNREQUESTED_REASONS, format_reasons

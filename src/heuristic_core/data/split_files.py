@@ -5,7 +5,8 @@ from pathlib import Path
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
+from heuristic_core.config.splits import Split
+from heuristic_core.config.tasks import FilesTask, GeneratedTask
 from heuristic_core.data.columns import DataError
 
 

@@ -185,10 +185,14 @@ class Classifier:
     def _locate_targets(self, sentences: Sequence[str], targets: Sequence | None) -> np.ndarray | None:
         """Return the positions of the tokens that are classified; None for the model's usual one."""
         if (targets is None) == self.has_target or (targets is not None and len(targets) != len(sentences)):
-            given = "no targets" if targets is None else format_count(len(targets), "target")
-            whole = "the study classifies whole sentences"
-            needed = f"each of the {format_count(len(sentences), 'sentence')} needs one" if self.has_target else whole
-            raise InputError(f"targets: {given} given, but {needed}")
+            provided_targets = "no targets" if targets is None else format_count(len(targets), "target")
+            no_targets_reason = "the study classifies whole sentences"
+            needed = (
+                f"each of the {format_count(len(sentences), 'sentence')} needs one"
+                if self.has_target
+                else no_targets_reason
+            )
+            raise InputError(f"targets: {provided_targets} provided, but {needed}")
         if targets is None:
             return None
         from heuristic_core.models.hugging_face import load_tokenizer

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import yaml
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.config.tasks import FilesTask, GeneratedTask, Split
+from heuristic_core.config.splits import Split
+from heuristic_core.config.tasks import FilesTask, GeneratedTask
 from heuristic_core.experiments.subnetworks.config import Study
 from heuristic_core.experiments.subnetworks.config.paths import Layout
 
