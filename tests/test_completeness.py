@@ -258,6 +258,9 @@ def test_table3_shows_what_the_core_leaves_alone():
     assert mean_accuracy[SET_NAMES[ALL_BUT_CORE]] == 60 and mean_accuracy[SET_NAMES[ALL_HEADS]] == 20
     (of_controls,) = (name for name in mean_accuracy.index if mentions(name, 2, SET_NAMES[ALL_BUT_CORE]))
     assert mean_accuracy[of_controls] == 35
-    in_full, by_kind, _ = sheets(marks)
-    assert SET_NAMES[ALL_HEADS] in [row[0] for row in in_full.rows]
+    heads, larger, by_kind, _ = sheets(marks)
+    assert SET_NAMES[ALL_HEADS] in [row[0] for row in larger.rows]
+    assert "none" in [row[0] for row in heads.rows] and not {row[0] for row in heads.rows} & {
+        row[0] for row in larger.rows
+    }
     assert not [row for row in by_kind.rows if SET_NAMES[ALL_HEADS] in row[0]]  # of the first kind alone

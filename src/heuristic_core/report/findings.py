@@ -71,7 +71,7 @@ class FindingView(NamedTuple):
     verdict: str
     answers: Sequence[Answer]
     undecidable: int
-    opposed: Sequence[Claim]
+    opposed: Sequence[Answer]
     checks: int
     undecided: int
     weak: int
@@ -128,7 +128,9 @@ def build_findings(
                 verdict=verdict,
                 answers=answers,
                 undecidable=undecidable,
-                opposed=[c for name, c in checks.items() if c.overall["verdict"] == finding.against[name]],
+                opposed=[
+                    Answer(c, c.sentence) for name, c in checks.items() if c.overall["verdict"] == finding.against[name]
+                ],
                 checks=len(checks),
                 undecided=sum(c.overall["verdict"] not in DECIDED for c in checks.values()),
                 weak=weak,

@@ -20,7 +20,8 @@ from heuristic_core.figures.sheets import Sheet
 from heuristic_core.figures.text import format_number, format_signed
 
 JOINT_ROLES = ("strongest", "core-all", "chosen")  # roles of the sets of several heads in the table
-FIRST_KIND_ROLES = ("non-core", *SET_NAMES, *map(control_role, SET_NAMES))
+LARGER_SETS = (*SET_NAMES, *map(control_role, SET_NAMES))
+FIRST_KIND_ROLES = ("non-core", *LARGER_SETS)
 MEANS = (ID, J, OOD, ENTAILMENT, AUC)  # in the order of columns
 VALUES = ["accuracy", "change", "change_low", "change_high"]
 COLUMNS = ["ft_seed", "kind", "row", "role", "size", "statistic", "sets", "column", "group", "subset", "n", *VALUES]
@@ -125,15 +126,22 @@ def _mean_row(cells: pd.DataFrame, row: str) -> pd.DataFrame:
 
 
 def sheets(marks: pd.DataFrame) -> list[Sheet]:
-    """Return, for each fine-tuning seed, means with the first kind of ablation, all kinds, and the paper's subsets."""
+    """Return, for each fine-tuning seed, means with the first kind of ablation, all kinds, and the paper's subsets.
+
+    The first kind has two tables of means: of the core and its heads, and of larger sets.
+    """
     sheet_list = []
     for ft_seed in ft_seeds(marks):
         seed_marks = marks[marks["ft_seed"] == ft_seed]
         kinds = list(dict.fromkeys(seed_marks["kind"]))
         kind_marks = seed_marks[seed_marks["kind"] == kinds[0]]
         title = f"Fine-tuning seed {ft_seed}, {kinds[0]} ablation"
-        if len(group_marks := kind_marks[kind_marks["subset"].isna()]):  # published tables have subsets alone
-            sheet_list.append(_sheet_by_set(group_marks, f"{title}, means"))
+        group_marks = kind_marks[kind_marks["subset"].isna()]  # none in published tables, which have subsets alone
+        are_larger = group_marks["role"].isin(LARGER_SETS)
+        if len(group_marks):
+            sheet_list.append(_sheet_by_set(group_marks[~are_larger], f"{title}, means"))
+        if are_larger.any():
+            sheet_list.append(_sheet_by_set(group_marks[are_larger], f"{title}, means of larger sets"))
         compared = seed_marks[seed_marks["subset"].isna() & (seed_marks["role"] != "none")]
         compared = compared[~compared["role"].isin(FIRST_KIND_ROLES)]
         if len(kinds) > 1 and len(compared):
