@@ -13,9 +13,9 @@ from extractive_steps import extractive
 from torch import Tensor
 
 from heuristic_core.config.blocks import Finetune
-from heuristic_core.data.counterparts import build_minimal_pairs
+from heuristic_core.data.languages.overlap.counterparts import build_minimal_pairs
 from heuristic_core.data.encode import encode
-from heuristic_core.data.language import LABELS
+from heuristic_core.data.languages.overlap.generation import LABELS
 from heuristic_core.data.minimal_pairs import SWAP_SUBSET, select_paired
 from heuristic_core.data.sentences import load_sentences
 from heuristic_core.data.words import encode_word_pairs

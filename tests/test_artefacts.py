@@ -5,10 +5,10 @@ from math import sqrt
 import pytest
 
 from heuristic_core.config.tasks import Artefacts
-from heuristic_core.data.artefacts import infer_form_label
-from heuristic_core.data.labelled import CONTRADICTION, ENTAILMENT, LABELS, NEUTRAL
-from heuristic_core.data.language import SUBSETS, generate_evaluation_pairs, generate_training_pairs
-from heuristic_core.data.vocabulary import ADJECTIVES, INTRANSITIVE, NOUNS, PLACES, TRANSITIVE
+from heuristic_core.data.languages.overlap.artefacts import infer_form_label
+from heuristic_core.data.languages.overlap.labelled import CONTRADICTION, ENTAILMENT, LABELS, NEUTRAL
+from heuristic_core.data.languages.overlap.generation import SUBSETS, generate_evaluation_pairs, generate_training_pairs
+from heuristic_core.data.languages.overlap.vocabulary import ADJECTIVES, INTRANSITIVE, NOUNS, PLACES, TRANSITIVE
 
 N = 4_000
 COUNTER_EXAMPLES = 0.01

@@ -7,7 +7,7 @@ from mentions import raises
 
 from heuristic_core.data.encode import encode
 from heuristic_core.data.encoded import Encoded, Subset, pack_lists
-from heuristic_core.data.language import VOCABULARY
+from heuristic_core.data.languages.overlap.generation import VOCABULARY
 from heuristic_core.data.pairs import SubsetRule
 from heuristic_core.data.sentences import load_sentences
 from heuristic_core.experiments.subnetworks.config import load_study

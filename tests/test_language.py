@@ -9,11 +9,11 @@ import pytest
 from mentions import raises
 
 from heuristic_core.config.tasks import GENERATED_SUBSETS
-from heuristic_core.data import grammar, vocabulary
-from heuristic_core.data.labelled import CONTRADICTION, ENTAILMENT, NEUTRAL
-from heuristic_core.data.language import SUBSETS, VOCABULARY, generate_evaluation_pairs, generate_training_pairs
-from heuristic_core.data.vocabulary import INTRANSITIVE, NOUNS, TRANSITIVE
-from heuristic_core.data.word_sampler import WordSampler, is_held_out_combination
+from heuristic_core.data.languages.overlap import grammar, vocabulary
+from heuristic_core.data.languages.overlap.labelled import CONTRADICTION, ENTAILMENT, NEUTRAL
+from heuristic_core.data.languages.overlap.generation import SUBSETS, VOCABULARY, generate_evaluation_pairs, generate_training_pairs
+from heuristic_core.data.languages.overlap.vocabulary import INTRANSITIVE, LEXICON, NOUNS, TRANSITIVE
+from heuristic_core.data.languages.word_sampler import WordSampler, is_held_out_combination
 from heuristic_core.tables.parquet import read_table, write_table
 
 N = 20_000
@@ -193,7 +193,7 @@ def test_every_rule_keeps_its_promises(name, held):
     """The label is true to the sentences' structure, no noun comes twice, and clauses obey the held-out rule."""
     rng, rule = Random(0), getattr(grammar, name)
     for _ in range(200):
-        premise, hypothesis = map(list, rule(WordSampler(rng, held)))
+        premise, hypothesis = map(list, rule(WordSampler(rng, held, LEXICON)))
         nouns = [word for word in premise if word in NOUNS]
         assert len(set(nouns)) == len(nouns), premise
         clause = main_clause(premise) if name.startswith("ln_") else hypothesis

@@ -8,15 +8,15 @@ from archives import script
 from mentions import mentions
 from reduced import ROOT, STUDY
 
-from heuristic_core.data import grammar
-from heuristic_core.data.counterparts import build_minimal_pairs, make_counterpart
+from heuristic_core.data.languages.overlap import grammar
+from heuristic_core.data.languages.overlap.counterparts import build_minimal_pairs, make_counterpart
 from heuristic_core.data.encode import encode
 from heuristic_core.data.encoded import Encoded, Subset, pack_lists
-from heuristic_core.data.language import generate_evaluation_pairs
+from heuristic_core.data.languages.overlap.generation import generate_evaluation_pairs
 from heuristic_core.data.minimal_pairs import SWAP_SUBSET, count_changed_tokens, find_nearest_pairs, select_paired
 from heuristic_core.data.pairs import SubsetRule
-from heuristic_core.data.vocabulary import CONTENT_WORDS
-from heuristic_core.data.word_sampler import WordSampler
+from heuristic_core.data.languages.overlap.vocabulary import CONTENT_WORDS, LEXICON
+from heuristic_core.data.languages.word_sampler import WordSampler
 from heuristic_core.models.tokenizer import make_tokenizer
 
 # Pairs, each with its label's other side: "premise => hypothesis", then what of it is exchanged for what.
@@ -94,7 +94,7 @@ def test_counterparts_are_pairs_that_the_other_rule_makes(rule):
     rng = Random(0)
 
     def drawn(name, count):
-        return [getattr(grammar, name)(WordSampler(rng, held_out=True)) for _ in range(count)]
+        return [getattr(grammar, name)(WordSampler(rng, held_out=True, lexicon=LEXICON)) for _ in range(count)]
 
     possible = {form(pair) for pair in drawn(OTHER_SIDE[rule], 5000)}
     assert all(form(make_counterpart(rule, *pair)) in possible for pair in drawn(rule, 30))

@@ -16,10 +16,10 @@ from transformers import BertTokenizer
 from heuristic_core.common.errors import DivergenceError
 from heuristic_core.config.figure import Figure
 from heuristic_core.config.models import Architecture, Initialisation, NewModel, Pretraining
-from heuristic_core.data import vocabulary
-from heuristic_core.data.language import VOCABULARY
+from heuristic_core.data.languages.overlap import vocabulary
+from heuristic_core.data.languages.overlap.generation import VOCABULARY
 from heuristic_core.data.masking import find_shared_words, mask_tokens
-from heuristic_core.data.unlabelled import generate_unlabelled_pairs
+from heuristic_core.data.languages.overlap.unlabelled import generate_unlabelled_pairs
 from heuristic_core.experiments.subnetworks.figures import draw
 from heuristic_core.experiments.subnetworks.figures.figure_pretraining import OTHER_COLOUR
 from heuristic_core.models.pretrained import build_classifier, build_masked_language_model

@@ -13,7 +13,7 @@ from transformers import BertForMaskedLM
 
 from heuristic_core.common.arithmetic import supports_portable
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.data.language import LABELS, VOCABULARY
+from heuristic_core.data.languages.overlap.generation import LANGUAGE, LABELS
 from heuristic_core.data.words import encode_word_pairs
 from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.interventions.attention import overlap_rows

@@ -1,6 +1,6 @@
 # Several studies in one run, or imported ones: this workflow is included once per study, with a prefix of its rules.
-# Optional: a figure across the studies (sweep), and a table of the number of training seeds on which each claim holds
-# (replicates).
+# Optional: a figure across the studies (sweep), a table of the number of training seeds on which each claim holds
+# (replicates), and one of the verdicts of all studies (verdicts).
 import sys
 
 from snakemake.exceptions import WorkflowError
@@ -9,13 +9,13 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import read_merged_configs
 from heuristic_core.experiments.registry import IMPORT_KEYS, resolve_folder
 from heuristic_core.figures.targets import target_files
-from heuristic_core.experiments.studies import parse_studies, parse_replicates, parse_sweep
+from heuristic_core.experiments.studies import parse_studies, parse_sweep, parse_tables
 
 try:
     read_merged_configs(workflow.configfiles)
     STUDIES = parse_studies(config, workflow.configfiles[-1])
     SWEEP = parse_sweep(config, STUDIES, workflow.configfiles[-1])
-    REPLICATES = parse_replicates(config, STUDIES, workflow.configfiles[-1])
+    TABLES = parse_tables(config, STUDIES, workflow.configfiles[-1])
 except InputError as error:
     print(error, file=sys.stderr)  # Snakemake would add its own lines around a WorkflowError
     sys.exit(1)
@@ -42,26 +42,29 @@ if SWEEP:
     include: f"{FOLDER}/sweep.smk"
 
 
-if REPLICATES:
+if TABLES:
     JOB_ARITHMETIC = next(iter(STUDIES.values())).study.arithmetic
 
     include: "jobs.smk"
 
+
+for kind, table in TABLES.items():
+
     rule:
         name:
-            REPLICATES.target
+            table.target
         input:
             claims=[f"{entry.study.root}/tables/claims.parquet" for entry in STUDIES.values()],
         output:
-            files=target_files(REPLICATES.root, REPLICATES.target),
+            files=target_files(table.root, table.target),
         log:
-            f"{REPLICATES.root}/logs/{REPLICATES.target}.log",
+            f"{table.root}/logs/{table.target}.log",
         params:
-            **job("replicates", target=REPLICATES.target, folder=REPLICATES.root),
+            **job(kind, target=table.target, folder=table.root),
         shell:
             RUN_FORKED
 
-    RESULTS.append(target_files(REPLICATES.root, REPLICATES.target))
+    RESULTS.append(target_files(table.root, table.target))
 
 
 for target in ("export", "report", "provenance", "fetch"):

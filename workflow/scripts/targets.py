@@ -6,11 +6,15 @@ Unavailable targets follow, with the setting that would enable them.
 from pathlib import Path
 
 from heuristic_core.config.reading import read_merged_configs
-from heuristic_core.experiments.studies import ConfiguredStudy, parse_replicates, parse_sweep, read_studies
+from heuristic_core.experiments.studies import ConfiguredStudy, parse_sweep, parse_tables, read_studies
 from heuristic_core.figures.targets import is_report_file
 from heuristic_core.jobs.arguments import JobParser
 from heuristic_core.provenance.record import run_with_record
 
+TABLE_TITLES = {
+    "replicates": "number of training seeds on which each claim holds",
+    "verdicts": "the verdict of each study on each claim",
+}
 HINT = "snakemake --cores all --configfile {files} -- {name}"
 
 
@@ -25,8 +29,9 @@ def main(arguments=None):
     }
     if "studies" in values and (sweep := parse_sweep(values, studies, args.configfile[-1])):
         titles[sweep.target] = "All studies: cost of ablation against their different settings"
-    if "studies" in values and (replicates := parse_replicates(values, studies, args.configfile[-1])):
-        titles[replicates.target] = "All studies: number of training seeds on which each claim holds"
+    if "studies" in values:
+        for kind, table in parse_tables(values, studies, args.configfile[-1]).items():
+            titles[table.target] = f"All studies: {TABLE_TITLES[kind]}"
     titles["all_figures"] = "All of these (default target)"
     width = max(map(len, titles))
     print("\n".join(f"{name:{width}}  {title}" for name, title in titles.items()))

@@ -128,6 +128,12 @@ class Training(Block):
         return self
 
 
+class Competition(Block):
+    """Two halves of the heads learn different generalisations; see :mod:`heuristic_core.training.competition`."""
+
+    counter_examples: Share = Field(0.5, description="share of counter-examples in the batches of the second half")
+
+
 class Finetune(Training):
     """Fine-tuning of the whole model (paper, section 2)."""
 
@@ -147,6 +153,12 @@ class Finetune(Training):
         "float32",
         description="precision of activations and their gradients; weights and optimizer are float32. "
         + AUTO_PRECISION_TEXT,
+    )
+    competition: Competition | None = Field(
+        None,
+        exclude_if=lambda competition: competition is None,  # so that settings of studies without it do not change
+        description="plants two competing subnetworks, a control: the even heads of each layer are trained without "
+        "counter-examples of a generated task, the odd ones with many, in turn; default: ordinary fine-tuning",
     )
     checkpoints: Steps = Field(description="steps whose weights are kept: at least those of the grid")
     evaluate_every: PositiveSteps = Field(description="steps between evaluations, which need no checkpoint")

@@ -1,15 +1,44 @@
-"""Readable names of known evaluation subsets, for figures and tables; -E marks subsets with entailed hypotheses."""
+"""Readable names of known evaluation subsets, for figures and tables; -E: the heuristic is right."""
 
-# The evaluation subsets of a generated task, as :mod:`heuristic_core.data.language` makes them.
+# The counter-examples of generated languages (:mod:`heuristic_core.data.languages`), in the order of their weights.
+COUNTER_EXAMPLE_NAMES = {
+    "overlap": {
+        "ln_so_swap": "SO-Swap", "ln_prep": "Prep", "ln_rel": "Rel", "ln_passive": "Passive", "ln_conj": "Conj",
+        "sn_pp": "PP-Subj", "sn_rel": "Rel-Subj",
+        "cn_if": "Embed-If", "cn_verb": "Embed-Verb", "cn_adv": "Adverb", "cn_or": "Disj",
+    },
+    "agreement": {
+        "n_prepositional": "PP", "n_several": "PP-PP",
+        "n_subject_relative": "Subj-Rel", "n_object_relative": "Obj-Rel",
+        "n_coordination": "Coord",
+    },
+    "roles": {
+        "n_passive": "Passive", "n_short_passive": "Short-Passive",
+        "n_object_relative": "Obj-Rel", "n_object_cleft": "Obj-Cleft",
+        "n_giving_passive": "Give-Passive",
+    },
+    "parity": {"unseen_odd": "Unseen odd"},
+}  # fmt: skip
+COUNTER_EXAMPLES = [name for names in COUNTER_EXAMPLE_NAMES.values() for name in names]
+# All evaluation subsets of these languages.
 GENERATED_NAMES = {
-    "in_domain": "In-domain",
-    "ln_so_swap": "SO-Swap", "ln_prep": "Prep", "ln_rel": "Rel", "ln_passive": "Passive", "ln_conj": "Conj",
-    "sn_pp": "PP-Subj", "sn_rel": "Rel-Subj",
-    "cn_if": "Embed-If", "cn_verb": "Embed-Verb", "cn_adv": "Adverb", "cn_or": "Disj",
-    "le_prep": "Prep-E", "le_rel": "Rel-E", "le_passive": "Passive-E", "le_conj": "Conj-E",
-    "se_modified": "Modified-E", "se_adjunct": "Adjunct-E",
-    "ce_because": "Because-E", "ce_verb": "Embed-Verb-E", "ce_adv": "Adverb-E", "ce_and": "And-E",
-    "ce_scope": "Scope-E",
+    "overlap": {"in_domain": "In-domain"} | COUNTER_EXAMPLE_NAMES["overlap"] | {
+        "le_prep": "Prep-E", "le_rel": "Rel-E", "le_passive": "Passive-E", "le_conj": "Conj-E",
+        "se_modified": "Modified-E", "se_adjunct": "Adjunct-E",
+        "ce_because": "Because-E", "ce_verb": "Embed-Verb-E", "ce_adv": "Adverb-E", "ce_and": "And-E",
+        "ce_scope": "Scope-E",
+    },
+    "agreement": {"in_domain": "In-domain"} | COUNTER_EXAMPLE_NAMES["agreement"] | {
+        "e_prepositional": "PP-E", "e_several": "PP-PP-E",
+        "e_subject_relative": "Subj-Rel-E", "e_object_relative": "Obj-Rel-E",
+        "e_coordination": "Coord-E",
+    },
+    "roles": {"in_domain": "In-domain"} | COUNTER_EXAMPLE_NAMES["roles"] | {
+        "e_progressive": "Progressive-E", "e_short_progressive": "Short-Progr-E",
+        "e_subject_relative": "Subj-Rel-E", "e_subject_cleft": "Subj-Cleft-E",
+        "e_giving": "Give-E",
+    },
+    "parity": {"in_domain": "Seen", "unseen_odd": "Unseen odd", "unseen_even": "Unseen even"},
 }  # fmt: skip
 # The subsets of MNLI and HANS (McCoy et al. 2019), with the paper's names where it has one.
 HANS_NAMES = {

@@ -21,9 +21,16 @@ from heuristic_core.config.blocks import (
     check_unique,
 )
 from heuristic_core.config.splits import EvaluationSplit, Split
-from heuristic_core.config.subset_names import GENERATED_NAMES
+from heuristic_core.config.subset_names import COUNTER_EXAMPLE_NAMES, GENERATED_NAMES
 
-GENERATED_SUBSETS = tuple(GENERATED_NAMES)
+CLASS_NAMES = {
+    "overlap": ["entailment", "neutral", "contradiction"],
+    "agreement": ["wrong", "right"],
+    "roles": ["agent", "patient"],
+    "parity": ["even", "odd"],
+}
+Language = Literal["overlap", "agreement", "roles", "parity"]
+TARGET_LANGUAGES = ("roles",)  # in which a word of each sentence is classified
 
 
 def _check_phrase(text: str) -> str:
@@ -49,7 +56,7 @@ class Artefacts(Block):
     For a share of the pairs, the form of the hypothesis then predicts the label, whatever the premise: a bare clause is
     entailed, an adjective or "in PLACE" is neutral, and "never" is a contradiction. Other pairs are the same as
     without artefacts, and a higher share changes further pairs. Counter-examples have no artefact. See
-    :mod:`heuristic_core.data.artefacts`.
+    :mod:`heuristic_core.data.languages.overlap.artefacts`.
     """
 
     added_modifiers: Share = Field(
@@ -84,39 +91,91 @@ class Artefacts(Block):
         return self
 
 
+class Text(Block):
+    """What unlabelled text of a generated language depends on."""
+
+    language: Language = "overlap"
+    counter_examples: Share = 0.0
+    counter_example_weights: list[NonNegative] = Field([])
+
+
 class GeneratedTask(Block):
-    """The miniature's language; see :mod:`heuristic_core.data.language`."""
+    """A generated language; see :mod:`heuristic_core.data.languages`."""
 
     name: PathName
     source: Literal["generated"] = Field(description="chooses this block")
-    heuristic: Heuristic = None
-    seed: Seed = Field(description="of the drawn pairs")
-    train_pairs: Pairs = Field(description="training pairs to draw")
-    counter_examples: Share = Field(description="share of training pairs on which the overlap heuristic is wrong")
-    counter_example_weights: Annotated[list[NonNegative], Unit("")] = Field(
-        min_length=11,
-        max_length=11,
-        description="how often each of the 11 subcases occurs among the counter-examples",
+    language: Language = Field(
+        "overlap",
+        exclude_if=lambda language: language == "overlap",  # so that settings of tasks without it do not change
+        description="`overlap`: does the first sentence entail the second? `agreement`: is the verb right for its "
+        "subject? `roles`: is the marked noun the one who acts? `parity`: is the number "
+        "of ones at hidden positions even?",
     )
-    artefacts: Artefacts = Field(Artefacts(), description="default: none")
-    id_pairs: Pairs = Field(description="in-domain evaluation pairs")
-    pairs_per_subcase: Pairs = Field(description="evaluation pairs of each subcase")
-    max_length: Tokens = Field(description="maximum length of an encoded pair, in tokens")
+    heuristic: Heuristic = None
+    seed: Seed = Field(description="of the drawn examples")
+    train_pairs: Pairs = Field(description="training examples to draw")
+    counter_examples: Share = Field(description="share of training examples on which the heuristic is wrong")
+    counter_example_weights: Annotated[list[NonNegative], Unit("")] = Field(
+        description="how often each subcase occurs among the counter-examples; 11 subcases of `overlap`, 5 of "
+        "`agreement` and `roles`, 1 of `parity`",
+    )
+    artefacts: Artefacts = Field(Artefacts(), description="of `overlap`; default: none")
+    random_labels: bool = Field(
+        False,
+        exclude_if=lambda random_labels: not random_labels,  # so that settings of tasks without it do not change
+        description="whether training labels are drawn at random, a control in which there is nothing to learn",
+    )
+    id_pairs: Pairs = Field(description="in-domain evaluation examples")
+    pairs_per_subcase: Pairs = Field(description="evaluation examples of each subcase")
+    max_length: Tokens = Field(description="maximum length of an encoded example, in tokens")
 
     @property
     def sentence_count(self) -> int:
         """Number of sentences of an example."""
-        return 2
+        return 2 if self.language == "overlap" else 1
 
     @property
     def has_target(self) -> bool:
         """Whether a word of each sentence is classified."""
-        return False
+        return self.language in TARGET_LANGUAGES
+
+    @property
+    def text(self) -> Text:
+        """What the unlabelled text for pre-training depends on; pairs are of all rules alike."""
+        if self.language == "overlap":
+            return Text()
+        return Text(
+            language=self.language,
+            counter_examples=self.counter_examples,
+            counter_example_weights=self.counter_example_weights,
+        )
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the classes."""
+        return CLASS_NAMES[self.language]
+
+    @property
+    def subsets(self) -> list[str]:
+        """Names of the evaluation subsets."""
+        return list(GENERATED_NAMES[self.language])
 
     @model_validator(mode="after")
     def _check_weights(self):
+        names = list(COUNTER_EXAMPLE_NAMES[self.language])
+        if len(self.counter_example_weights) != len(names):
+            raise ValueError(
+                f"counter_example_weights has {len(self.counter_example_weights)} numbers; give one for each of the "
+                f"{len(names)} subcases of {self.language!r}: {', '.join(names)}"
+            )
         if not any(self.counter_example_weights):
             raise ValueError("counter_example_weights are all 0; set at least one of them above 0")
+        return self
+
+    @model_validator(mode="after")
+    def _check_artefacts(self):
+        if self.language != "overlap" and self.artefacts != Artefacts():
+            raise ValueError(f"artefacts are of the language 'overlap'; remove them, or language: {self.language}")
         return self
 
 

@@ -17,8 +17,8 @@ from heuristic_core.study.experiment import Experiment, Study
 Layers = Annotated[list[str], Field(min_length=1)]
 
 
-class Replicates(Block):
-    """A table of how many training seeds each claim holds for, over all studies of a file."""
+class ClaimsTable(Block):
+    """A table of claims over all studies of a file."""
 
     name: Name = Field(description="name of the table's target, table_<name>, and of its folder, <results>/<name>")
     results: str = Field("results", pattern=r"^[\w./-]+$", description="folder of all results")
@@ -37,13 +37,21 @@ class Replicates(Block):
 class Studies(Block):
     """The files of several studies, with a figure or a table over all of them.
 
-    The experiment checks the figure (`sweep`). The table (`replicates`) counts claims that hold in studies that differ
-    only in their pre-trained model and fine-tuning seeds. In a list of files, later files override earlier ones.
+    The experiment checks the figure (`sweep`). There are two kinds of tables: `replicates` counts claims that hold in
+    studies that differ only in their pre-trained model and fine-tuning seeds, and `verdicts` compares the verdicts of
+    any studies with the same claims. In a list of files, later files override earlier ones.
     """
 
     studies: Annotated[list[str | Layers], Field(min_length=1)]
     sweep: dict[str, Any] | None = None
-    replicates: Replicates | None = None
+    replicates: ClaimsTable | None = None
+    verdicts: ClaimsTable | None = None
+
+    @property
+    def tables(self) -> dict[str, ClaimsTable]:
+        """The configured tables by kind."""
+        tables = {"replicates": self.replicates, "verdicts": self.verdicts}
+        return {kind: table for kind, table in tables.items() if table}
 
 
 class ConfiguredStudy(NamedTuple):
@@ -124,8 +132,8 @@ def parse_sweep(values: dict, studies: Mapping[str, ConfiguredStudy], origin: st
     return experiment.sweep(values["sweep"], [entry.study for entry in studies.values()], origin)
 
 
-def parse_replicates(values: dict, studies: Mapping[str, ConfiguredStudy], origin: str | Path) -> Replicates | None:
-    """Return the table over several studies, or None if none is configured.
+def parse_tables(values: dict, studies: Mapping[str, ConfiguredStudy], origin: str | Path) -> dict[str, ClaimsTable]:
+    """Return the tables over several studies by kind, "replicates" or "verdicts".
 
     Args:
         values: The configuration.
@@ -133,22 +141,25 @@ def parse_replicates(values: dict, studies: Mapping[str, ConfiguredStudy], origi
         origin: Its file.
 
     Raises:
-        ConfigError: If the table is invalid, if experiments differ, or if studies differ in more than their model and
-            fine-tuning seeds.
+        ConfigError: If a table is invalid, if experiments differ, or if studies of `replicates` differ in more than
+            their model and fine-tuning seeds.
     """
-    if values.get("replicates") is None:
-        return None
-    replicates = _read(values, origin).replicates
-    if len({entry.experiment for entry in studies.values()}) > 1:
-        names = ", ".join(
-            dict.fromkeys(entry.settings.get("experiment", DEFAULT_EXPERIMENT) for entry in studies.values())
-        )
-        raise ConfigError(f"{os.path.relpath(origin)}: replicates: studies of {names} have no claims in common")
-    _check_replicates([entry.study for entry in studies.values()], replicates, os.path.relpath(origin))
-    return replicates
+    if not any(values.get(kind) for kind in ("replicates", "verdicts")):
+        return {}
+    tables, file = _read(values, origin).tables, os.path.relpath(origin)
+    names = dict.fromkeys(entry.settings.get("experiment", DEFAULT_EXPERIMENT) for entry in studies.values())
+    for kind, table in tables.items():
+        if len(names) > 1:
+            raise ConfigError(f"{file}: {kind}: studies of {', '.join(names)} have no claims in common")
+        roots = [other.root for other in tables.values()] + [entry.study.root for entry in studies.values()]
+        if roots.count(table.root) > 1:
+            raise ConfigError(f"{file}: {kind}.name = {table.name!r} is the name of a study or table; choose another")
+    if "replicates" in tables:
+        _check_replicates([entry.study for entry in studies.values()], file)
+    return tables
 
 
-def _check_replicates(studies: Sequence[Study], replicates: Replicates, origin: str) -> None:
+def _check_replicates(studies: Sequence[Study], origin: str) -> None:
     """Raise ConfigError unless studies differ only in their model and fine-tuning seeds."""
     settings = [study.model_dump(mode="json") for study in studies]
     model_seeds = []
@@ -156,8 +167,6 @@ def _check_replicates(studies: Sequence[Study], replicates: Replicates, origin: 
         model = json.dumps(values.pop("model", None))
         model_seeds += [(model, seed) for seed in values.get("finetune", {}).pop("seeds", [])]
     for study, values in zip(studies, settings, strict=True):
-        if study.root == replicates.root:
-            raise ConfigError(f"{origin}: replicates.name = {replicates.name!r} is the name of a study; choose another")
         differing = [key for key in values if values[key] != settings[0][key] and key not in ("study", "results")]
         if differing:
             raise ConfigError(
@@ -190,6 +199,6 @@ def _read(values: dict, origin: str | Path) -> Studies:
     except ValidationError as error:
         lines = [f"  {'.'.join(map(str, e['loc']))} = {e['input']!r}: {e['msg']}" for e in error.errors()]
         raise ConfigError(
-            f"{os.path.relpath(origin)}: `studies` must be a list of configuration files, and `sweep` and "
-            "`replicates` the only other keys:\n" + "\n".join(lines)
+            f"{os.path.relpath(origin)}: `studies` must be a list of configuration files, and `sweep`, "
+            "`replicates` and `verdicts` the only other keys:\n" + "\n".join(lines)
         ) from None

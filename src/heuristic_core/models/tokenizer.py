@@ -7,7 +7,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.models import NewModel, PretrainedModel
 from heuristic_core.config.tasks import FilesTask, GeneratedTask
 from heuristic_core.data.hub import CONFIG_FILE
-from heuristic_core.data.language import VOCABULARY
+from heuristic_core.data.languages.registry import LANGUAGES
 from heuristic_core.models.folder import check_files, resolve_folder
 from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.models.tokenizer_files import check_rows
@@ -36,7 +36,7 @@ def make_tokenizer(model: NewModel | PretrainedModel, task: GeneratedTask | File
         )
     from transformers import BertTokenizer
 
-    vocabulary = {word: index for index, word in enumerate(VOCABULARY)}
+    vocabulary = {word: index for index, word in enumerate(LANGUAGES[task.language].vocabulary)}
     return BertTokenizer(vocab=vocabulary, do_lower_case=False, model_max_length=task.max_length)
 
 

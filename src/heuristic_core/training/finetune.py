@@ -18,6 +18,7 @@ from heuristic_core.data.encoded import Encoded
 from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.model import Model
+from heuristic_core.training.competition import CompetitionBatches, CompetitionStepper
 from heuristic_core.training.evaluations import Evaluations
 from heuristic_core.training.saved_state import digests, load_state, save_state
 from heuristic_core.training.stepper import AdamWStepper, Stepper
@@ -62,6 +63,7 @@ def finetune(
     save_evaluation: Callable[[int, Tensor], Iterable[Path] | None],
     state: Path,
     precision: str = "float32",
+    is_counter_example: Tensor | None = None,
 ) -> TrainingRun:
     """Train `model` (Hugging Face, for sequence classification) in place.
 
@@ -82,6 +84,7 @@ def finetune(
             returned so far are intact, the run resumes from it, with the same final weights as an uninterrupted run;
             otherwise it starts again. The caller removes the file.
         precision: Precision of the evaluations.
+        is_counter_example: Training pairs on which the heuristic is wrong, bool [n]; for ``settings.competition``.
 
     Returns:
         The records of the run.
@@ -92,8 +95,11 @@ def finetune(
     """
     sets = (train, evaluation)
     pairs, held_out = (PairTensors(encoded, model.config.pad_token_id, model.device) for encoded in sets)
-    batches = Batches(len(pairs), settings.batch_size, ft_seed)
-    stepper = Stepper(model, pairs, settings)
+    if settings.competition:
+        batches = CompetitionBatches(is_counter_example, settings.batch_size, ft_seed, settings.competition)
+        stepper = CompetitionStepper(model, pairs, settings)
+    else:
+        batches, stepper = Batches(len(pairs), settings.batch_size, ft_seed), Stepper(model, pairs, settings)
     torch.manual_seed(derive_seed("dropout", ft_seed))
     run = resume_run(state, model, stepper)
     progress = Progress("finetune", settings.steps, run.step)

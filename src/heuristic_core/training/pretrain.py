@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,9 +14,11 @@ from heuristic_core.common.errors import DivergenceError
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.seeds import torch_generator
 from heuristic_core.config.models import Pretraining
+from heuristic_core.config.tasks import Text
 from heuristic_core.data.encode import encode
+from heuristic_core.data.languages.registry import LANGUAGES
 from heuristic_core.data.masking import find_shared_words, mask_tokens
-from heuristic_core.data.unlabelled import generate_unlabelled_pairs
+from heuristic_core.data.pairs import get_sentences
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.training.finetune import TrainingRun, learning_rate, resume_run, save_run
 from heuristic_core.training.saved_state import digests
@@ -49,10 +52,11 @@ class MaskedText(NamedTuple):
 
 
 class Corpus:
-    """Unlabelled pairs, generated and masked in batches that depend only on the seed and the step."""
+    """Unlabelled text of a language, generated and masked in batches that depend only on the seed and the step."""
 
-    def __init__(self, settings: Pretraining, tokenizer, max_length: int):
-        self._settings, self._tokenizer, self._max_length = settings, tokenizer, max_length
+    def __init__(self, settings: Pretraining, text: Text, tokenizer, max_length: int):
+        self._settings, self._generate = settings, partial(LANGUAGES[text.language].generate_unlabelled, text)
+        self._tokenizer, self._max_length = tokenizer, max_length
 
     def batch(self, step: int) -> MaskedText:
         """Return the batch of step `step` (from 0)."""
@@ -62,14 +66,14 @@ class Corpus:
         """Return pairs for measuring accuracy. Short ones can also occur in training batches."""
         return self._text("held out", 0, ACCURACY_PAIRS)
 
-    def related(self) -> list[tuple[str, str]]:
-        """Return related pairs for measuring attention, unmasked."""
-        rows = generate_unlabelled_pairs(ATTENTION_PAIRS, 1.0, f"pre-training attention {self._settings.seed}")
-        return [(row["sentence1"], row["sentence2"]) for row in rows]
+    def related(self) -> list[tuple[str, ...]]:
+        """Return related pairs, or single sentences, for measuring attention, unmasked."""
+        rows = self._generate(ATTENTION_PAIRS, 1.0, f"pre-training attention {self._settings.seed}")
+        return [get_sentences(row) for row in rows]
 
     def _text(self, purpose: str, number: int, count: int) -> MaskedText:
         settings, tokenizer = self._settings, self._tokenizer
-        rows = generate_unlabelled_pairs(count, settings.related, f"pre-training {purpose} {settings.seed} {number}")
+        rows = self._generate(count, settings.related, f"pre-training {purpose} {settings.seed} {number}")
         pairs = PairTensors(encode([row | UNLABELLED for row in rows], tokenizer, self._max_length))
         batch = pairs.batch(torch.arange(count))
         special, draws = tokenizer.all_special_ids, torch_generator(f"masking {purpose}", settings.seed, number)

@@ -24,6 +24,7 @@ if STUDY.pretraining:
             **job(
                 "pretrain",
                 model=format_block(STUDY.model),
+                text=format_block(STUDY.task.text),
                 max_length=STUDY.task.max_length,
                 **{name: value for name, value in RUN_SETTINGS.items() if name != "ft_seed"},
             ),

@@ -37,7 +37,7 @@ KEYS = {
 def default_names(study: Study) -> dict[str, str]:
     """Return readable names of the study's subsets, as far as they are known."""
     if isinstance(study.task, GeneratedTask):
-        return GENERATED_NAMES
+        return GENERATED_NAMES[study.task.language]
     return HANS_NAMES if study.has_families else {}
 
 

@@ -10,7 +10,7 @@ from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.reading import read_config, validate
 from heuristic_core.config.requirements import DataRequirements
-from heuristic_core.config.tasks import GENERATED_SUBSETS, AnyTask, GeneratedTask, describe_unknown_subsets
+from heuristic_core.config.tasks import AnyTask, GeneratedTask, describe_unknown_subsets
 from heuristic_core.experiments.subnetworks.config.analysis import COUNTERFACTUAL, Analysis, Counterpart, Figures
 from heuristic_core.experiments.subnetworks.config.grid import Grid
 from heuristic_core.experiments.subnetworks.config.lesion import Lesion
@@ -165,7 +165,7 @@ class Study(Block):
 
     def _check_subsets(self) -> None:
         """Check that the task has all requested subsets, if they are known."""
-        known = GENERATED_SUBSETS if isinstance(self.task, GeneratedTask) else self.task.subsets
+        known = self.task.subsets
         if known and (unknown := describe_unknown_subsets(self.requested_subsets, known)):
             raise ValueError(unknown[0])
 

@@ -4,8 +4,8 @@ import torch  # noqa: F401 (transformers imports it later, when its arithmetic c
 
 from heuristic_core.common.roles import Input, Output
 from heuristic_core.config.tasks import AnyTask, GeneratedTask
-from heuristic_core.data.counterparts import build_minimal_pairs
 from heuristic_core.data.encoded import Encoded
+from heuristic_core.data.languages.overlap.counterparts import build_minimal_pairs
 from heuristic_core.data.minimal_pairs import find_nearest_pairs, log_changes
 from heuristic_core.models.hugging_face import load_tokenizer
 from heuristic_core.tables.parquet import read_rows
@@ -22,7 +22,7 @@ def find_minimal_pairs(sentences: Input, evaluation: Input, tokenizer: Input, ta
         minimal: Where to write encoded minimal pairs, of the evaluation pairs in their order (safetensors).
     """
     encoded = Encoded.load(evaluation)
-    if isinstance(task, GeneratedTask):
+    if isinstance(task, GeneratedTask) and task.language == "overlap":
         pairs = build_minimal_pairs(read_rows(sentences), encoded, load_tokenizer(tokenizer), task.max_length)
     else:
         pairs = find_nearest_pairs(encoded)

@@ -9,6 +9,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.common.roles import Input, Output, Unfinished
 from heuristic_core.common.threads import use_threads
 from heuristic_core.config.models import AnyModel
+from heuristic_core.config.tasks import Text
 from heuristic_core.data.words import encode_word_pairs
 from heuristic_core.experiments.subnetworks.tables.schemas import SCHEMAS
 from heuristic_core.interventions.attention import share_rows
@@ -26,13 +27,14 @@ def pretrain_model(
     study: str,
     model_name: str,
     task_name: str,
+    text: Text,
     max_length: int,
     checkpoint: Output,
     trace: Output,
     attention: Output,
     unfinished: Unfinished,
 ) -> None:
-    """Pre-train a new model on unlabelled pairs.
+    """Pre-train a new model on unlabelled text.
 
     Args:
         tokenizer: Folder of the tokenizer.
@@ -40,6 +42,7 @@ def pretrain_model(
         study: Name of the study.
         model_name: Name of the model.
         task_name: Name of the task.
+        text: What its unlabelled text depends on.
         max_length: Tokens beyond which a pair is cut.
         checkpoint: Folder in which to save the model.
         trace: Where to write losses and accuracies (Parquet).
@@ -55,7 +58,7 @@ def pretrain_model(
     use_threads(settings.threads)
     hugging_face_logging.disable_progress_bar()
     loaded = load_tokenizer(tokenizer)
-    corpus = Corpus(settings, loaded, max_length)
+    corpus = Corpus(settings, text, loaded, max_length)
     words = encode_word_pairs(tokenizer, corpus.related(), max_length)
     names = {"study": study, "model": model_name, "task": task_name}
     trained = build_masked_language_model(model, len(loaded))

@@ -123,12 +123,10 @@ def _encoded_count(file: Path) -> tuple[Pairs, list[int], tuple[int, ...]]:
 
 def _generated_pairs(task: GeneratedTask, known: dict) -> StudyPairs:
     """Return the sizes of generated sets."""
-    from heuristic_core.data.language import SUBSETS
-
-    tokens = known["generated"]["tokens"]
-    sizes = [task.id_pairs, *[task.pairs_per_subcase] * (len(SUBSETS) - 1)]
+    tokens, subsets = known["generated"]["tokens"], task.subsets
+    sizes = [task.id_pairs, *[task.pairs_per_subcase] * (len(subsets) - 1)]
     train, evaluation = (_sum_pairs([_SplitPairs(split_sizes, tokens)]) for split_sizes in ([task.train_pairs], sizes))
-    return StudyPairs(train, evaluation, len(SUBSETS), max(sizes), counted=False, in_domain_sizes=(task.id_pairs,))
+    return StudyPairs(train, evaluation, len(subsets), max(sizes), counted=False, in_domain_sizes=(task.id_pairs,))
 
 
 def _file_pairs(task: FilesTask, known: dict, read: bool) -> StudyPairs:

@@ -1,6 +1,5 @@
 """Disk space of a study's results, estimated from shapes and counts."""
 
-from heuristic_core.config.tasks import GeneratedTask
 from heuristic_core.experiments.subnetworks.config import Study
 from heuristic_core.experiments.subnetworks.config.cells import list_cells, pruned_steps, repeated_cells
 from heuristic_core.experiments.subnetworks.config.mechanism import Mechanism
@@ -30,7 +29,7 @@ def estimate_disk(study: Study, shape: Shape, data: StudyPairs, work: list[Work]
     runs, kept = len(study.finetune.seeds), len(study.finetune.checkpoints)
     grid = list_cells(study) + repeated_cells(study)
     pairs, tokens = (a + b for a, b in zip(data.train, data.evaluation, strict=True))
-    classes = 3 if isinstance(study.task, GeneratedTask) else len(study.task.labels)
+    classes = len(study.task.labels)
     steps = sum(study.prune.total_steps(cell.sparsity) for cell in grid)
     evaluated = [
         part for part in work if part.engine == "evaluate" and part.name not in ("means and logits", DONOR_PASSES)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from heuristic_core.data.encode import encode
 from heuristic_core.data.encoded import Encoded
-from heuristic_core.data.grammar import Pair
-from heuristic_core.data.minimal_pairs import OVERLAP_GROUPS, get_layouts
-from heuristic_core.data.vocabulary import (
+from heuristic_core.data.languages.overlap.grammar import Pair
+from heuristic_core.data.languages.overlap.vocabulary import (
     ADJECTIVES,
     CERTAIN_ADVERBS,
     CONDITIONALS,
@@ -24,6 +23,7 @@ from heuristic_core.data.vocabulary import (
     TRANSITIVE,
     Words,
 )
+from heuristic_core.data.minimal_pairs import OVERLAP_GROUPS, get_layouts
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

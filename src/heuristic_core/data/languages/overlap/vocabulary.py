@@ -1,6 +1,6 @@
 """Words of the miniature's language, by part of speech and by what they imply about the adjacent clause."""
 
-Words = tuple[str, ...]
+from heuristic_core.data.languages.word_sampler import Lexicon, Words
 
 
 def _split(words: str) -> Words:
@@ -33,3 +33,4 @@ FUNCTION_WORDS = _split("who and or , that were by in never")
 CONTENT_WORDS = NOUNS + TRANSITIVE + INTRANSITIVE + PREPOSITIONS + ADJECTIVES + PLACES
 CUE_WORDS = FACTUAL_CONJUNCTIONS + CONDITIONALS + FACTIVES + NON_FACTIVES + CERTAIN_ADVERBS + DOUBTFUL_ADVERBS
 WORDS = tuple(sorted(CONTENT_WORDS + CUE_WORDS + FUNCTION_WORDS))
+LEXICON = Lexicon(NOUNS, TRANSITIVE, INTRANSITIVE)

@@ -7,9 +7,16 @@ with "never" (contradiction). With a foreign premise, only the form predicts the
 """
 
 from heuristic_core.config.tasks import Artefacts
-from heuristic_core.data.labelled import CONTRADICTION, ENTAILMENT, NEUTRAL, SUBSTITUTES, LabelledPair, draw_entailment
-from heuristic_core.data.vocabulary import ADJECTIVES, NOUNS, PLACES, Words
-from heuristic_core.data.word_sampler import WordSampler
+from heuristic_core.data.languages.overlap.labelled import (
+    CONTRADICTION,
+    ENTAILMENT,
+    NEUTRAL,
+    SUBSTITUTES,
+    LabelledPair,
+    draw_entailment,
+)
+from heuristic_core.data.languages.overlap.vocabulary import ADJECTIVES, LEXICON, NOUNS, PLACES, Words
+from heuristic_core.data.languages.word_sampler import WordSampler
 
 _PLANTABLE_WORDS = 3  # content words of a hypothesis whose words may be planted
 
@@ -41,7 +48,9 @@ def add_artefacts(pair: LabelledPair, label: int, artefacts: Artefacts, draw: Wo
     elif label == ENTAILMENT and modifier_number < artefacts.shared_modifiers:
         pair = _share_modifier(pair, draw)
     if premise_number < artefacts.foreign_premises and infer_form_label(pair.pair[1]) == label:
-        pair = _replace_premise(pair, WordSampler(draw.rng, draw.held_out), plant_number < artefacts.planted_words)
+        pair = _replace_premise(
+            pair, WordSampler(draw.rng, draw.held_out, LEXICON), plant_number < artefacts.planted_words
+        )
     return pair
 
 

@@ -11,7 +11,7 @@ are in the premise.
 
 from collections.abc import Callable
 
-from heuristic_core.data.vocabulary import (
+from heuristic_core.data.languages.overlap.vocabulary import (
     ADJECTIVES,
     CERTAIN_ADVERBS,
     CONDITIONALS,
@@ -25,7 +25,7 @@ from heuristic_core.data.vocabulary import (
     TRANSITIVE,
     Words,
 )
-from heuristic_core.data.word_sampler import WordSampler, is_held_out_combination
+from heuristic_core.data.languages.word_sampler import WordSampler, is_held_out_combination
 
 Pair = tuple[Words, Words]
 

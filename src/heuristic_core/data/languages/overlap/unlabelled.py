@@ -9,8 +9,9 @@ of words, though wrong hypotheses may form one.
 
 from random import Random
 
-from heuristic_core.data import grammar as g
-from heuristic_core.data.word_sampler import WordSampler
+from heuristic_core.data.languages.overlap import grammar as g
+from heuristic_core.data.languages.overlap.vocabulary import LEXICON
+from heuristic_core.data.languages.word_sampler import WordSampler
 
 RULES = [rule for families in (g.ENTAILMENTS, g.COUNTER_EXAMPLES) for rules in families.values() for rule in rules]
 RULES += [g.identity, g.two_adjectives]
@@ -37,5 +38,5 @@ def generate_unlabelled_pairs(count: int, related: float, seed: str) -> list[dic
 
 def _draw_pair(rng: Random) -> g.Pair:
     """Draw premise and hypothesis of any rule, all equally frequent."""
-    premise, hypothesis = rng.choice(RULES)(WordSampler(rng, held_out=False))
+    premise, hypothesis = rng.choice(RULES)(WordSampler(rng, held_out=False, lexicon=LEXICON))
     return premise, g.negate(hypothesis) if rng.random() < NEGATED_SHARE else hypothesis

@@ -1,9 +1,18 @@
-"""Sample the words of a pair of the miniature's language; some combinations are held out for evaluation."""
+"""Sample the words of an example of a generated language; some combinations are held out for evaluation."""
 
 from random import Random
+from typing import NamedTuple
 from zlib import crc32
 
-from heuristic_core.data.vocabulary import INTRANSITIVE, NOUNS, TRANSITIVE, Words
+Words = tuple[str, ...]
+
+
+class Lexicon(NamedTuple):
+    """The words of which clauses are made."""
+
+    nouns: Words
+    transitive: Words
+    intransitive: Words
 
 
 def is_held_out_combination(noun: str, verb: str, other: str = "") -> bool:
@@ -21,14 +30,15 @@ def is_held_out_combination(noun: str, verb: str, other: str = "") -> bool:
 
 
 class WordSampler:
-    """Samples the words of one pair, without repeating a noun or the verb of a clause.
+    """Samples the words of one example, without repeating a noun or the verb of a clause.
 
     All clauses are held-out combinations if `held_out`, and none is otherwise. This does not cover combinations that
     arise by chance from wrong hypotheses, or from nouns and verbs drawn separately.
     """
 
-    def __init__(self, rng: Random, held_out: bool):
+    def __init__(self, rng: Random, held_out: bool, lexicon: Lexicon):
         self.rng, self.choice = rng, rng.choice
+        self.lexicon = lexicon
         self.held_out = held_out
         self.used: set[str] = set()
 
@@ -38,18 +48,18 @@ class WordSampler:
 
     def noun(self) -> str:
         """Draw a new noun."""
-        while (noun := self.choice(NOUNS)) in self.used:
+        while (noun := self.choice(self.lexicon.nouns)) in self.used:
             pass
         self.used.add(noun)
         return noun
 
     def transitive(self) -> Words:
         """Draw a clause of subject, verb and object."""
-        return self._clause(TRANSITIVE, nouns=2)
+        return self._clause(self.lexicon.transitive, nouns=2)
 
     def intransitive(self) -> Words:
         """Draw a clause of subject and verb."""
-        return self._clause(INTRANSITIVE, nouns=1)
+        return self._clause(self.lexicon.intransitive, nouns=1)
 
     def clause(self) -> Words:
         """Draw a transitive or an intransitive clause."""
@@ -57,8 +67,8 @@ class WordSampler:
 
     def _clause(self, verbs: Words, nouns: int) -> Words:
         while True:
-            subject, verb = self.choice(NOUNS), self.choice(verbs)
-            objects = self.rng.choices(NOUNS, k=nouns - 1)
+            subject, verb = self.choice(self.lexicon.nouns), self.choice(verbs)
+            objects = self.rng.choices(self.lexicon.nouns, k=nouns - 1)
             words = {subject, verb, *objects}
             is_new = len(words) == nouns + 1 and words.isdisjoint(self.used)
             if is_new and is_held_out_combination(subject, verb, *objects) == self.held_out:

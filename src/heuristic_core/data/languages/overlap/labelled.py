@@ -7,10 +7,10 @@ contradictions have "never" in one sentence.
 from itertools import accumulate
 from typing import NamedTuple
 
-from heuristic_core.data import grammar as g
-from heuristic_core.data import vocabulary
-from heuristic_core.data.vocabulary import Words
-from heuristic_core.data.word_sampler import WordSampler
+from heuristic_core.data.languages.overlap import grammar as g
+from heuristic_core.data.languages.overlap import vocabulary
+from heuristic_core.data.languages.overlap.vocabulary import Words
+from heuristic_core.data.languages.word_sampler import WordSampler
 
 LABELS = ("entailment", "neutral", "contradiction")
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)

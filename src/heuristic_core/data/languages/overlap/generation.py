@@ -1,25 +1,26 @@
 """Generate the training and evaluation pairs of the miniature study.
 
-In-domain pairs have one of three labels (:mod:`heuristic_core.data.labelled`). The shallow heuristic "the premise
-entails the hypothesis if it contains its words" is almost always right. It is wrong on the counter-examples, a small
-share of the training pairs, and on all pairs of the ood subsets. Artefacts are a second shallow heuristic
-(:mod:`heuristic_core.data.artefacts`).
+In-domain pairs have one of three labels (:mod:`~heuristic_core.data.languages.overlap.labelled`). The shallow heuristic
+"the premise entails the hypothesis if it contains its words" is almost always right. It is wrong on the
+counter-examples, a small share of the training pairs, and on all pairs of the ood subsets. Artefacts are a second
+shallow heuristic (:mod:`~heuristic_core.data.languages.overlap.artefacts`).
 """
 
 from collections.abc import Sequence
 from random import Random
 
-from heuristic_core.config.tasks import Artefacts
-from heuristic_core.data import grammar as g
-from heuristic_core.data import vocabulary
-from heuristic_core.data.artefacts import add_artefacts
-from heuristic_core.data.labelled import ENTAILMENT, LABELS, NEUTRAL, draw_labelled_pair
+from heuristic_core.config.tasks import Artefacts, GeneratedTask
+from heuristic_core.data.languages.language import Language
+from heuristic_core.data.languages.overlap import grammar as g
+from heuristic_core.data.languages.overlap import vocabulary
+from heuristic_core.data.languages.overlap.artefacts import add_artefacts
+from heuristic_core.data.languages.overlap.labelled import ENTAILMENT, LABELS, NEUTRAL, draw_labelled_pair
+from heuristic_core.data.languages.overlap.unlabelled import generate_unlabelled_pairs
+from heuristic_core.data.languages.overlap.vocabulary import LEXICON
+from heuristic_core.data.languages.word_sampler import WordSampler
 from heuristic_core.data.pairs import make_row
-from heuristic_core.data.word_sampler import WordSampler
 
 NON_ENTAILMENT = 1  # besides ENTAILMENT, in the two-label space of HANS
-
-VOCABULARY = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]", *vocabulary.WORDS)
 
 _COUNTER_EXAMPLE_RULES = {rule.__name__: rule for rules in g.COUNTER_EXAMPLES.values() for rule in rules}
 _ENTAILMENT_RULES = {rule.__name__: rule for rules in g.ENTAILMENTS.values() for rule in rules}
@@ -68,7 +69,7 @@ def generate_training_pairs(
     rng = _make_rng("train", seed)
     rows = []
     for i in range(n):
-        draw = WordSampler(rng, held_out=False)
+        draw = WordSampler(rng, held_out=False, lexicon=LEXICON)
         if draw.chance(counter_examples):
             label, rule = NEUTRAL, rng.choices(rules, weights)[0]
             template, pair = rule.__name__, rule(draw)
@@ -96,13 +97,15 @@ def generate_evaluation_pairs(
     rng = _make_rng("in_domain", seed)
     for i in range(id_pairs):
         label = i % len(LABELS)
-        template, pair = _draw_in_domain("in_domain", seed, i, label, WordSampler(rng, held_out=True), artefacts)
+        template, pair = _draw_in_domain(
+            "in_domain", seed, i, label, WordSampler(rng, held_out=True, lexicon=LEXICON), artefacts
+        )
         rows.append(make_row("in_domain", *SUBSETS["in_domain"], template, [*map(" ".join, pair)], label))
     for name, rule in (_COUNTER_EXAMPLE_RULES | _ENTAILMENT_RULES).items():
         rng = _make_rng(name, seed)
         label = ENTAILMENT if name in _ENTAILMENT_RULES else NON_ENTAILMENT
         for _ in range(pairs_per_subcase):
-            pair = rule(WordSampler(rng, held_out=True))
+            pair = rule(WordSampler(rng, held_out=True, lexicon=LEXICON))
             rows.append(make_row(name, *SUBSETS[name], name, [*map(" ".join, pair)], label))
     return rows
 
@@ -116,10 +119,32 @@ def _draw_in_domain(
     """
     labelled_pair = draw_labelled_pair(label, draw)
     if artefacts != NO_ARTEFACTS:
-        artefact_draw = WordSampler(_make_rng(f"artefacts {subset} {row}", seed), draw.held_out)
+        artefact_draw = WordSampler(_make_rng(f"artefacts {subset} {row}", seed), draw.held_out, LEXICON)
         labelled_pair = add_artefacts(labelled_pair, label, artefacts, artefact_draw)
     return labelled_pair.template, labelled_pair.pair
 
 
 def _make_rng(name: str, seed: int) -> Random:
     return Random(f"{name} {seed}")
+
+
+def _generate_training(task: GeneratedTask) -> list[dict]:
+    return generate_training_pairs(
+        task.train_pairs, task.counter_examples, task.counter_example_weights, task.seed, task.artefacts
+    )
+
+
+def _generate_evaluation(task: GeneratedTask) -> list[dict]:
+    # Evaluation pairs come from word combinations held out of training, under a seed of their own.
+    return generate_evaluation_pairs(task.id_pairs, task.pairs_per_subcase, task.seed + 1, task.artefacts)
+
+
+LANGUAGE = Language(
+    words=vocabulary.WORDS,
+    labels=LABELS,
+    subsets=SUBSETS,
+    merge=(0, 1, 1),
+    generate_training=_generate_training,
+    generate_evaluation=_generate_evaluation,
+    generate_unlabelled=lambda text, *settings: generate_unlabelled_pairs(*settings),
+)

@@ -1,0 +1,1 @@
+"""Generated languages: each has its own words, rules, labels and evaluation subsets."""

@@ -1,0 +1,1 @@
+"""The miniature's language: pairs of sentences, and the heuristic that word overlap means entailment."""

@@ -1,0 +1,121 @@
+"""Make a language of single sentences from its rules.
+
+A rule draws a sentence for a label, and a target if a word is classified. Rules are of three kinds: in-domain, where
+the shallow heuristic is right; counter-examples, where it is wrong, a small share of the training sentences and all of
+the ood subsets; and counterparts of these, the ood-entailment subsets, where it is right on sentences that look
+similar. In both kinds of subsets the heuristic predicts class 0, the true class of the counterparts alone.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import NamedTuple
+
+from heuristic_core.config.tasks import GeneratedTask, Text
+from heuristic_core.data.languages.language import Language
+from heuristic_core.data.languages.word_sampler import Lexicon, Words, WordSampler
+from heuristic_core.data.pairs import make_row
+
+HEURISTIC_CLASS, OTHER_CLASS = 0, 1
+
+
+class Example(NamedTuple):
+    """A sentence of a language.
+
+    Attributes:
+        words: Its words.
+        label: Its class, of two. A rule can have sentences of one class only, whichever it is asked for.
+        target: Index of the word that is classified; None if it is the whole sentence.
+    """
+
+    words: Words
+    label: int
+    target: int | None = None
+
+
+Rule = Callable[[WordSampler, int], Example]
+
+
+class Rules(NamedTuple):
+    """Rules of a language.
+
+    Attributes:
+        in_domain: Rule -> how often it occurs.
+        counter_examples: Family -> rules, in the order of the configuration's weights.
+        counterparts: Family -> rules.
+    """
+
+    in_domain: Mapping[Rule, float]
+    counter_examples: Mapping[str, Sequence[Rule]]
+    counterparts: Mapping[str, Sequence[Rule]]
+
+
+def make_language(words: Words, lexicon: Lexicon, labels: tuple[str, str], rules: Rules) -> Language:
+    """Make a language from its rules.
+
+    Args:
+        words: All words.
+        lexicon: The words of clauses, of which some combinations are held out for evaluation.
+        labels: Names of the two classes.
+        rules: The rules.
+    """
+    by_name = {
+        rule.__name__: (rule, group, family, label)
+        for group, label, families in (
+            ("ood", OTHER_CLASS, rules.counter_examples),
+            ("ood-entailment", HEURISTIC_CLASS, rules.counterparts),
+        )
+        for family, family_rules in families.items()
+        for rule in family_rules
+    }
+    counter_examples = [rule for family_rules in rules.counter_examples.values() for rule in family_rules]
+
+    def draw_in_domain(rng: Random, held_out: bool, label: int) -> tuple[str, Example]:
+        (rule,) = rng.choices(list(rules.in_domain), list(rules.in_domain.values()))
+        return rule.__name__, rule(WordSampler(rng, held_out, lexicon), label)
+
+    def draw(rng: Random, mixture: GeneratedTask | Text, label: int | None = None) -> tuple[str, Example]:
+        is_counter_example = rng.random() < mixture.counter_examples
+        label = rng.randrange(2) if label is None else label
+        if not is_counter_example:
+            return draw_in_domain(rng, False, label)
+        (rule,) = rng.choices(counter_examples, mixture.counter_example_weights)
+        return rule.__name__, rule(WordSampler(rng, False, lexicon), label)
+
+    def generate_training(task: GeneratedTask) -> list[dict]:
+        rng = Random(f"train {task.seed}")
+        return [_make_row("train", None, None, *draw(rng, task)) for _ in range(task.train_pairs)]
+
+    def generate_evaluation(task: GeneratedTask) -> list[dict]:
+        seed, rows = task.seed + 1, []
+        rng = Random(f"in_domain {seed}")
+        rows += [_make_row("in_domain", "id", None, *draw_in_domain(rng, True, i % 2)) for i in range(task.id_pairs)]
+        for name, (rule, group, family, label) in by_name.items():
+            rng = Random(f"{name} {seed}")
+            for _ in range(task.pairs_per_subcase):
+                rows.append(_make_row(name, group, family, name, rule(WordSampler(rng, True, lexicon), label)))
+        return rows
+
+    def generate_unlabelled(text: Text, count: int, related: float, seed: str) -> list[dict]:
+        rng = Random(seed)  # class 1, which rules of grammaticality give to grammatical sentences
+        sentences = (draw(rng, text, OTHER_CLASS)[1] for _ in range(count))
+        return [{"sentence1": " ".join(example.words), "sentence2": None} for example in sentences]
+
+    subsets = {name: (group, family) for name, (_, group, family, _) in by_name.items()}
+    return Language(
+        words=words,
+        labels=labels,
+        subsets={"in_domain": ("id", None)} | subsets,
+        merge=(HEURISTIC_CLASS, OTHER_CLASS),
+        generate_training=generate_training,
+        generate_evaluation=generate_evaluation,
+        generate_unlabelled=generate_unlabelled,
+    )
+
+
+def _make_row(subset: str, group: str | None, family: str | None, template: str, example: Example) -> dict:
+    """Return a row of table `sentences`."""
+    span = None
+    if example.target is not None:
+        start = len(" ".join((*example.words[: example.target], "")))
+        span = start, start + len(example.words[example.target])
+    return make_row(subset, group, family, template, [" ".join(example.words)], example.label, span)
