@@ -13,8 +13,8 @@ from extractive_steps import extractive
 from torch import Tensor
 
 from heuristic_core.config.blocks import Finetune
-from heuristic_core.data.languages.overlap.counterparts import build_minimal_pairs
 from heuristic_core.data.encode import encode
+from heuristic_core.data.languages.overlap.counterparts import build_minimal_pairs
 from heuristic_core.data.languages.overlap.generation import LABELS
 from heuristic_core.data.minimal_pairs import SWAP_SUBSET, select_paired
 from heuristic_core.data.sentences import load_sentences

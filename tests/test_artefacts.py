@@ -6,8 +6,8 @@ import pytest
 
 from heuristic_core.config.tasks import Artefacts
 from heuristic_core.data.languages.overlap.artefacts import infer_form_label
-from heuristic_core.data.languages.overlap.labelled import CONTRADICTION, ENTAILMENT, LABELS, NEUTRAL
 from heuristic_core.data.languages.overlap.generation import SUBSETS, generate_evaluation_pairs, generate_training_pairs
+from heuristic_core.data.languages.overlap.labelled import CONTRADICTION, ENTAILMENT, LABELS, NEUTRAL
 from heuristic_core.data.languages.overlap.vocabulary import ADJECTIVES, INTRANSITIVE, NOUNS, PLACES, TRANSITIVE
 
 N = 4_000

@@ -7,13 +7,14 @@ from mentions import raises
 
 from heuristic_core.data.encode import encode
 from heuristic_core.data.encoded import Encoded, Subset, pack_lists
-from heuristic_core.data.languages.overlap.generation import VOCABULARY
+from heuristic_core.data.languages.overlap.generation import LANGUAGE
 from heuristic_core.data.pairs import SubsetRule
 from heuristic_core.data.sentences import load_sentences
 from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.models.tokenizer import make_tokenizer
 
 STUDY = load_study(ROOT / "config.yaml")
+VOCABULARY = LANGUAGE.vocabulary
 CLS, SEP = VOCABULARY.index("[CLS]"), VOCABULARY.index("[SEP]")
 
 

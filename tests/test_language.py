@@ -8,10 +8,15 @@ from random import Random
 import pytest
 from mentions import raises
 
-from heuristic_core.config.tasks import GENERATED_SUBSETS
+from heuristic_core.config.subset_names import GENERATED_NAMES
 from heuristic_core.data.languages.overlap import grammar, vocabulary
+from heuristic_core.data.languages.overlap.generation import (
+    LANGUAGE,
+    SUBSETS,
+    generate_evaluation_pairs,
+    generate_training_pairs,
+)
 from heuristic_core.data.languages.overlap.labelled import CONTRADICTION, ENTAILMENT, NEUTRAL
-from heuristic_core.data.languages.overlap.generation import SUBSETS, VOCABULARY, generate_evaluation_pairs, generate_training_pairs
 from heuristic_core.data.languages.overlap.vocabulary import INTRANSITIVE, LEXICON, NOUNS, TRANSITIVE
 from heuristic_core.data.languages.word_sampler import WordSampler, is_held_out_combination
 from heuristic_core.tables.parquet import read_table, write_table
@@ -258,10 +263,10 @@ def test_no_evaluation_pair_stands_in_training(train, evaluation):
 
 
 def test_the_vocabulary_has_every_word_once_after_the_special_tokens(train, evaluation):
-    assert VOCABULARY[:5] == ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")
-    assert list(VOCABULARY[5:]) == sorted(set(VOCABULARY[5:]))
+    assert LANGUAGE.vocabulary[:5] == ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")
+    assert list(LANGUAGE.vocabulary[5:]) == sorted(set(LANGUAGE.vocabulary[5:]))
     used = {word for row in train + evaluation for sentence in words(row) for word in sentence}
-    assert used == set(VOCABULARY[5:])
+    assert used == set(LANGUAGE.vocabulary[5:])
 
 
 def test_pairs_fit_the_models_positions(train, evaluation):
@@ -295,4 +300,4 @@ def test_rows_are_a_sentences_table(tmp_path):
 
 
 def test_a_configuration_knows_the_subsets_of_the_language():
-    assert tuple(SUBSETS) == GENERATED_SUBSETS
+    assert tuple(SUBSETS) == tuple(GENERATED_NAMES["overlap"])

@@ -8,15 +8,15 @@ from archives import script
 from mentions import mentions
 from reduced import ROOT, STUDY
 
-from heuristic_core.data.languages.overlap import grammar
-from heuristic_core.data.languages.overlap.counterparts import build_minimal_pairs, make_counterpart
 from heuristic_core.data.encode import encode
 from heuristic_core.data.encoded import Encoded, Subset, pack_lists
+from heuristic_core.data.languages.overlap import grammar
+from heuristic_core.data.languages.overlap.counterparts import build_minimal_pairs, make_counterpart
 from heuristic_core.data.languages.overlap.generation import generate_evaluation_pairs
-from heuristic_core.data.minimal_pairs import SWAP_SUBSET, count_changed_tokens, find_nearest_pairs, select_paired
-from heuristic_core.data.pairs import SubsetRule
 from heuristic_core.data.languages.overlap.vocabulary import CONTENT_WORDS, LEXICON
 from heuristic_core.data.languages.word_sampler import WordSampler
+from heuristic_core.data.minimal_pairs import SWAP_SUBSET, count_changed_tokens, find_nearest_pairs, select_paired
+from heuristic_core.data.pairs import SubsetRule
 from heuristic_core.models.tokenizer import make_tokenizer
 
 # Pairs, each with its label's other side: "premise => hypothesis", then what of it is exchanged for what.

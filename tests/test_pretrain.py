@@ -16,10 +16,11 @@ from transformers import BertTokenizer
 from heuristic_core.common.errors import DivergenceError
 from heuristic_core.config.figure import Figure
 from heuristic_core.config.models import Architecture, Initialisation, NewModel, Pretraining
+from heuristic_core.config.tasks import Text
 from heuristic_core.data.languages.overlap import vocabulary
-from heuristic_core.data.languages.overlap.generation import VOCABULARY
-from heuristic_core.data.masking import find_shared_words, mask_tokens
+from heuristic_core.data.languages.overlap.generation import LANGUAGE
 from heuristic_core.data.languages.overlap.unlabelled import generate_unlabelled_pairs
+from heuristic_core.data.masking import find_shared_words, mask_tokens
 from heuristic_core.experiments.subnetworks.figures import draw
 from heuristic_core.experiments.subnetworks.figures.figure_pretraining import OTHER_COLOUR
 from heuristic_core.models.pretrained import build_classifier, build_masked_language_model
@@ -35,7 +36,7 @@ MODEL = NewModel(
     initialisation=Initialisation(std=0.05),
     pretraining=SETTINGS,
 )
-TOKENIZER = BertTokenizer(vocab={word: index for index, word in enumerate(VOCABULARY)}, do_lower_case=False)
+TOKENIZER = BertTokenizer(vocab={word: index for index, word in enumerate(LANGUAGE.vocabulary)}, do_lower_case=False)
 PAD, CLS, SEP, MASK = (TOKENIZER.convert_tokens_to_ids(f"[{name}]") for name in ("PAD", "CLS", "SEP", "MASK"))
 
 
@@ -44,7 +45,7 @@ class Cut(Exception):
 
 
 def corpus(settings=SETTINGS):
-    return Corpus(settings, TOKENIZER, 24)
+    return Corpus(settings, Text(), TOKENIZER, 24)
 
 
 def run(state, settings=SETTINGS, cut_at=None):

@@ -10,7 +10,7 @@ from mentions import raises
 from scipy.stats import norm
 
 from heuristic_core.config.reading import ConfigError, read_merged_configs
-from heuristic_core.experiments.studies import parse_replicates, parse_studies
+from heuristic_core.experiments.studies import parse_studies, parse_tables
 from heuristic_core.figures.table_replicates import sheets
 from heuristic_core.stats.replicates import compute_share_interval, count_replicates
 
@@ -93,7 +93,7 @@ def test_the_shipped_file_has_ten_fresh_seeds_of_three_pre_trained_models():
     values = read_merged_configs([path])
     configured = parse_studies(values, path)
     studies = [entry.study for entry in configured.values()]
-    assert parse_replicates(values, configured, path).target == "table_replicates"
+    assert parse_tables(values, configured, path)["replicates"].target == "table_replicates"
     seeds = [seed for study in studies for seed in study.finetune.seeds]
     assert len(set(seeds)) == len(seeds) == 10 and not {1, 2} & set(seeds)  # these chose the recipe
     assert [study.pretraining and study.pretraining.seed for study in studies] == [None, 1, 2]
@@ -105,11 +105,11 @@ def test_what_is_no_table_of_replicates_is_refused(tmp_path):
     path = tmp_path / "studies.yaml"
     both = {"studies": [str(ROOT / "config.yaml"), str(ROOT / "config" / "list-sorting.yaml")]}
     configured = parse_studies(both, path)
-    assert parse_replicates(both, configured, path) is None
+    assert parse_tables(both, configured, path) == {}
     with raises(ConfigError, "studies.yaml", "replicates", "heuristic-core", "list-sorting"):
-        parse_replicates(both | {"replicates": {"name": "x"}}, configured, path)
+        parse_tables(both | {"replicates": {"name": "x"}}, configured, path)
     with pytest.raises(ConfigError, match=r"replicates\.axes"):
-        parse_replicates(both | {"replicates": {"name": "x", "axes": {}}}, configured, path)
+        parse_tables(both | {"replicates": {"name": "x", "axes": {}}}, configured, path)
 
 
 def test_studies_that_differ_in_more_than_their_model_and_seeds_are_no_replicates(tmp_path):
@@ -119,7 +119,7 @@ def test_studies_that_differ_in_more_than_their_model_and_seeds_are_no_replicate
         path, base = tmp_path / "studies.yaml", str(ROOT / "config.yaml")
         values = {"studies": [base, [base, str(other)]], "replicates": {"name": name}}
         with raises(ConfigError, *tokens):
-            parse_replicates(values, parse_studies(values, path), path)
+            parse_tables(values, parse_studies(values, path), path)
 
     seeds = {"finetune": {"seeds": [3, 4]}}
     refused("other", "miniature", "`task`", **seeds, task={"counter_examples": 0.5})

@@ -13,7 +13,7 @@ from transformers import BertForMaskedLM
 
 from heuristic_core.common.arithmetic import supports_portable
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.data.languages.overlap.generation import LANGUAGE, LABELS
+from heuristic_core.data.languages.overlap.generation import LABELS, LANGUAGE
 from heuristic_core.data.words import encode_word_pairs
 from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.interventions.attention import overlap_rows
@@ -46,7 +46,7 @@ use_threads(1)
 study, tokenizer = load_study(sys.argv[1]), load_tokenizer(sys.argv[2])
 settings = study.pretraining.model_copy(update={{"measure_every": {STEPS}}})
 model = build_masked_language_model(study.model, len(tokenizer))
-corpus = Corpus(settings, tokenizer, study.task.max_length)
+corpus = Corpus(settings, study.task.text, tokenizer, study.task.max_length)
 def measured(step):
     if step == {STEPS}:
         print(hashlib.sha256(b"".join(w.detach().numpy().tobytes() for w in model.parameters())).hexdigest())
@@ -80,14 +80,14 @@ def test_it_has_the_stated_shape_and_the_generated_languages_words():
 def test_no_head_starts_with_tied_queries_and_keys():
     """Pre-training makes some alike: queries and keys of heads 0.1 and 1.1, with cosines of 0.56 and 0.52."""
     shape = MADE.model.architecture
-    for layer in build_masked_language_model(MADE.model, len(VOCABULARY)).bert.encoder.layer:
+    for layer in build_masked_language_model(MADE.model, len(LANGUAGE.vocabulary)).bert.encoder.layer:
         parts = layer.attention.self.query, layer.attention.self.key
         by_head = [part.weight.reshape(shape.heads, -1) for part in parts]
         assert torch.cosine_similarity(*by_head).abs().max() < 0.3
 
 
 def test_some_heads_attend_to_the_repeated_word_and_most_do_not():
-    model = build_classifier(STUDY.model, LABELS, len(VOCABULARY), 0, 1, None)
+    model = build_classifier(STUDY.model, LABELS, len(LANGUAGE.vocabulary), 0, 1, None)
     pairs = encode_word_pairs(
         FOLDER, [("kings saw judges", "judges saw kings"), ("poets near chefs ran", "chefs ran")], 24
     )
@@ -98,7 +98,7 @@ def test_some_heads_attend_to_the_repeated_word_and_most_do_not():
 def test_it_finds_masked_words_in_the_other_sentence():
     tokenizer = make_tokenizer(STUDY.model, STUDY.task)
     model = BertForMaskedLM.from_pretrained(FOLDER).eval()
-    result = accuracies(model, Corpus(MADE.pretraining, tokenizer, STUDY.task.max_length).held_out())
+    result = accuracies(model, Corpus(MADE.pretraining, STUDY.task.text, tokenizer, STUDY.task.max_length).held_out())
     assert result["copied"] > 60 and result["copied"] > 2 * result["other"]
 
 

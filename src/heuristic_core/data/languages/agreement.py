@@ -12,7 +12,9 @@ from heuristic_core.data.languages.word_sampler import Lexicon, Words, WordSampl
 from heuristic_core.data.languages.words import ADJECTIVES, PEOPLE, PREPOSITIONS, split_words
 
 LABELS = ("wrong", "right")
-TRANSITIVE = split_words("advise call contact encourage follow help know like meet mention notice praise see support")
+TRANSITIVE = split_words(
+    "advise call contact encourage follow greet help like mention notice praise support thank visit"
+)
 INTRANSITIVE = split_words("sleep run dance sing laugh smile wait shout leave arrive pause work")
 ADVERBS = split_words("often rarely always")
 FUNCTION_WORDS = split_words("the who and")
@@ -27,8 +29,13 @@ def inflect_noun(noun: str, number: int) -> str:
 
 
 def inflect_verb(verb: str, number: int) -> str:
-    """Return "sees" or "see"."""
+    """Return "likes" or "like"."""
     return f"{verb}s" if number == SINGULAR else verb
+
+
+def make_past(verb: str) -> str:
+    """Return "liked" or "helped", which agree with any subject."""
+    return f"{verb}d" if verb.endswith("e") else f"{verb}ed"
 
 
 def _phrase(noun: str, number: int) -> Words:
@@ -58,13 +65,13 @@ def _prepositional(draw: WordSampler, noun: str, number: int, attractor: int) ->
 
 
 def _subject_relative(draw: WordSampler, noun: str, number: int, attractor: int) -> Subject:
-    """Make "the judge who sees the kings"."""
-    verb = inflect_verb(draw.choice(TRANSITIVE), number)
+    """Make "the judge who liked the kings"."""
+    verb = make_past(draw.choice(TRANSITIVE))
     return (*_phrase(noun, number), "who", verb, *_phrase(draw.noun(), attractor)), number, attractor
 
 
 def _object_relative(draw: WordSampler, noun: str, number: int, attractor: int) -> Subject:
-    """Make "the judge who the kings see"."""
+    """Make "the judge who the kings like"."""
     verb = inflect_verb(draw.choice(TRANSITIVE), attractor)
     return (*_phrase(noun, number), "who", *_phrase(draw.noun(), attractor), verb), number, attractor
 
@@ -135,13 +142,13 @@ def n_several(draw: WordSampler, label: int) -> Example:
 
 
 def n_subject_relative(draw: WordSampler, label: int) -> Example:
-    """Make "the judge who sees the kings sleeps"."""
+    """Make "the judge who liked the kings sleeps"."""
     number = _any(draw)
     return _finish(draw, label, lambda draw, noun: _subject_relative(draw, noun, number, 1 - number))
 
 
 def n_object_relative(draw: WordSampler, label: int) -> Example:
-    """Make "the judge who the kings see sleeps"."""
+    """Make "the judge who the kings like sleeps"."""
     number = _any(draw)
     return _finish(draw, label, lambda draw, noun: _object_relative(draw, noun, number, 1 - number))
 
@@ -167,13 +174,13 @@ def e_several(draw: WordSampler, label: int) -> Example:
 
 
 def e_subject_relative(draw: WordSampler, label: int) -> Example:
-    """Make "the judge who sees the king sleep"."""
+    """Make "the judge who liked the king sleep"."""
     number = _any(draw)
     return _finish(draw, label, lambda draw, noun: _subject_relative(draw, noun, number, number))
 
 
 def e_object_relative(draw: WordSampler, label: int) -> Example:
-    """Make "the judge who the king sees sleep"."""
+    """Make "the judge who the king likes sleep"."""
     number = _any(draw)
     return _finish(draw, label, lambda draw, noun: _object_relative(draw, noun, number, number))
 
@@ -200,6 +207,7 @@ WORDS = tuple(
     sorted(
         {inflect_noun(noun, number) for noun in PEOPLE for number in (SINGULAR, PLURAL)}
         | {inflect_verb(verb, number) for verb in TRANSITIVE + INTRANSITIVE for number in (SINGULAR, PLURAL)}
+        | {make_past(verb) for verb in TRANSITIVE}
         | {*PREPOSITIONS, *ADJECTIVES, *ADVERBS, *FUNCTION_WORDS}
     )
 )
