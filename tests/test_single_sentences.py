@@ -128,3 +128,13 @@ def test_settings_for_pairs_are_refused(single, block, setting, key):
     single[block] = single.get(block, {}) | setting
     with raises(ConfigError, key):
         parse_study(single)
+
+
+def test_all_rows_of_a_file_can_have_one_label(tmp_path):
+    (tmp_path / "minimal.csv").write_text("bad,good\nJudges sleeps.,Judges slept.\nKings runs.,Kings ran.\n")
+    split = {"file": "minimal.csv", "group": "ood"}
+    evaluation = {column: split | {"sentences": [column], "every_label": column} for column in ("bad", "good")}
+    rows = read_task(task(tmp_path, evaluation=evaluation)).evaluation
+    assert [(row["subset"], row["label"]) for row in rows] == [("bad", 0)] * 2 + [("good", 1)] * 2
+    with pytest.raises(ValidationError, match="every_label"):
+        task(tmp_path, evaluation={"bad": split | {"sentences": ["bad"], "every_label": "ugly"}})

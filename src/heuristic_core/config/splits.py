@@ -85,6 +85,12 @@ class Split(Block):
     )
     label: str = Field("label", description="column of the label")
     labels: list[str] | None = Field(None, description="names of the labels 0, 1, ...; default: labels of the task")
+    every_label: str | None = Field(
+        None,
+        exclude_if=lambda label: label is None,
+        description="label of all rows, where no column has it, as of minimal pairs in two columns; default: the "
+        "column `label`",
+    )
     where: Annotated[dict[str, Condition], Unit("")] = Field(
         {},
         description="conditions on rows, all of which must be met: column -> a regular expression that is searched in "

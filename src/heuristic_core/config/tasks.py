@@ -259,6 +259,14 @@ class FilesTask(Block):
         return self
 
     @model_validator(mode="after")
+    def _check_every_label(self):
+        for key, split in self.splits.items():
+            names = split.labels or self.labels
+            if split.every_label is not None and split.every_label not in names:
+                raise ValueError(f"{key}: every_label = {split.every_label!r} is none of {', '.join(names)}")
+        return self
+
+    @model_validator(mode="after")
     def _check_addresses(self):
         sources: dict[str, tuple[str, tuple]] = {}
         for key, split in self.splits.items():

@@ -94,19 +94,17 @@ def read_rows(
     style = style if style and spec.labels is None else LabelStyle()
     row_filter = RowFilter(spec.where)
     names = [column for column in (split_by, family_by, templates, spec.target) if column]
-    needed = [*spec.sentences, spec.label, *names, *row_filter.columns]
+    label_columns = [] if spec.every_label else [spec.label]
+    needed = [*spec.sentences, *label_columns, *names, *row_filter.columns]
     rows: list[Row] = []
     counts: list[FileCounts] = []
     paths = find_split_paths(task, spec) if max_rows is None else find_present_paths(task, spec)
     for path in paths:
         columns = read_columns(path, spec.format, needed, max_rows, spec.quoting)
-        check_label_names(path, spec.label, columns, labels)
-        values = columns.values[spec.label]
-        is_complete = max_rows is None or len(values) + columns.torn < max_rows
-        is_selected = row_filter.select_rows(columns, len(values))
-        # Rows that are not selected may hold invalid values: treat them as unlabelled until they are dropped.
-        values = [value if keep else None for value, keep in zip(values, is_selected, strict=True)]
-        codes = encode_labels(path, spec.label, columns, values, labels, style)
+        size = len(columns.values[spec.sentences[0]])
+        is_complete = max_rows is None or size + columns.torn < max_rows
+        is_selected = row_filter.select_rows(columns, size)
+        codes = _read_labels(path, columns, spec, labels, is_selected, style)
         _check_row_keys(path, columns, spec, labels, is_selected, is_complete)
         texts = [_extract_sentences(path, column, columns, codes) for column in spec.sentences]
         subsets, families, template_names = (
@@ -157,6 +155,18 @@ def list_dropped_row_warnings(key: str, files: Sequence[FileCounts]) -> list[str
     return warnings
 
 
+def _read_labels(
+    path: Path, columns: Columns, spec: Split, labels: Sequence[str], is_selected: Sequence[bool], style: LabelStyle
+) -> list[int | None]:
+    """Return the labels of all rows; None for unlabelled ones and those that are not selected."""
+    if spec.every_label:
+        return [labels.index(spec.every_label) if keep else None for keep in is_selected]
+    check_label_names(path, spec.label, columns, labels)
+    # Rows that are not selected may hold invalid values: treat them as unlabelled until they are dropped.
+    values = [value if keep else None for value, keep in zip(columns.values[spec.label], is_selected, strict=True)]
+    return encode_labels(path, spec.label, columns, values, labels, style)
+
+
 def _check_row_keys(
     path: Path, columns: Columns, spec: Split, labels: Sequence[str], is_selected: Sequence[bool], is_complete: bool
 ) -> None:
@@ -174,7 +184,8 @@ def _check_row_keys(
     for row, keys in enumerate(columns.keys):
         if is_selected[row]:
             first_rows.setdefault(keys, row)
-    renamed_keys = _find_renamed_keys(columns, spec.label, labels, is_selected) if is_complete else {}
+    looks_for_label = is_complete and not spec.every_label
+    renamed_keys = _find_renamed_keys(columns, spec.label, labels, is_selected) if looks_for_label else {}
     for keys, row in first_rows.items():
         needed = [*spec.sentences, spec.target] if spec.target else spec.sentences
         missing = [column for column in needed if column not in keys]
