@@ -15,9 +15,9 @@ Shares are numbers from 0 to 1.
 
 Instead of a study, a file may hold the key `studies`: a list of configuration files, relative to this file. One run
 then makes all of these studies. `config/paper.yaml` is an example. Beside it may stand `sweep`, a figure of what the
-core costs against settings in which the studies differ (`config/dose.yaml`), or `replicates`, a table of how many
+core costs against settings in which the studies differ (`config/dose.yaml`), `replicates`, a table of how many
 training seeds each claim holds on, over studies that differ in their pre-trained model alone
-(`config/replicates.yaml`).
+(`config/replicates.yaml`), or `verdicts`, a table of the verdicts of all studies (`config/controls.yaml`).
 
 Later files of `--configfile A B` override earlier files key by key, also within blocks.
 """
