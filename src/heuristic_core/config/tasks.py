@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from heuristic_core.config.blocks import (
     Block,
@@ -160,17 +160,15 @@ class GeneratedTask(Block):
         """Names of the evaluation subsets."""
         return list(GENERATED_NAMES[self.language])
 
-    @model_validator(mode="after")
-    def _check_weights(self):
-        names = list(COUNTER_EXAMPLE_NAMES[self.language])
-        if len(self.counter_example_weights) != len(names):
-            raise ValueError(
-                f"counter_example_weights has {len(self.counter_example_weights)} numbers; give one for each of the "
-                f"{len(names)} subcases of {self.language!r}: {', '.join(names)}"
-            )
-        if not any(self.counter_example_weights):
-            raise ValueError("counter_example_weights are all 0; set at least one of them above 0")
-        return self
+    @field_validator("counter_example_weights")
+    @classmethod
+    def _check_weights(cls, weights: list[float], fields: ValidationInfo):
+        names = COUNTER_EXAMPLE_NAMES[fields.data.get("language", "overlap")]
+        if len(weights) != len(names):
+            raise ValueError(f"has {len(weights)} numbers; give {len(names)}, one for each of {', '.join(names)}")
+        if not any(weights):
+            raise ValueError("are all 0; set at least one of them above 0")
+        return weights
 
     @model_validator(mode="after")
     def _check_artefacts(self):

@@ -203,12 +203,13 @@ RULES = Rules(
         "coordination": (e_coordination,),
     },
 )
-WORDS = tuple(
-    sorted(
-        {inflect_noun(noun, number) for noun in PEOPLE for number in (SINGULAR, PLURAL)}
-        | {inflect_verb(verb, number) for verb in TRANSITIVE + INTRANSITIVE for number in (SINGULAR, PLURAL)}
-        | {make_past(verb) for verb in TRANSITIVE}
-        | {*PREPOSITIONS, *ADJECTIVES, *ADVERBS, *FUNCTION_WORDS}
-    )
-)
-LANGUAGE = make_language(WORDS, Lexicon(PEOPLE, TRANSITIVE, INTRANSITIVE), LABELS, RULES)
+CLASSES = {
+    "noun": tuple(inflect_noun(noun, number) for noun in PEOPLE for number in (SINGULAR, PLURAL)),
+    "transitive": tuple(inflect_verb(verb, number) for verb in TRANSITIVE for number in (SINGULAR, PLURAL)),
+    "intransitive": tuple(inflect_verb(verb, number) for verb in INTRANSITIVE for number in (SINGULAR, PLURAL)),
+    "past": tuple(map(make_past, TRANSITIVE)),
+    "preposition": PREPOSITIONS,
+    "adjective": ADJECTIVES,
+    "adverb": ADVERBS,
+}
+LANGUAGE = make_language(CLASSES, FUNCTION_WORDS, Lexicon(PEOPLE, TRANSITIVE, INTRANSITIVE), LABELS, RULES)

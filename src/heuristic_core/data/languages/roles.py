@@ -164,10 +164,13 @@ RULES = Rules(
         "giving": (e_giving,),
     },
 )
-WORDS = tuple(
-    sorted(
-        {form(verb) for verb in TRANSITIVE + INTRANSITIVE + GIVING for form in (_past, _progressive)}
-        | {*PEOPLE, *THINGS, *ADJECTIVES, *PLACES, *FUNCTION_WORDS}
-    )
-)
-LANGUAGE = make_language(WORDS, Lexicon(PEOPLE, TRANSITIVE, INTRANSITIVE), LABELS, RULES)
+VERBS = TRANSITIVE + INTRANSITIVE + GIVING
+CLASSES = {
+    "noun": PEOPLE,
+    "past": tuple(map(_past, VERBS)),
+    "progressive": tuple(map(_progressive, VERBS)),
+    "thing": THINGS,
+    "adjective": ADJECTIVES,
+    "place": PLACES,
+}
+LANGUAGE = make_language(CLASSES, FUNCTION_WORDS, Lexicon(PEOPLE, TRANSITIVE, INTRANSITIVE), LABELS, RULES)

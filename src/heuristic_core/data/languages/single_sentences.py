@@ -49,11 +49,15 @@ class Rules(NamedTuple):
     counterparts: Mapping[str, Sequence[Rule]]
 
 
-def make_language(words: Words, lexicon: Lexicon, labels: tuple[str, str], rules: Rules) -> Language:
+def make_language(
+    classes: Mapping[str, Words], function_words: Words, lexicon: Lexicon, labels: tuple[str, str], rules: Rules
+) -> Language:
     """Make a language from its rules.
 
     Args:
-        words: All words.
+        classes: Word class -> its words; all content words are in one class. In-domain sentences of one rule with the
+            same classes at the same positions are of one template.
+        function_words: All other words.
         lexicon: The words of clauses, of which some combinations are held out for evaluation.
         labels: Names of the two classes.
         rules: The rules.
@@ -69,9 +73,12 @@ def make_language(words: Words, lexicon: Lexicon, labels: tuple[str, str], rules
     }
     counter_examples = [rule for family_rules in rules.counter_examples.values() for rule in family_rules]
 
+    class_of = {word: name for name, words in classes.items() for word in words}
+
     def draw_in_domain(rng: Random, held_out: bool, label: int) -> tuple[str, Example]:
         (rule,) = rng.choices(list(rules.in_domain), list(rules.in_domain.values()))
-        return rule.__name__, rule(WordSampler(rng, held_out, lexicon), label)
+        example = rule(WordSampler(rng, held_out, lexicon), label)
+        return " ".join([f"{rule.__name__}:", *(class_of.get(word, word) for word in example.words)]), example
 
     def draw(rng: Random, mixture: GeneratedTask | Text, label: int | None = None) -> tuple[str, Example]:
         is_counter_example = rng.random() < mixture.counter_examples
@@ -102,7 +109,7 @@ def make_language(words: Words, lexicon: Lexicon, labels: tuple[str, str], rules
 
     subsets = {name: (group, family) for name, (_, group, family, _) in by_name.items()}
     return Language(
-        words=words,
+        words=tuple(sorted({*class_of, *function_words})),
         labels=labels,
         subsets={"in_domain": ("id", None)} | subsets,
         merge=(HEURISTIC_CLASS, OTHER_CLASS),
