@@ -11,6 +11,7 @@ from heuristic_core.data.languages import agreement, parity, roles
 from heuristic_core.data.languages.registry import LANGUAGES
 from heuristic_core.data.languages.word_sampler import is_held_out_combination
 from heuristic_core.data.languages.words import PEOPLE, PREPOSITIONS
+from heuristic_core.data.pairs import make_pair_key
 from heuristic_core.data.sentences import load_sentences
 
 SENTENCES = ("agreement", "roles")
@@ -109,6 +110,16 @@ def test_clauses_of_evaluation_are_held_out_of_training(language):
     simple = [row["sentence1"].split() for row in rows if row["template"].split(":")[0] in ("simple", "intransitive")]
     clauses = {(noun_of(words), stem_of(words)) for words in simple if stem_of(words)}
     assert clauses and not any(is_held_out_combination(*clause) for clause in clauses)
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_no_evaluation_sentence_is_a_training_sentence(language):
+    settings = task(language, train_pairs=20_000)
+    keys = [
+        {make_pair_key(row) for row in rows}
+        for rows in (LANGUAGES[language].generate_training(settings), LANGUAGES[language].generate_evaluation(settings))
+    ]
+    assert not keys[0] & keys[1]
 
 
 def noun_of(words):

@@ -7,7 +7,7 @@ have the verb's number". The counterparts have a wrong verb, which both reject.
 
 from collections.abc import Callable
 
-from heuristic_core.data.languages.single_sentences import HEURISTIC_CLASS, Example, Rules, make_language
+from heuristic_core.data.languages.single_sentences import HEURISTIC_CLASS, OTHER_CLASS, Example, Rules, make_language
 from heuristic_core.data.languages.word_sampler import Lexicon, Words, WordSampler
 from heuristic_core.data.languages.words import ADJECTIVES, PEOPLE, PREPOSITIONS, split_words
 
@@ -42,7 +42,7 @@ def _phrase(noun: str, number: int) -> Words:
     return ("the", inflect_noun(noun, number))
 
 
-def _any(draw: WordSampler) -> int:
+def _draw_number(draw: WordSampler) -> int:
     return draw.rng.randrange(2)
 
 
@@ -52,7 +52,9 @@ def _finish(draw: WordSampler, label: int, make_subject: Callable[[WordSampler, 
     words, number, _ = make_subject(draw, noun)
     adverb = (draw.choice(ADVERBS),) if draw.chance(0.2) else ()
     form = inflect_verb(verb, 1 - number if label == HEURISTIC_CLASS else number)
-    return Example((*words, *adverb, form, *(word for noun in objects for word in _phrase(noun, _any(draw)))), label)
+    return Example(
+        (*words, *adverb, form, *(word for noun in objects for word in _phrase(noun, _draw_number(draw)))), label
+    )
 
 
 # ---- subjects: the numbers of the subject and of the attractor are those of the arguments
@@ -78,7 +80,7 @@ def _object_relative(draw: WordSampler, noun: str, number: int, attractor: int) 
 
 def _several(draw: WordSampler, noun: str, number: int, attractor: int) -> Subject:
     """Make "the judge near the kings behind the poets"; the first attractor has any number."""
-    words, _, _ = _prepositional(draw, noun, number, _any(draw))
+    words, _, _ = _prepositional(draw, noun, number, _draw_number(draw))
     return (*words, draw.choice(PREPOSITIONS), *_phrase(draw.noun(), attractor)), number, attractor
 
 
@@ -91,7 +93,7 @@ def _fronted(draw: WordSampler, noun: str, number: int, attractor: int) -> Subje
     """Make "near the kings the judge", whose nearest noun is the subject; there can be a second preposition."""
     words = (draw.choice(PREPOSITIONS), *_phrase(draw.noun(), attractor))
     if draw.chance(0.4):
-        words = (*words, draw.choice(PREPOSITIONS), *_phrase(draw.noun(), _any(draw)))
+        words = (*words, draw.choice(PREPOSITIONS), *_phrase(draw.noun(), _draw_number(draw)))
     return (*words, *_phrase(noun, number)), number, number
 
 
@@ -102,7 +104,7 @@ def simple(draw: WordSampler, label: int) -> Example:
     """Make "the old judge sleeps"."""
 
     def make_subject(draw: WordSampler, noun: str) -> Subject:
-        number = _any(draw)
+        number = _draw_number(draw)
         the, form = _phrase(noun, number)
         return ((the, draw.choice(ADJECTIVES), form) if draw.chance(0.4) else (the, form)), number, number
 
@@ -111,19 +113,19 @@ def simple(draw: WordSampler, label: int) -> Example:
 
 def fronted(draw: WordSampler, label: int) -> Example:
     """Make "near the kings the judge sleeps"."""
-    return _finish(draw, label, lambda draw, noun: _fronted(draw, noun, _any(draw), _any(draw)))
+    return _finish(draw, label, lambda draw, noun: _fronted(draw, noun, _draw_number(draw), _draw_number(draw)))
 
 
 def harmless(draw: WordSampler, label: int) -> Example:
     """Make "the judge near the king sleeps": an attractor of the subject's number."""
-    number = _any(draw)
+    number = _draw_number(draw)
     make = draw.choice((_prepositional, _subject_relative, _object_relative))
     return _finish(draw, label, lambda draw, noun: make(draw, noun, number, number))
 
 
 def plural_coordination(draw: WordSampler, label: int) -> Example:
     """Make "the judge and the kings sleep"; the first noun has any number."""
-    return _finish(draw, label, lambda draw, noun: _coordination(draw, noun, _any(draw), PLURAL))
+    return _finish(draw, label, lambda draw, noun: _coordination(draw, noun, _draw_number(draw), PLURAL))
 
 
 # ---- counter-examples: the nearest noun's number is not the subject's
@@ -131,31 +133,31 @@ def plural_coordination(draw: WordSampler, label: int) -> Example:
 
 def n_prepositional(draw: WordSampler, label: int) -> Example:
     """Make "the judge near the kings sleeps"."""
-    number = _any(draw)
+    number = _draw_number(draw)
     return _finish(draw, label, lambda draw, noun: _prepositional(draw, noun, number, 1 - number))
 
 
 def n_several(draw: WordSampler, label: int) -> Example:
     """Make "the judge near the king behind the poets sleeps"."""
-    number = _any(draw)
+    number = _draw_number(draw)
     return _finish(draw, label, lambda draw, noun: _several(draw, noun, number, 1 - number))
 
 
 def n_subject_relative(draw: WordSampler, label: int) -> Example:
     """Make "the judge who liked the kings sleeps"."""
-    number = _any(draw)
+    number = _draw_number(draw)
     return _finish(draw, label, lambda draw, noun: _subject_relative(draw, noun, number, 1 - number))
 
 
 def n_object_relative(draw: WordSampler, label: int) -> Example:
     """Make "the judge who the kings like sleeps"."""
-    number = _any(draw)
+    number = _draw_number(draw)
     return _finish(draw, label, lambda draw, noun: _object_relative(draw, noun, number, 1 - number))
 
 
 def n_coordination(draw: WordSampler, label: int) -> Example:
     """Make "the judges and the king sleep"."""
-    return _finish(draw, label, lambda draw, noun: _coordination(draw, noun, _any(draw), SINGULAR))
+    return _finish(draw, label, lambda draw, noun: _coordination(draw, noun, _draw_number(draw), SINGULAR))
 
 
 # ---- counterparts: the verb is wrong, for the subject and for the nearest noun, which have the same number
@@ -163,25 +165,25 @@ def n_coordination(draw: WordSampler, label: int) -> Example:
 
 def e_prepositional(draw: WordSampler, label: int) -> Example:
     """Make "the judge near the king sleep"."""
-    number = _any(draw)
+    number = _draw_number(draw)
     return _finish(draw, label, lambda draw, noun: _prepositional(draw, noun, number, number))
 
 
 def e_several(draw: WordSampler, label: int) -> Example:
     """Make "the judge near the kings behind the poet sleep"; the first attractor has any number."""
-    number = _any(draw)
+    number = _draw_number(draw)
     return _finish(draw, label, lambda draw, noun: _several(draw, noun, number, number))
 
 
 def e_subject_relative(draw: WordSampler, label: int) -> Example:
     """Make "the judge who liked the king sleep"."""
-    number = _any(draw)
+    number = _draw_number(draw)
     return _finish(draw, label, lambda draw, noun: _subject_relative(draw, noun, number, number))
 
 
 def e_object_relative(draw: WordSampler, label: int) -> Example:
     """Make "the judge who the king likes sleep"."""
-    number = _any(draw)
+    number = _draw_number(draw)
     return _finish(draw, label, lambda draw, noun: _object_relative(draw, noun, number, number))
 
 
@@ -202,6 +204,7 @@ RULES = Rules(
         "relative": (e_subject_relative, e_object_relative),
         "coordination": (e_coordination,),
     },
+    text_class=OTHER_CLASS,
 )
 CLASSES = {
     "noun": tuple(inflect_noun(noun, number) for noun in PEOPLE for number in (SINGULAR, PLURAL)),

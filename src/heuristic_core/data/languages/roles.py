@@ -15,7 +15,7 @@ TRANSITIVE = split_words(
     "advis call contact encourag follow help visit greet mention notic prais invit support thank watch push"
 )
 INTRANSITIVE = split_words("walk jump danc work laugh smil wait shout")
-GIVING = split_words("hand offer award show")
+GIVING = split_words("hand offer award mail")
 THINGS = split_words("book letter coin flower map ring")
 PLACES = split_words("garden park museum station town school")
 FUNCTION_WORDS = split_words("the who was by it in to")
@@ -66,7 +66,7 @@ def intransitive(draw: WordSampler, label: int) -> Example:
 
 def giving(draw: WordSampler, label: int) -> Example:
     """Make "the judge handed the king the book" or "the judge was handing the book to the king"."""
-    a, b, v, thing = draw.noun(), draw.noun(), draw.choice(GIVING), ("the", draw.choice(THINGS))
+    (a, v, b), thing = draw.ditransitive(), ("the", draw.choice(THINGS))
     verb = (_past(v),) if draw.chance(0.6) else ("was", _progressive(v))
     objects = (*_noun(draw, b), *thing) if draw.chance(0.6) else (*thing, "to", *_noun(draw, b))
     return _mark((*_noun(draw, a), *verb, *objects), a, b, label)
@@ -95,7 +95,7 @@ def n_passive(draw: WordSampler, label: int) -> Example:
 
 def n_short_passive(draw: WordSampler, label: int) -> Example:
     """Make "the king was helped in the park"."""
-    _, v, b = draw.transitive()
+    b, v = draw.transitive(nouns=1)
     return _mark((*_noun(draw, b), "was", _past(v), *_place(draw, 0.6)), None, b, label)
 
 
@@ -113,10 +113,12 @@ def n_object_cleft(draw: WordSampler, label: int) -> Example:
 
 def n_giving_passive(draw: WordSampler, label: int) -> Example:
     """Make "the king was handed the book by the judge"; the by-phrase can be left out."""
-    a, b, v, thing = draw.noun(), draw.noun(), draw.choice(GIVING), ("the", draw.choice(THINGS))
-    agent = a if draw.chance(0.6) else None
-    by = ("by", *_noun(draw, a)) if agent else ()
-    return _mark((*_noun(draw, b), "was", _past(v), *thing, *by), agent, b, label)
+    thing = ("the", draw.choice(THINGS))
+    if draw.chance(0.4):
+        b, v = draw.ditransitive(nouns=1)
+        return _mark((*_noun(draw, b), "was", _past(v), *thing), None, b, label)
+    a, v, b = draw.ditransitive()
+    return _mark((*_noun(draw, b), "was", _past(v), *thing, "by", *_noun(draw, a)), a, b, label)
 
 
 # ---- counterparts: the first noun is the agent
@@ -146,7 +148,7 @@ def e_subject_cleft(draw: WordSampler, label: int) -> Example:
 
 def e_giving(draw: WordSampler, label: int) -> Example:
     """Make "the judge was handing the king the book"."""
-    a, b, v, thing = draw.noun(), draw.noun(), draw.choice(GIVING), ("the", draw.choice(THINGS))
+    (a, v, b), thing = draw.ditransitive(), ("the", draw.choice(THINGS))
     return _mark((*_noun(draw, a), "was", _progressive(v), *_noun(draw, b), *thing), a, b, label)
 
 
@@ -173,4 +175,4 @@ CLASSES = {
     "adjective": ADJECTIVES,
     "place": PLACES,
 }
-LANGUAGE = make_language(CLASSES, FUNCTION_WORDS, Lexicon(PEOPLE, TRANSITIVE, INTRANSITIVE), LABELS, RULES)
+LANGUAGE = make_language(CLASSES, FUNCTION_WORDS, Lexicon(PEOPLE, TRANSITIVE, INTRANSITIVE, GIVING), LABELS, RULES)

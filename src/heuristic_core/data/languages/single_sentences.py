@@ -42,11 +42,13 @@ class Rules(NamedTuple):
         in_domain: Rule -> how often it occurs.
         counter_examples: Family -> rules, in the order of the configuration's weights.
         counterparts: Family -> rules.
+        text_class: Class of the sentences of unlabelled text: the grammatical one, where classes differ in that.
     """
 
     in_domain: Mapping[Rule, float]
     counter_examples: Mapping[str, Sequence[Rule]]
     counterparts: Mapping[str, Sequence[Rule]]
+    text_class: int = HEURISTIC_CLASS
 
 
 def make_language(
@@ -103,8 +105,8 @@ def make_language(
         return rows
 
     def generate_unlabelled(text: Text, count: int, related: float, seed: str) -> list[dict]:
-        rng = Random(seed)  # class 1, which rules of grammaticality give to grammatical sentences
-        sentences = (draw(rng, text, OTHER_CLASS)[1] for _ in range(count))
+        rng = Random(seed)
+        sentences = (draw(rng, text, rules.text_class)[1] for _ in range(count))
         return [{"sentence1": " ".join(example.words), "sentence2": None} for example in sentences]
 
     subsets = {name: (group, family) for name, (_, group, family, _) in by_name.items()}

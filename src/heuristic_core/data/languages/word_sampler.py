@@ -13,6 +13,7 @@ class Lexicon(NamedTuple):
     nouns: Words
     transitive: Words
     intransitive: Words
+    ditransitive: Words = ()
 
 
 def is_held_out_combination(noun: str, verb: str, other: str = "") -> bool:
@@ -53,9 +54,13 @@ class WordSampler:
         self.used.add(noun)
         return noun
 
-    def transitive(self) -> Words:
-        """Draw a clause of subject, verb and object."""
-        return self._clause(self.lexicon.transitive, nouns=2)
+    def transitive(self, nouns: int = 2) -> Words:
+        """Draw a clause of subject, verb and object, or with one noun a passive without an agent."""
+        return self._clause(self.lexicon.transitive, nouns)
+
+    def ditransitive(self, nouns: int = 2) -> Words:
+        """Draw subject, verb and receiver of a clause with two objects, or with one noun only the receiver."""
+        return self._clause(self.lexicon.ditransitive, nouns)
 
     def intransitive(self) -> Words:
         """Draw a clause of subject and verb."""
