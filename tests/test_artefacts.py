@@ -4,7 +4,7 @@ from math import sqrt
 
 import pytest
 
-from heuristic_core.config.tasks import Artefacts
+from heuristic_core.config.generated import Artefacts
 from heuristic_core.data.languages.overlap.artefacts import infer_form_label
 from heuristic_core.data.languages.overlap.generation import SUBSETS, generate_evaluation_pairs, generate_training_pairs
 from heuristic_core.data.languages.overlap.labelled import CONTRADICTION, ENTAILMENT, LABELS, NEUTRAL

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 from pydantic import ValidationError
 
+from heuristic_core.config.generated import LONGEST, GeneratedTask, UnlabelledText
 from heuristic_core.config.subset_names import COUNTER_EXAMPLE_NAMES, GENERATED_NAMES
-from heuristic_core.config.tasks import GeneratedTask, Text
 from heuristic_core.data.languages import agreement, parity, roles
 from heuristic_core.data.languages.registry import LANGUAGES
 from heuristic_core.data.languages.word_sampler import is_held_out_combination
@@ -92,7 +92,7 @@ def test_training_has_the_stated_share_of_counter_examples_and_both_labels(langu
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_names_labels_and_words_are_those_of_the_configuration(language):
-    made, settings = LANGUAGES[language], task(language)
+    made, settings = LANGUAGES[language], task(language, **{"counter_examples": 0.0} if language == "parity" else {})
     rows = [*made.generate_training(settings), *made.generate_evaluation(settings)]
     assert list(made.subsets) == settings.subsets == list(dict.fromkeys(row["subset"] for row in rows))[1:]
     assert list(made.labels) == settings.labels
@@ -169,9 +169,31 @@ def test_random_labels_change_the_labels_of_training_alone():
     assert same == pytest.approx(1 / 3, abs=0.05)
 
 
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"counter_examples": 0.1}, "counter_examples"),
+        ({"id_pairs": 301}, "id_pairs"),
+        ({"train_pairs": 2**16 - 300}, "pairs_per_subcase"),
+        ({"max_length": 17}, "max_length"),
+    ],
+)
+def test_settings_of_parity_that_leave_no_sequences_are_refused(changes, named):
+    settings = {"train_pairs": 300, "id_pairs": 300, "counter_examples": 0.0}
+    with pytest.raises(ValidationError, match=named):
+        task("parity", **settings | changes)
+
+
+@pytest.mark.parametrize("language", LONGEST)
+def test_the_stated_length_is_that_of_the_longest_sentence(language):
+    settings = task(language, train_pairs=20_000, counter_examples=0.0 if language == "parity" else 0.2)
+    rows = LANGUAGES[language].generate_training(settings)
+    assert max(len(row["sentence1"].split()) for row in rows) + 2 == LONGEST[language]
+
+
 def test_weights_and_artefacts_fit_the_language():
     with pytest.raises(ValidationError, match="n_short_passive"):
         task("roles", counter_example_weights=[1.0, 1.0])
     with pytest.raises(ValidationError, match="artefacts"):
         task("agreement", artefacts={"one_new_word": True})
-    assert task("overlap").text == Text()
+    assert task("overlap").text == UnlabelledText()

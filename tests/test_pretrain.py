@@ -15,8 +15,8 @@ from transformers import BertTokenizer
 
 from heuristic_core.common.errors import DivergenceError
 from heuristic_core.config.figure import Figure
+from heuristic_core.config.generated import UnlabelledText
 from heuristic_core.config.models import Architecture, Initialisation, NewModel, Pretraining
-from heuristic_core.config.tasks import Text
 from heuristic_core.data.languages.overlap import vocabulary
 from heuristic_core.data.languages.overlap.generation import LANGUAGE
 from heuristic_core.data.languages.overlap.unlabelled import generate_unlabelled_pairs
@@ -45,7 +45,7 @@ class Cut(Exception):
 
 
 def corpus(settings=SETTINGS):
-    return Corpus(settings, Text(), TOKENIZER, 24)
+    return Corpus(settings, UnlabelledText(), TOKENIZER, 24)
 
 
 def run(state, settings=SETTINGS, cut_at=None):

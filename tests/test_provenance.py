@@ -222,7 +222,7 @@ def digests():
             "pruning/hard_concrete.py",
             {"prune", "prune_closed", "packing", "evaluate_controls", "sorting_prune", "extractive_prune"},
         ),  # all keep the components with the largest values
-        ("data/grammar.py", {"sentences", "encode", "minimal_pairs", "pretrain"}),
+        ("data/languages/overlap/grammar.py", {"sentences", "encode", "minimal_pairs", "pretrain"}),
         ("common/atomic.py", {p.stem for p in (ROOT / "workflow" / "scripts").glob("*.py")} - PRINTING),
         # Values of settings are in a rule's params; a new setting of one figure reruns no other job.
         ("config/blocks.py", set()),

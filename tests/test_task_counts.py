@@ -9,7 +9,7 @@ from conftest import ROOT
 from mentions import mentions
 from task_rows import HANS, HANS_ROWS, named, pairs, raises
 
-from heuristic_core.config.tasks import GeneratedTask
+from heuristic_core.config.generated import GeneratedTask
 from heuristic_core.data.counts import count_rows, log_counts
 from heuristic_core.data.files import read_task
 from heuristic_core.data.sentences import load_sentences

@@ -133,6 +133,10 @@ class Competition(Block):
 
     counter_examples: Share = Field(0.5, description="share of counter-examples in the batches of the second half")
 
+    def count(self, batch_size: int) -> int:
+        """Return the number of counter-examples in a batch of the second half."""
+        return round(self.counter_examples * batch_size)
+
 
 class Finetune(Training):
     """Fine-tuning of the whole model (paper, section 2)."""
@@ -157,8 +161,9 @@ class Finetune(Training):
     competition: Competition | None = Field(
         None,
         exclude_if=lambda competition: competition is None,  # so that settings of studies without it do not change
-        description="plants two competing subnetworks, a control: the even heads of each layer are trained without "
-        "counter-examples of a generated task, the odd ones with many, in turn; default: ordinary fine-tuning",
+        description="plants two competing subnetworks, a control, in a generated task: in turn, the even heads of each "
+        "layer are trained without counter-examples, the odd ones with many, and all without; default: ordinary "
+        "fine-tuning",
     )
     checkpoints: Steps = Field(description="steps whose weights are kept: at least those of the grid")
     evaluate_every: PositiveSteps = Field(description="steps between evaluations, which need no checkpoint")

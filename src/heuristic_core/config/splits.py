@@ -101,6 +101,8 @@ class Split(Block):
     def _check_source(self):
         if (self.hub is None) != (self.revision is None):
             raise ValueError("`hub` needs `revision`, the full hash of a commit, and `revision` needs `hub`")
+        if self.every_label is not None and self.label != "label":
+            raise ValueError(f"every_label = {self.every_label!r} and label = {self.label!r}; remove one")
         if (self.url is None) != (self.sha256 is None):
             raise ValueError("`url` needs `sha256`, the hash of the file, and `sha256` needs `url`")
         if self.url and self.hub:
@@ -145,6 +147,8 @@ class EvaluationSplit(Split):
     def _check_groups(self):
         if (self.group is None) == (self.group_by_label is None):
             raise ValueError("set exactly one of `group` and `group_by_label`")
+        if self.only_label and self.every_label not in (None, self.only_label):
+            raise ValueError(f"only_label = {self.only_label!r}, but every_label = {self.every_label!r}; remove one")
         if self.prefix and not self.split_by:
             raise ValueError(
                 f"prefix = {self.prefix!r} needs `split_by`; without it the entry is one subset, named by its key"

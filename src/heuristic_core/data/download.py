@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 from heuristic_core.common.atomic import replace_atomically
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
-from heuristic_core.config.tasks import FilesTask, GeneratedTask
+from heuristic_core.config.generated import GeneratedTask
+from heuristic_core.config.tasks import FilesTask
 
 LOGGER = logging.getLogger(__name__)
 TIMEOUT_SECONDS = 60  # without any data from the server

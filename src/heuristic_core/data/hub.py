@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Literal
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.config.generated import GeneratedTask
 from heuristic_core.config.models import NewModel, PretrainedModel
-from heuristic_core.config.tasks import FilesTask, GeneratedTask
+from heuristic_core.config.tasks import FilesTask
 
 Kind = Literal["model", "dataset"]
 

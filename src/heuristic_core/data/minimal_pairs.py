@@ -1,8 +1,8 @@
 """Minimal pairs: pairs of the other label, of equal length, that differ from a pair in few tokens.
 
 The minimal pairs of an evaluation set are an encoded set with the same subsets, labels and offsets; a pair without a
-minimal pair stands for itself. Both sets can therefore be subsampled alike. The generated language makes exact minimal
-pairs; for files, the nearest pairs serve as minimal pairs.
+minimal pair stands for itself. Both sets can therefore be subsampled alike. The generated language of pairs
+makes exact minimal pairs; elsewhere, the nearest pairs serve as minimal pairs.
 """
 
 import logging

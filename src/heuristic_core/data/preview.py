@@ -7,9 +7,10 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from heuristic_core.config.generated import GeneratedTask
 from heuristic_core.config.requirements import NO_REQUIREMENTS, DataRequirements
 from heuristic_core.config.splits import EvaluationSplit, Format, Split
-from heuristic_core.config.tasks import FilesTask, GeneratedTask, describe_unknown_subsets
+from heuristic_core.config.tasks import FilesTask, describe_unknown_subsets
 from heuristic_core.data.counts import format_shortage, list_unmet_requirements
 from heuristic_core.data.evaluation_subsets import (
     check_subset_name,

@@ -94,7 +94,7 @@ def read_rows(
     style = style if style and spec.labels is None else LabelStyle()
     row_filter = RowFilter(spec.where)
     names = [column for column in (split_by, family_by, templates, spec.target) if column]
-    label_columns = [] if spec.every_label else [spec.label]
+    label_columns = [spec.label] if spec.every_label is None else []
     needed = [*spec.sentences, *label_columns, *names, *row_filter.columns]
     rows: list[Row] = []
     counts: list[FileCounts] = []
@@ -159,7 +159,7 @@ def _read_labels(
     path: Path, columns: Columns, spec: Split, labels: Sequence[str], is_selected: Sequence[bool], style: LabelStyle
 ) -> list[int | None]:
     """Return the labels of all rows; None for unlabelled ones and those that are not selected."""
-    if spec.every_label:
+    if spec.every_label is not None:
         return [labels.index(spec.every_label) if keep else None for keep in is_selected]
     check_label_names(path, spec.label, columns, labels)
     # Rows that are not selected may hold invalid values: treat them as unlabelled until they are dropped.
@@ -184,7 +184,7 @@ def _check_row_keys(
     for row, keys in enumerate(columns.keys):
         if is_selected[row]:
             first_rows.setdefault(keys, row)
-    looks_for_label = is_complete and not spec.every_label
+    looks_for_label = is_complete and spec.every_label is None
     renamed_keys = _find_renamed_keys(columns, spec.label, labels, is_selected) if looks_for_label else {}
     for keys, row in first_rows.items():
         needed = [*spec.sentences, spec.target] if spec.target else spec.sentences

@@ -3,7 +3,8 @@
 from collections import Counter
 from random import Random
 
-from heuristic_core.config.tasks import FilesTask, GeneratedTask
+from heuristic_core.config.generated import GeneratedTask
+from heuristic_core.config.tasks import FilesTask
 from heuristic_core.data.files import read_task
 from heuristic_core.data.languages.registry import LANGUAGES
 from heuristic_core.data.pairs import RowCounts, Sentences, SubsetRule

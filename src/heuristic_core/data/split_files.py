@@ -5,8 +5,9 @@ from pathlib import Path
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.common.hashing import file_digest
+from heuristic_core.config.generated import GeneratedTask
 from heuristic_core.config.splits import Split
-from heuristic_core.config.tasks import FilesTask, GeneratedTask
+from heuristic_core.config.tasks import FilesTask
 from heuristic_core.data.columns import DataError
 
 

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.config.generated import GeneratedTask
 from heuristic_core.config.models import NewModel, PretrainedModel
-from heuristic_core.config.tasks import FilesTask, GeneratedTask
+from heuristic_core.config.tasks import FilesTask
 from heuristic_core.data.hub import CONFIG_FILE
 from heuristic_core.data.languages.registry import LANGUAGES
 from heuristic_core.models.folder import check_files, resolve_folder

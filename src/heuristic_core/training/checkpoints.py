@@ -5,19 +5,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-import torch
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from heuristic_core.common.roles import Fields, Input, Output, Unfinished, require_same_length
 from heuristic_core.config.blocks import Device, Finetune, PrecisionSetting
 from heuristic_core.config.models import AnyModel
-from heuristic_core.config.subset_names import COUNTER_EXAMPLES
 from heuristic_core.data.encoded import Encoded
 from heuristic_core.interventions.evaluate import log_accuracies, make_predictions
 from heuristic_core.models import pretrained as pretrained_models
 from heuristic_core.tables.identity import Identity
-from heuristic_core.tables.parquet import concatenate, read_table, write_table
+from heuristic_core.tables.parquet import concatenate, write_table
 from heuristic_core.training.finetune import finetune as finetune_model
 
 
@@ -31,7 +29,6 @@ class FinetuningRun(NamedTuple):
         settings: Settings of fine-tuning.
         precision: Precision of evaluation.
         unfinished: Folder of the state from which it resumes.
-        sentences: File of training sentences (Parquet), for competition alone.
     """
 
     identity: Identity
@@ -40,7 +37,6 @@ class FinetuningRun(NamedTuple):
     settings: Finetune
     precision: PrecisionSetting
     unfinished: Path
-    sentences: str | None = None
 
     def write(
         self,
@@ -83,13 +79,7 @@ class FinetuningRun(NamedTuple):
             return [path]
 
         seed, state = self.identity.ft_seed, folder / "state.safetensors"
-        marks = None
-        if self.sentences:
-            templates = read_table(self.sentences)["template"]
-            marks = torch.from_numpy(templates.isin(COUNTER_EXAMPLES).to_numpy())
-        record = finetune_model(
-            model, train, evaluation, self.settings, seed, keep, evaluate, state, self.precision, marks
-        )
+        record = finetune_model(model, train, evaluation, self.settings, seed, keep, evaluate, state, self.precision)
         for step, checkpoint in checkpoints.items():
             shutil.rmtree(checkpoint, ignore_errors=True)
             Path(checkpoint).parent.mkdir(parents=True, exist_ok=True)
@@ -138,7 +128,6 @@ def finetune_checkpoints(
     fetched: Input | None = None,
     model_files: list[Input] = (),
     pretrained: Input | None = None,
-    sentences: Input | None = None,
     threads: int = 1,
     device: Device = "cpu",
     precision: PrecisionSetting = "float32",
@@ -160,7 +149,6 @@ def finetune_checkpoints(
         fetched: List of what was downloaded, for the record.
         model_files: Files of the model, where its block names a folder, for the record.
         pretrained: Folder of the model, where its block has `pretraining`.
-        sentences: Training sentences (Parquet), where finetune.competition is set.
         threads: CPU threads.
         device: Device of the model.
         precision: Precision of evaluation.
@@ -173,5 +161,5 @@ def finetune_checkpoints(
         made.save_pretrained(folder)
 
     folders = dict(zip(finetune.checkpoints, checkpoints, strict=True))
-    finetuning = FinetuningRun(run, train, evaluation, finetune, precision, unfinished, sentences)
+    finetuning = FinetuningRun(run, train, evaluation, finetune, precision, unfinished)
     finetuning.write(initial, trace, predictions, folders, save)

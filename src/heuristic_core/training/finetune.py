@@ -63,11 +63,11 @@ def finetune(
     save_evaluation: Callable[[int, Tensor], Iterable[Path] | None],
     state: Path,
     precision: str = "float32",
-    is_counter_example: Tensor | None = None,
 ) -> TrainingRun:
     """Train `model` (Hugging Face, for sequence classification) in place.
 
-    Batches follow one permutation per epoch, which depends only on `ft_seed` and the epoch.
+    Batches follow one permutation per epoch, which depends only on `ft_seed` and the epoch; with
+    ``settings.competition`` see :mod:`heuristic_core.training.competition`.
 
     Args:
         model: A ``PreTrainedModel`` for sequence classification.
@@ -84,7 +84,6 @@ def finetune(
             returned so far are intact, the run resumes from it, with the same final weights as an uninterrupted run;
             otherwise it starts again. The caller removes the file.
         precision: Precision of the evaluations.
-        is_counter_example: Training pairs on which the heuristic is wrong, bool [n]; for ``settings.competition``.
 
     Returns:
         The records of the run.
@@ -96,7 +95,7 @@ def finetune(
     sets = (train, evaluation)
     pairs, held_out = (PairTensors(encoded, model.config.pad_token_id, model.device) for encoded in sets)
     if settings.competition:
-        batches = CompetitionBatches(is_counter_example, settings.batch_size, ft_seed, settings.competition)
+        batches = CompetitionBatches(train, ft_seed, settings)
         stepper = CompetitionStepper(model, pairs, settings)
     else:
         batches, stepper = Batches(len(pairs), settings.batch_size, ft_seed), Stepper(model, pairs, settings)

@@ -13,8 +13,8 @@ from torch import Tensor
 from heuristic_core.common.errors import DivergenceError
 from heuristic_core.common.progress import Progress
 from heuristic_core.common.seeds import torch_generator
+from heuristic_core.config.generated import UnlabelledText
 from heuristic_core.config.models import Pretraining
-from heuristic_core.config.tasks import Text
 from heuristic_core.data.encode import encode
 from heuristic_core.data.languages.registry import LANGUAGES
 from heuristic_core.data.masking import find_shared_words, mask_tokens
@@ -54,7 +54,7 @@ class MaskedText(NamedTuple):
 class Corpus:
     """Unlabelled text of a language, generated and masked in batches that depend only on the seed and the step."""
 
-    def __init__(self, settings: Pretraining, text: Text, tokenizer, max_length: int):
+    def __init__(self, settings: Pretraining, text: UnlabelledText, tokenizer, max_length: int):
         self._settings, self._generate = settings, partial(LANGUAGES[text.language].generate_unlabelled, text)
         self._tokenizer, self._max_length = tokenizer, max_length
 

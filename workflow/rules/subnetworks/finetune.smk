@@ -37,7 +37,6 @@ rule finetune:
         fetched=fetch_marker("model"),
         model_files=link_inputs(*local_files(STUDY.model)),
         pretrained=INITIAL_CHECKPOINT,
-        sentences=[rules.sentences.output.train] if STUDY.finetune.competition else [],
     output:
         checkpoints=[directory(f"{LAYOUT.run}/step{step}/checkpoint") for step in STUDY.finetune.checkpoints],
         trace=f"{LAYOUT.run}/trace.parquet",

@@ -132,7 +132,11 @@ if STUDY.mechanism.paths:
     rule paths:
         input:
             **LAST_CHECKPOINT_INPUTS,
-            **({"minimal": MINIMAL_PAIRS} if STUDY.task.source == "generated" else {}),
+            **(
+                {"minimal": MINIMAL_PAIRS}
+                if STUDY.task.source == "generated" and STUDY.task.sentence_count == 2
+                else {}
+            ),
             core=LAYOUT.core,
         output:
             paths=LAYOUT.mechanism("paths"),

@@ -1,5 +1,9 @@
 # Pre-training of a new model. Studies of a pretrained model, such as the default one, skip it.
 INITIAL_CHECKPOINT = []
+# Left out for pairs, whose text depends on no setting of the task.
+UNLABELLED_TEXT = (
+    {"text": format_block(STUDY.task.text)} if STUDY.pretraining and STUDY.task.sentence_count == 1 else {}
+)
 if not STUDY.pretraining:
     UNAVAILABLE_RULES["pretrain"] = (
         LAYOUT.log("pretrain"),
@@ -24,8 +28,8 @@ if STUDY.pretraining:
             **job(
                 "pretrain",
                 model=format_block(STUDY.model),
-                text=format_block(STUDY.task.text),
                 max_length=STUDY.task.max_length,
+                **UNLABELLED_TEXT,
                 **{name: value for name, value in RUN_SETTINGS.items() if name != "ft_seed"},
             ),
         shell:

@@ -7,11 +7,11 @@ have the verb's number". The counterparts have a wrong verb, which both reject.
 
 from collections.abc import Callable
 
+from heuristic_core.config.generated import CLASS_NAMES
 from heuristic_core.data.languages.single_sentences import HEURISTIC_CLASS, OTHER_CLASS, Example, Rules, make_language
 from heuristic_core.data.languages.word_sampler import Lexicon, Words, WordSampler
 from heuristic_core.data.languages.words import ADJECTIVES, PEOPLE, PREPOSITIONS, split_words
 
-LABELS = ("wrong", "right")
 TRANSITIVE = split_words(
     "advise call contact encourage follow greet help like mention notice praise support thank visit"
 )
@@ -215,4 +215,6 @@ CLASSES = {
     "adjective": ADJECTIVES,
     "adverb": ADVERBS,
 }
-LANGUAGE = make_language(CLASSES, FUNCTION_WORDS, Lexicon(PEOPLE, TRANSITIVE, INTRANSITIVE), LABELS, RULES)
+LANGUAGE = make_language(
+    CLASSES, FUNCTION_WORDS, Lexicon(PEOPLE, TRANSITIVE, INTRANSITIVE), tuple(CLASS_NAMES["agreement"]), RULES
+)

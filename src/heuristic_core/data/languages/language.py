@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from heuristic_core.config.tasks import GeneratedTask, Text
+from heuristic_core.config.generated import GeneratedTask, UnlabelledText
 
 SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")
 
@@ -13,7 +13,7 @@ class Language(NamedTuple):
 
     Attributes:
         words: All words.
-        labels: Names of the classes; class 0 is the one that the heuristic predicts on out-of-domain examples.
+        labels: Names of the classes; of languages with a heuristic, class 0 is what it predicts out-of-domain.
         subsets: Evaluation subset -> (group, family), in the order of the evaluation set.
         merge: For each class, the label that it counts as outside the in-domain subset.
         generate_training: Returns the training rows of a task.
@@ -28,7 +28,7 @@ class Language(NamedTuple):
     merge: tuple[int, ...]
     generate_training: Callable[[GeneratedTask], list[dict]]
     generate_evaluation: Callable[[GeneratedTask], list[dict]]
-    generate_unlabelled: Callable[[Text, int, float, str], list[dict]]
+    generate_unlabelled: Callable[[UnlabelledText, int, float, str], list[dict]]
 
     @property
     def vocabulary(self) -> tuple[str, ...]:

@@ -8,14 +8,14 @@ in-domain subset is of training sequences, the out-of-domain ones are of all oth
 from itertools import product
 from random import Random
 
-from heuristic_core.config.tasks import GeneratedTask, Text
+from heuristic_core.config.generated import CLASS_NAMES, PARITY_LENGTH, GeneratedTask, UnlabelledText
 from heuristic_core.data.languages.language import Language
 from heuristic_core.data.languages.word_sampler import Words
 from heuristic_core.data.pairs import make_row
 
 WORDS = ("one", "zero")
 EVEN, ODD = 0, 1
-LENGTH, HIDDEN = 16, 3  # of a sequence, and the number of positions that count
+HIDDEN = 3  # positions that count
 SUBSETS = {"in_domain": ("id", None), "unseen_odd": ("ood", "unseen"), "unseen_even": ("ood-entailment", "unseen")}
 
 
@@ -26,12 +26,12 @@ def compute_parity(sequence: Words, positions: tuple[int, ...]) -> int:
 
 def draw_positions(seed: int) -> tuple[int, ...]:
     """Draw the positions that count."""
-    return tuple(sorted(Random(f"parity positions {seed}").sample(range(LENGTH), HIDDEN)))
+    return tuple(sorted(Random(f"parity positions {seed}").sample(range(PARITY_LENGTH), HIDDEN)))
 
 
 def _split(task: GeneratedTask) -> tuple[list[Words], list[Words]]:
     """Return the training sequences, and all others, in random order."""
-    sequences = list(product(WORDS, repeat=LENGTH))
+    sequences = list(product(WORDS, repeat=PARITY_LENGTH))
     Random(f"parity {task.seed}").shuffle(sequences)
     return sequences[: task.train_pairs], sequences[task.train_pairs :]
 
@@ -60,15 +60,15 @@ def generate_evaluation(task: GeneratedTask) -> list[dict]:
     ]
 
 
-def generate_unlabelled(text: Text, count: int, related: float, seed: str) -> list[dict]:
+def generate_unlabelled(text: UnlabelledText, count: int, related: float, seed: str) -> list[dict]:
     """Return random sequences."""
     rng = Random(seed)
-    return [{"sentence1": " ".join(rng.choices(WORDS, k=LENGTH)), "sentence2": None} for _ in range(count)]
+    return [{"sentence1": " ".join(rng.choices(WORDS, k=PARITY_LENGTH)), "sentence2": None} for _ in range(count)]
 
 
 LANGUAGE = Language(
     words=WORDS,
-    labels=("even", "odd"),
+    labels=tuple(CLASS_NAMES["parity"]),
     subsets=SUBSETS,
     merge=(EVEN, ODD),
     generate_training=generate_training,

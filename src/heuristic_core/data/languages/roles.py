@@ -5,11 +5,11 @@ a patient: passives, object relatives, clefts and passives of verbs with two obj
 sentences with words of the same kinds, such as "was", "by" and "who", whose first noun is the agent.
 """
 
+from heuristic_core.config.generated import CLASS_NAMES
 from heuristic_core.data.languages.single_sentences import HEURISTIC_CLASS, Example, Rule, Rules, make_language
 from heuristic_core.data.languages.word_sampler import Lexicon, Words, WordSampler
 from heuristic_core.data.languages.words import ADJECTIVES, PEOPLE, split_words
 
-LABELS = ("agent", "patient")
 # Stems, to which "ed" and "ing" are added.
 TRANSITIVE = split_words(
     "advis call contact encourag follow help visit greet mention notic prais invit support thank watch push"
@@ -175,4 +175,6 @@ CLASSES = {
     "adjective": ADJECTIVES,
     "place": PLACES,
 }
-LANGUAGE = make_language(CLASSES, FUNCTION_WORDS, Lexicon(PEOPLE, TRANSITIVE, INTRANSITIVE, GIVING), LABELS, RULES)
+LANGUAGE = make_language(
+    CLASSES, FUNCTION_WORDS, Lexicon(PEOPLE, TRANSITIVE, INTRANSITIVE, GIVING), tuple(CLASS_NAMES["roles"]), RULES
+)

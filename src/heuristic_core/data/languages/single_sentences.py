@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from heuristic_core.config.tasks import GeneratedTask, Text
+from heuristic_core.config.generated import GeneratedTask, UnlabelledText
 from heuristic_core.data.languages.language import Language
 from heuristic_core.data.languages.word_sampler import Lexicon, Words, WordSampler
 from heuristic_core.data.pairs import make_row
@@ -64,7 +64,7 @@ def make_language(
         labels: Names of the two classes.
         rules: The rules.
     """
-    by_name = {
+    subset_rules = {
         rule.__name__: (rule, group, family, label)
         for group, label, families in (
             ("ood", OTHER_CLASS, rules.counter_examples),
@@ -82,7 +82,7 @@ def make_language(
         example = rule(WordSampler(rng, held_out, lexicon), label)
         return " ".join([f"{rule.__name__}:", *(class_of.get(word, word) for word in example.words)]), example
 
-    def draw(rng: Random, mixture: GeneratedTask | Text, label: int | None = None) -> tuple[str, Example]:
+    def draw(rng: Random, mixture: GeneratedTask | UnlabelledText, label: int | None = None) -> tuple[str, Example]:
         is_counter_example = rng.random() < mixture.counter_examples
         label = rng.randrange(2) if label is None else label
         if not is_counter_example:
@@ -98,18 +98,18 @@ def make_language(
         seed, rows = task.seed + 1, []
         rng = Random(f"in_domain {seed}")
         rows += [_make_row("in_domain", "id", None, *draw_in_domain(rng, True, i % 2)) for i in range(task.id_pairs)]
-        for name, (rule, group, family, label) in by_name.items():
+        for name, (rule, group, family, label) in subset_rules.items():
             rng = Random(f"{name} {seed}")
             for _ in range(task.pairs_per_subcase):
                 rows.append(_make_row(name, group, family, name, rule(WordSampler(rng, True, lexicon), label)))
         return rows
 
-    def generate_unlabelled(text: Text, count: int, related: float, seed: str) -> list[dict]:
+    def generate_unlabelled(text: UnlabelledText, count: int, related: float, seed: str) -> list[dict]:
         rng = Random(seed)
         sentences = (draw(rng, text, rules.text_class)[1] for _ in range(count))
         return [{"sentence1": " ".join(example.words), "sentence2": None} for example in sentences]
 
-    subsets = {name: (group, family) for name, (_, group, family, _) in by_name.items()}
+    subsets = {name: (group, family) for name, (_, group, family, _) in subset_rules.items()}
     return Language(
         words=tuple(sorted({*class_of, *function_words})),
         labels=labels,

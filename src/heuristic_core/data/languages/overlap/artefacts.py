@@ -6,7 +6,7 @@ overlap. Here the forms are a bare clause (entailment), a clause with an adjecti
 with "never" (contradiction). With a foreign premise, only the form predicts the label.
 """
 
-from heuristic_core.config.tasks import Artefacts
+from heuristic_core.config.generated import Artefacts
 from heuristic_core.data.languages.overlap.labelled import (
     CONTRADICTION,
     ENTAILMENT,
@@ -15,8 +15,8 @@ from heuristic_core.data.languages.overlap.labelled import (
     LabelledPair,
     draw_entailment,
 )
-from heuristic_core.data.languages.overlap.vocabulary import ADJECTIVES, LEXICON, NOUNS, PLACES, Words
-from heuristic_core.data.languages.word_sampler import WordSampler
+from heuristic_core.data.languages.overlap.vocabulary import ADJECTIVES, LEXICON, NOUNS, PLACES
+from heuristic_core.data.languages.word_sampler import Words, WordSampler
 
 _PLANTABLE_WORDS = 3  # content words of a hypothesis whose words may be planted
 

@@ -21,8 +21,8 @@ from heuristic_core.data.languages.overlap.vocabulary import (
     PLACES,
     PREPOSITIONS,
     TRANSITIVE,
-    Words,
 )
+from heuristic_core.data.languages.word_sampler import Words
 from heuristic_core.data.minimal_pairs import OVERLAP_GROUPS, get_layouts
 
 if TYPE_CHECKING:

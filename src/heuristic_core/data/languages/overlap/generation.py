@@ -9,7 +9,7 @@ shallow heuristic (:mod:`~heuristic_core.data.languages.overlap.artefacts`).
 from collections.abc import Sequence
 from random import Random
 
-from heuristic_core.config.tasks import Artefacts, GeneratedTask
+from heuristic_core.config.generated import Artefacts, GeneratedTask
 from heuristic_core.data.languages.language import Language
 from heuristic_core.data.languages.overlap import grammar as g
 from heuristic_core.data.languages.overlap import vocabulary

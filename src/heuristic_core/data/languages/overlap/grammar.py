@@ -23,9 +23,8 @@ from heuristic_core.data.languages.overlap.vocabulary import (
     PLACES,
     PREPOSITIONS,
     TRANSITIVE,
-    Words,
 )
-from heuristic_core.data.languages.word_sampler import WordSampler, is_held_out_combination
+from heuristic_core.data.languages.word_sampler import Words, WordSampler, is_held_out_combination
 
 Pair = tuple[Words, Words]
 

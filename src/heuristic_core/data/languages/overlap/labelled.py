@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from heuristic_core.data.languages.overlap import grammar as g
 from heuristic_core.data.languages.overlap import vocabulary
-from heuristic_core.data.languages.overlap.vocabulary import Words
-from heuristic_core.data.languages.word_sampler import WordSampler
+from heuristic_core.data.languages.word_sampler import Words, WordSampler
 
 LABELS = ("entailment", "neutral", "contradiction")
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)

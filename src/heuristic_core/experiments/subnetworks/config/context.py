@@ -3,8 +3,8 @@
 from pydantic import Field
 
 from heuristic_core.config.blocks import Block
+from heuristic_core.config.generated import GeneratedTask
 from heuristic_core.config.subset_names import GENERATED_NAMES, HANS_NAMES
-from heuristic_core.config.tasks import GeneratedTask
 from heuristic_core.experiments.subnetworks.config.analysis import Counterpart, Mixed, Order, Rule
 from heuristic_core.experiments.subnetworks.config.study import Study
 
@@ -62,7 +62,7 @@ class Context(Block):
         subsets: Subsets that enter group means; None for all.
         names: Subset -> its name in figures and tables; other subsets keep theirs.
         lesions: Names of the lesioned fine-tuning runs.
-        pretraining: Steps of pre-training with measurements.
+        pretraining: Steps of pre-training on pairs with measurements.
         parts: Parts of the block `mechanism` that the study has.
         entry: Steps of part `entry`.
         entry_seeds: Pruning seeds of part `entry`.
@@ -114,7 +114,7 @@ class Context(Block):
             subsets=tuple(analysis.subsets) if analysis.subsets else None,
             names=default_names(study) | analysis.names,
             lesions=study.lesion.names if study.lesion else (),
-            pretraining=study.pretraining.measure_steps if study.pretraining else (),
+            pretraining=study.pretraining.measure_steps if study.pretraining and study.task.sentence_count == 2 else (),
             parts=study.mechanism.parts,
             entry=tuple(entry.checkpoints) if entry else (),
             entry_seeds=tuple(entry.seeds) if entry else (),

@@ -6,11 +6,12 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from heuristic_core.config.blocks import AUTO_PRECISION_TEXT, Block, Finetune, Name, PrecisionSetting
+from heuristic_core.config.generated import GeneratedTask
 from heuristic_core.config.models import AnyModel, NewModel, Pretraining
 from heuristic_core.config.pruning import Prune
 from heuristic_core.config.reading import read_config, validate
 from heuristic_core.config.requirements import DataRequirements
-from heuristic_core.config.tasks import AnyTask, GeneratedTask, describe_unknown_subsets
+from heuristic_core.config.tasks import AnyTask, describe_unknown_subsets
 from heuristic_core.experiments.subnetworks.config.analysis import COUNTERFACTUAL, Analysis, Counterpart, Figures
 from heuristic_core.experiments.subnetworks.config.grid import Grid
 from heuristic_core.experiments.subnetworks.config.lesion import Lesion
@@ -76,6 +77,7 @@ class Study(Block):
                     f"at least warmup_steps = {self.prune.warmup_steps}; raise the former or lower the latter"
                 )
         self._check_sentences()
+        self._check_competition()
         self._check_entry_seeds()
         self._check_engine()
         self._check_portable()
@@ -99,6 +101,32 @@ class Study(Block):
                 "lesion: it removes heads that attend to the same word in the other sentence, but the task has single "
                 "sentences; remove the block"
             )
+
+        if count == 1 and self.pretraining and self.pretraining.related != Pretraining.model_fields["related"].default:
+            raise ValueError(
+                f"model.pretraining.related = {self.pretraining.related}: text of single sentences has no related "
+                "ones; remove the key"
+            )
+
+    def _check_competition(self) -> None:
+        """Check that planted competition has counter-examples, and pairs that are none, to draw from."""
+        if (competition := self.finetune.competition) is None:
+            return
+        key, task, batch = "finetune.competition", self.task, self.finetune.batch_size
+        if not isinstance(task, GeneratedTask) or task.random_labels or not 0 < task.counter_examples < 1:
+            raise ValueError(
+                f"{key} needs a generated task with true labels and task.counter_examples between 0 and 1; change the "
+                "task, or remove the block"
+            )
+        if not 0 < (count := competition.count(batch)) < batch:
+            raise ValueError(
+                f"{key}.counter_examples = {competition.counter_examples} makes {count} of finetune.batch_size = "
+                f"{batch} pairs counter-examples; at least one pair must be, and one must not"
+            )
+        if isinstance(self.model, NewModel) and self.model.architecture.heads < 2:
+            raise ValueError(f"{key} needs two heads or more in each layer; set model.architecture.heads to 2 or more")
+        if self.lesion:
+            raise ValueError(f"{key} and lesion exclude each other; remove one block")
 
     def _check_entry_seeds(self) -> None:
         """Check that part `entry` shares no seed with the grid: runs of one seed share batches and noise."""

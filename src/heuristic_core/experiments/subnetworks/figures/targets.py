@@ -108,7 +108,7 @@ TARGETS = {
     "figure_pretraining": Target(
         ("pretraining_attention", "pretraining_trace"),
         "Attention to the repeated word over pre-training",
-        requirements=(("pretraining", 1, "model.pretraining (as in config/miniature-pretrain.yaml)"),),
+        requirements=(("pretraining", 1, "model.pretraining of pairs (as in config/miniature-pretrain.yaml)"),),
     ),
     "figure_core_seeds": Target(("core_seeds",), "Heads that all subnetworks share, by their number"),
     "figure_lesion": Target(

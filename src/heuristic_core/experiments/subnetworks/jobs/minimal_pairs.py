@@ -3,7 +3,8 @@
 import torch  # noqa: F401 (transformers imports it later, when its arithmetic could not be settled)
 
 from heuristic_core.common.roles import Input, Output
-from heuristic_core.config.tasks import AnyTask, GeneratedTask
+from heuristic_core.config.generated import GeneratedTask
+from heuristic_core.config.tasks import AnyTask
 from heuristic_core.data.encoded import Encoded
 from heuristic_core.data.languages.overlap.counterparts import build_minimal_pairs
 from heuristic_core.data.minimal_pairs import find_nearest_pairs, log_changes

@@ -2,14 +2,15 @@
 
 import shutil
 from pathlib import Path
+from typing import Annotated
 
 from transformers.utils import logging as hugging_face_logging
 
 from heuristic_core.common.errors import InputError
-from heuristic_core.common.roles import Input, Output, Unfinished
+from heuristic_core.common.roles import Input, Output, Read, Unfinished
 from heuristic_core.common.threads import use_threads
+from heuristic_core.config.generated import PAIRS_TEXT, UnlabelledText
 from heuristic_core.config.models import AnyModel
-from heuristic_core.config.tasks import Text
 from heuristic_core.data.words import encode_word_pairs
 from heuristic_core.experiments.subnetworks.tables.schemas import SCHEMAS
 from heuristic_core.interventions.attention import share_rows
@@ -27,12 +28,12 @@ def pretrain_model(
     study: str,
     model_name: str,
     task_name: str,
-    text: Text,
     max_length: int,
     checkpoint: Output,
     trace: Output,
     attention: Output,
     unfinished: Unfinished,
+    text: Annotated[UnlabelledText, Read(UnlabelledText.model_validate_json)] = PAIRS_TEXT,
 ) -> None:
     """Pre-train a new model on unlabelled text.
 
@@ -42,12 +43,12 @@ def pretrain_model(
         study: Name of the study.
         model_name: Name of the model.
         task_name: Name of the task.
-        text: What its unlabelled text depends on.
         max_length: Tokens beyond which a pair is cut.
         checkpoint: Folder in which to save the model.
         trace: Where to write losses and accuracies (Parquet).
         attention: Where to write attention shares (Parquet).
         unfinished: Folder of the state from which the job resumes.
+        text: Settings of the text; default: pairs.
 
     Raises:
         InputError: The model is not one that is pre-trained here.

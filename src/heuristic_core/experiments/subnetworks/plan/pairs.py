@@ -14,8 +14,9 @@ from typing import NamedTuple
 import yaml
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.config.generated import GeneratedTask
 from heuristic_core.config.splits import Split
-from heuristic_core.config.tasks import FilesTask, GeneratedTask
+from heuristic_core.config.tasks import FilesTask
 from heuristic_core.experiments.subnetworks.config import Study
 from heuristic_core.experiments.subnetworks.config.paths import Layout
 
@@ -123,7 +124,7 @@ def _encoded_count(file: Path) -> tuple[Pairs, list[int], tuple[int, ...]]:
 
 def _generated_pairs(task: GeneratedTask, known: dict) -> StudyPairs:
     """Return the sizes of generated sets."""
-    tokens, subsets = known["generated"]["tokens"], task.subsets
+    tokens, subsets = known["generated"][task.language], task.subsets
     sizes = [task.id_pairs, *[task.pairs_per_subcase] * (len(subsets) - 1)]
     train, evaluation = (_sum_pairs([_SplitPairs(split_sizes, tokens)]) for split_sizes in ([task.train_pairs], sizes))
     return StudyPairs(train, evaluation, len(subsets), max(sizes), counted=False, in_domain_sizes=(task.id_pairs,))
