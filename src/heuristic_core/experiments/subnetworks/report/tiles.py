@@ -38,11 +38,11 @@ def _full_model(tables: Mapping[str, pd.DataFrame], context: Context, heuristic:
     rows = tables["group_accuracy"]
     rows = rows[(rows["sparsity"] == 0) & (rows["step"] == context.last)]
     notes = {
-        ID: ("ID accuracy", " %", "in-domain: pairs like those in training"),
+        ID: ("ID accuracy", " %", "in-domain: examples like those in training"),
         OOD: (
             "OOD accuracy",
             " %",
-            "out-of-domain" + (f": pairs on which {heuristic} would mislead" if heuristic else ""),
+            "out-of-domain" + (f": examples on which {heuristic} would mislead" if heuristic else ""),
         ),
         J: ("J", "", "OOD + OOD-entailment accuracy − 100, mean over families"),
     }
