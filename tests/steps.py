@@ -87,7 +87,7 @@ class Steps:
     def pretraining(self) -> dict[str, Tensor]:
         """A step from the first weights, measured before and after."""
         model = build_masked_language_model(MADE.model, len(self._tokenizer))
-        corpus = pretraining.Corpus(PRETRAINING, self._tokenizer, TASK.max_length)
+        corpus = pretraining.Corpus(PRETRAINING, TASK.text, self._tokenizer, TASK.max_length)
         shares = []
 
         def measured(step: int) -> list[Path]:

@@ -233,3 +233,13 @@ def test_heads_drawn_by_chance_are_rarely_more_or_less_than_others_of_their_laye
     assert decided <= by_chance(count)
     if sum(core) == 1:  # p is 1/8 at best
         assert set(judged) == {"too few"}
+
+
+def test_values_at_a_limit_differ_by_no_more_than_their_errors_allow():
+    """Twelve subnetworks that are right on all pairs: the true difference of two may be as large as sampling errors."""
+    assert median_difference_interval(np.full(12, 100.0), np.full(12, 1.5)) == (
+        0,
+        0,
+        pytest.approx(0.6745 * 1.5 * 2**0.5, abs=1e-3),
+    )
+    assert median_difference_interval(np.full(12, 100.0), np.zeros(12)) == (0, 0, 0)

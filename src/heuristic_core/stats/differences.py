@@ -11,7 +11,8 @@ def median_difference_interval(values: np.ndarray, errors: np.ndarray) -> tuple[
     difference for which the share of smaller differences is compatible with one half. This share is a U-statistic; its
     jackknife standard error is rescaled to a share of one half. Student's t has ``n // 2 - 1`` degrees of freedom,
     since `n` values have ``n // 2`` independent differences. Measurement errors make differences larger, so for the
-    lower end their variance is subtracted from the squared differences.
+    lower end their variance is subtracted from the squared differences. If no values differ, as where all are at a
+    limit, the upper end is the median difference that measurement errors alone would make.
 
     Args:
         values: At least eight values, [n].
@@ -25,6 +26,8 @@ def median_difference_interval(values: np.ndarray, errors: np.ndarray) -> tuple[
     variances = errors[:, np.newaxis] ** 2 + errors**2
     low, _ = _invert(np.sqrt(np.maximum(matrix**2 - variances, 0)), n)
     _, high = _invert(matrix, n)
+    if not matrix.any():
+        high = float(scipy.stats.norm.ppf(0.75) * np.sqrt(np.median(variances[pairs])))
     return float(np.median(matrix[pairs])), low, high
 
 
