@@ -1,8 +1,7 @@
 """Fine-tuning that plants competing subnetworks: two halves of the heads learn different generalisations.
 
-The halves, and the model with both, are trained in turn. While one half is trained, the outputs of the other one are
-zero. Neither the first half nor the model with both sees a counter-example in its batches, on which the shallow
-heuristic is always right; the second half sees many.
+The halves are trained in turn. While one half is trained, the outputs of the other one are zero. The first half sees no
+counter-example, so that the shallow heuristic is always right on its batches; the second half sees many.
 """
 
 import contextlib
@@ -22,19 +21,18 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.families import get_family, input_width
 from heuristic_core.training.stepper import Stepper
 
-HEURISTIC_HALF, GENERAL_HALF = range(2)
-TURNS = (HEURISTIC_HALF, GENERAL_HALF, None)  # None: both halves
+HALVES = HEURISTIC_HALF, GENERAL_HALF = range(2)
 
 
 class Turn(NamedTuple):
     """A batch of one half.
 
     Attributes:
-        half: `HEURISTIC_HALF`, `GENERAL_HALF` or None for both.
+        half: `HEURISTIC_HALF` or `GENERAL_HALF`.
         index: Indices of the pairs, int64 [batch].
     """
 
-    half: int | None
+    half: int
     index: Tensor
 
 
@@ -49,7 +47,7 @@ class CompetitionBatches:
 
     def at(self, step: int) -> Turn:
         """Return the batch of step `step` (from 0)."""
-        half = TURNS[step % len(TURNS)]
+        half = step % len(HALVES)
         draws = torch_generator("competition", self._ft_seed, step)
         counter_examples = self._counter_examples if half == GENERAL_HALF else 0
         parts = [
@@ -72,7 +70,7 @@ class CompetitionStepper(Stepper):
             raise InputError("finetune.competition needs two heads or more in each layer; the model has one")
         size = input_width(self._outputs[0]) // heads
         half = torch.arange(heads * size, device=model.device) // size % 2  # even heads, odd heads
-        self._masks = [(half == kept).to(torch.float32) for kept in (HEURISTIC_HALF, GENERAL_HALF)]
+        self._masks = [(half == kept).to(torch.float32) for kept in HALVES]
 
     def step(self, batch: Turn, rate: float) -> float:
         """Update the weights from a batch of a half; see :meth:`Stepper.step`.
@@ -83,11 +81,8 @@ class CompetitionStepper(Stepper):
             return super().step(batch.index, rate)
 
     @contextlib.contextmanager
-    def _close(self, half: int | None) -> Iterator[None]:
+    def _close(self, half: int) -> Iterator[None]:
         """Zero the outputs of the other half."""
-        if half is None:
-            yield
-            return
         mask = self._masks[half]
         hooks = [module.register_forward_pre_hook(lambda _, inputs: (inputs[0] * mask,)) for module in self._outputs]
         try:
