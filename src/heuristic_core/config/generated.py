@@ -153,7 +153,9 @@ class GeneratedTask(Block):
     @field_validator("counter_example_weights")
     @classmethod
     def _check_weights(cls, weights: list[float], fields: ValidationInfo):
-        names = COUNTER_EXAMPLE_NAMES[fields.data.get("language", "overlap")]
+        if "language" not in fields.data:  # it is wrong, which has its own message
+            return weights
+        names = COUNTER_EXAMPLE_NAMES[fields.data["language"]]
         if len(weights) != len(names):
             raise ValueError(f"has {len(weights)} numbers; give {len(names)}, one for each of {', '.join(names)}")
         if not any(weights):
@@ -164,7 +166,10 @@ class GeneratedTask(Block):
     def _check_length(self):
         needed = LONGEST.get(self.language, 0)
         if self.max_length < needed:
-            raise ValueError(f"max_length = {self.max_length}, but sentences of {self.language!r} have up to {needed}")
+            raise ValueError(
+                f"max_length = {self.max_length}, but sentences of {self.language!r} have up to {needed} tokens, "
+                f"special ones included; set at least {needed}"
+            )
         return self
 
     @model_validator(mode="after")

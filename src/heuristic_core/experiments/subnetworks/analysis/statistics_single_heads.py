@@ -70,7 +70,7 @@ def repeated_word_attention(evidence: Evidence) -> Estimate:
     rows = evidence.table("attention")
     shares = rows[rows["category"] == "repeated"].set_index("component")["share"]
     if not shares.any():
-        raise DoesNotApply("no word of a sentence is repeated in another one")
+        raise DoesNotApply("no word is in two sentences, as in a task of single sentences")
     evidence.require_sound("mid", "high")
     heads = evidence.table("core")
     heads = heads[heads["kind"] == "head"]

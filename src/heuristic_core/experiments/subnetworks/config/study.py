@@ -113,10 +113,14 @@ class Study(Block):
         if (competition := self.finetune.competition) is None:
             return
         key, task, batch = "finetune.competition", self.task, self.finetune.batch_size
-        if not isinstance(task, GeneratedTask) or task.random_labels or not 0 < task.counter_examples < 1:
+        if not isinstance(task, GeneratedTask):
+            raise ValueError(f"{key} needs a task with counter-examples, source: generated; remove the block")
+        if task.random_labels:
+            raise ValueError(f"{key} and task.random_labels exclude each other; remove one")
+        if not 0 < task.counter_examples < 1:
             raise ValueError(
-                f"{key} needs a generated task with true labels and task.counter_examples between 0 and 1; change the "
-                "task, or remove the block"
+                f"{key} needs counter-examples and other pairs, but task.counter_examples = {task.counter_examples}; "
+                "set a share between 0 and 1, or remove the block"
             )
         if not 0 < (count := competition.count(batch)) < batch:
             raise ValueError(

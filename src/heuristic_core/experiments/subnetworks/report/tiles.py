@@ -103,9 +103,8 @@ def _core(tables: Mapping[str, pd.DataFrame], context: Context) -> list[Tile]:
             text = (
                 f"kept by all {number} subnetworks of {format_percent(context.mid)} and {format_percent(context.high)}"
             )
-            tiles.append(
-                Tile("heads in the core", _join(sizes["observed"].map(format_count)), f"{text}; by chance {chance}")
-            )
+            label = "head in the core" if (sizes["observed"] == 1).all() else "heads in the core"
+            tiles.append(Tile(label, _join(sizes["observed"].map(format_count)), f"{text}; by chance {chance}"))
     lost = _shares_lost(tables)
     if len(lost):
         low, high = (100 * lost[column].astype(float) for column in ("low", "high"))
