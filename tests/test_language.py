@@ -8,7 +8,6 @@ from random import Random
 import pytest
 from mentions import raises
 
-from heuristic_core.config.subset_names import GENERATED_NAMES
 from heuristic_core.data.languages.overlap import grammar, vocabulary
 from heuristic_core.data.languages.overlap.generation import (
     LANGUAGE,
@@ -297,7 +296,3 @@ def test_rows_are_a_sentences_table(tmp_path):
         back = read_table(tmp_path / "rows.parquet")
         assert list(back["sentence2"]) == [row["sentence2"] for row in rows]
         assert list(back["label"]) == [row["label"] for row in rows]
-
-
-def test_a_configuration_knows_the_subsets_of_the_language():
-    assert tuple(SUBSETS) == tuple(GENERATED_NAMES["overlap"])

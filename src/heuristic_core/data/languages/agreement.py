@@ -20,7 +20,7 @@ ADVERBS = split_words("often rarely always")
 FUNCTION_WORDS = split_words("the who and")
 SINGULAR, PLURAL = 0, 1
 
-Subject = tuple[Words, int, int]  # words before the verb, number of the subject, number of the nearest noun
+Subject = tuple[Words, int]  # words before the verb, and the number that it agrees with
 
 
 def inflect_noun(noun: str, number: int) -> str:
@@ -49,7 +49,7 @@ def _draw_number(draw: WordSampler) -> int:
 def _finish(draw: WordSampler, label: int, make_subject: Callable[[WordSampler, str], Subject]) -> Example:
     """Draw a clause, make its subject, and add a verb that is right or wrong for it."""
     noun, verb, *objects = draw.clause()
-    words, number, _ = make_subject(draw, noun)
+    words, number = make_subject(draw, noun)
     adverb = (draw.choice(ADVERBS),) if draw.chance(0.2) else ()
     form = inflect_verb(verb, 1 - number if label == HEURISTIC_CLASS else number)
     return Example(
@@ -63,30 +63,30 @@ def _finish(draw: WordSampler, label: int, make_subject: Callable[[WordSampler, 
 def _prepositional(draw: WordSampler, noun: str, number: int, attractor: int) -> Subject:
     """Make "the judge near the kings"."""
     words = (*_phrase(noun, number), draw.choice(PREPOSITIONS), *_phrase(draw.noun(), attractor))
-    return words, number, attractor
+    return words, number
 
 
 def _subject_relative(draw: WordSampler, noun: str, number: int, attractor: int) -> Subject:
     """Make "the judge who liked the kings"."""
     verb = make_past(draw.choice(TRANSITIVE))
-    return (*_phrase(noun, number), "who", verb, *_phrase(draw.noun(), attractor)), number, attractor
+    return (*_phrase(noun, number), "who", verb, *_phrase(draw.noun(), attractor)), number
 
 
 def _object_relative(draw: WordSampler, noun: str, number: int, attractor: int) -> Subject:
     """Make "the judge who the kings like"."""
     verb = inflect_verb(draw.choice(TRANSITIVE), attractor)
-    return (*_phrase(noun, number), "who", *_phrase(draw.noun(), attractor), verb), number, attractor
+    return (*_phrase(noun, number), "who", *_phrase(draw.noun(), attractor), verb), number
 
 
 def _several(draw: WordSampler, noun: str, number: int, attractor: int) -> Subject:
     """Make "the judge near the kings behind the poets"; the first attractor has any number."""
-    words, _, _ = _prepositional(draw, noun, number, _draw_number(draw))
-    return (*words, draw.choice(PREPOSITIONS), *_phrase(draw.noun(), attractor)), number, attractor
+    words, _ = _prepositional(draw, noun, number, _draw_number(draw))
+    return (*words, draw.choice(PREPOSITIONS), *_phrase(draw.noun(), attractor)), number
 
 
 def _coordination(draw: WordSampler, noun: str, first: int, second: int) -> Subject:
     """Make "the judge and the kings"."""
-    return (*_phrase(noun, first), "and", *_phrase(draw.noun(), second)), PLURAL, second
+    return (*_phrase(noun, first), "and", *_phrase(draw.noun(), second)), PLURAL
 
 
 def _fronted(draw: WordSampler, noun: str, number: int, attractor: int) -> Subject:
@@ -94,7 +94,14 @@ def _fronted(draw: WordSampler, noun: str, number: int, attractor: int) -> Subje
     words = (draw.choice(PREPOSITIONS), *_phrase(draw.noun(), attractor))
     if draw.chance(0.4):
         words = (*words, draw.choice(PREPOSITIONS), *_phrase(draw.noun(), _draw_number(draw)))
-    return (*words, *_phrase(noun, number)), number, number
+    return (*words, *_phrase(noun, number)), number
+
+
+def _draw_attracted(draw: WordSampler, label: int, make: Callable, differs: bool) -> Example:
+    """Draw a sentence whose nearest noun has the number of the subject, or the other one."""
+    number = _draw_number(draw)
+    attractor = 1 - number if differs else number
+    return _finish(draw, label, lambda draw, noun: make(draw, noun, number, attractor))
 
 
 # ---- in-domain
@@ -106,7 +113,7 @@ def simple(draw: WordSampler, label: int) -> Example:
     def make_subject(draw: WordSampler, noun: str) -> Subject:
         number = _draw_number(draw)
         the, form = _phrase(noun, number)
-        return ((the, draw.choice(ADJECTIVES), form) if draw.chance(0.4) else (the, form)), number, number
+        return ((the, draw.choice(ADJECTIVES), form) if draw.chance(0.4) else (the, form)), number
 
     return _finish(draw, label, make_subject)
 
@@ -133,26 +140,22 @@ def plural_coordination(draw: WordSampler, label: int) -> Example:
 
 def n_prepositional(draw: WordSampler, label: int) -> Example:
     """Make "the judge near the kings sleeps"."""
-    number = _draw_number(draw)
-    return _finish(draw, label, lambda draw, noun: _prepositional(draw, noun, number, 1 - number))
+    return _draw_attracted(draw, label, _prepositional, differs=True)
 
 
 def n_several(draw: WordSampler, label: int) -> Example:
     """Make "the judge near the king behind the poets sleeps"."""
-    number = _draw_number(draw)
-    return _finish(draw, label, lambda draw, noun: _several(draw, noun, number, 1 - number))
+    return _draw_attracted(draw, label, _several, differs=True)
 
 
 def n_subject_relative(draw: WordSampler, label: int) -> Example:
     """Make "the judge who liked the kings sleeps"."""
-    number = _draw_number(draw)
-    return _finish(draw, label, lambda draw, noun: _subject_relative(draw, noun, number, 1 - number))
+    return _draw_attracted(draw, label, _subject_relative, differs=True)
 
 
 def n_object_relative(draw: WordSampler, label: int) -> Example:
     """Make "the judge who the kings like sleeps"."""
-    number = _draw_number(draw)
-    return _finish(draw, label, lambda draw, noun: _object_relative(draw, noun, number, 1 - number))
+    return _draw_attracted(draw, label, _object_relative, differs=True)
 
 
 def n_coordination(draw: WordSampler, label: int) -> Example:
@@ -165,26 +168,22 @@ def n_coordination(draw: WordSampler, label: int) -> Example:
 
 def e_prepositional(draw: WordSampler, label: int) -> Example:
     """Make "the judge near the king sleep"."""
-    number = _draw_number(draw)
-    return _finish(draw, label, lambda draw, noun: _prepositional(draw, noun, number, number))
+    return _draw_attracted(draw, label, _prepositional, differs=False)
 
 
 def e_several(draw: WordSampler, label: int) -> Example:
     """Make "the judge near the kings behind the poet sleep"; the first attractor has any number."""
-    number = _draw_number(draw)
-    return _finish(draw, label, lambda draw, noun: _several(draw, noun, number, number))
+    return _draw_attracted(draw, label, _several, differs=False)
 
 
 def e_subject_relative(draw: WordSampler, label: int) -> Example:
     """Make "the judge who liked the king sleep"."""
-    number = _draw_number(draw)
-    return _finish(draw, label, lambda draw, noun: _subject_relative(draw, noun, number, number))
+    return _draw_attracted(draw, label, _subject_relative, differs=False)
 
 
 def e_object_relative(draw: WordSampler, label: int) -> Example:
     """Make "the judge who the king likes sleep"."""
-    number = _draw_number(draw)
-    return _finish(draw, label, lambda draw, noun: _object_relative(draw, noun, number, number))
+    return _draw_attracted(draw, label, _object_relative, differs=False)
 
 
 def e_coordination(draw: WordSampler, label: int) -> Example:
