@@ -8,6 +8,7 @@ import torch
 from conftest import ROOT, make_encoded
 from mentions import raises
 from test_finetune import LABELS, MODEL, SETTINGS, Cut, same
+from torch.testing import assert_close
 
 from heuristic_core.config.blocks import Competition
 from heuristic_core.config.reading import ConfigError, read_merged_configs
@@ -15,6 +16,7 @@ from heuristic_core.experiments.subnetworks.config import parse_study
 from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.pretrained import build_classifier
 from heuristic_core.training.competition import (
+    ALL_HEADS,
     GENERAL_HALF,
     HEURISTIC_HALF,
     CompetitionBatches,
@@ -24,6 +26,7 @@ from heuristic_core.training.competition import (
 from heuristic_core.training.finetune import finetune
 
 SHARED = SETTINGS.model_copy(update={"competition": Competition(counter_examples=0.5), "dropout": 0.0})
+ODD = {"layers": 2, "heads": 3, "hidden": 24, "feed_forward": 8, "positions": 24}
 IS_COUNTER_EXAMPLE = np.arange(50) % 10 == 0
 # Every tenth pair is a counter-example; the others include neutral pairs made from one.
 TRAIN = replace(
@@ -33,26 +36,56 @@ TRAIN = replace(
 )
 
 
-def test_only_batches_of_the_second_half_have_counter_examples():
+def test_only_batches_of_the_first_half_lack_counter_examples():
     batches = CompetitionBatches(TRAIN, 1, SHARED)
     turns = [batches.at(step) for step in range(6)]
-    assert [turn.half for turn in turns] == [HEURISTIC_HALF, GENERAL_HALF] * 3
-    assert [int(IS_COUNTER_EXAMPLE[turn.index].sum()) for turn in turns] == [0, 4] * 3
+    assert [turn.half for turn in turns] == [HEURISTIC_HALF, GENERAL_HALF, ALL_HEADS] * 2
+    assert [int(IS_COUNTER_EXAMPLE[turn.index].sum()) for turn in turns] == [0, 4, 4] * 2
     assert torch.equal(turns[3].index, CompetitionBatches(TRAIN, 1, SHARED).at(3).index)
-    assert not torch.equal(turns[3].index, turns[1].index)
+    assert not torch.equal(turns[3].index, turns[0].index)
 
 
-def test_a_step_of_one_half_has_no_gradient_on_the_other_and_leaves_no_hook():
+def make_stepper():
     model = build_classifier(MODEL, LABELS, 50, 0, 1, 0.0)
-    stepper = CompetitionStepper(model, PairTensors(make_encoded(50)), SHARED)
-    outputs = [layer.attention.output.dense for layer in model.bert.encoder.layer]
-    values = [layer.attention.self.value for layer in model.bert.encoder.layer]
-    for half, (open_rows, closed_rows) in ((0, (slice(0, 8), slice(8, 16))), (1, (slice(8, 16), slice(0, 8)))):
+    return model, CompetitionStepper(model, PairTensors(make_encoded(50)), SHARED)
+
+
+def test_heads_of_the_first_half_start_as_copies():
+    for layer in make_stepper()[0].bert.encoder.layer:
+        attention, columns = layer.attention.self, layer.attention.output.dense.weight.T
+        for rows in (attention.query.weight, attention.key.bias, attention.value.weight, columns):
+            assert torch.equal(rows[:8], rows[8:])
+
+
+def test_a_step_trains_the_classifier_and_the_heads_of_its_turn_alone():
+    model, stepper = make_stepper()
+    layers = model.bert.encoder.layer
+    shared = {name: weight.clone() for name, weight in model.named_parameters() if not weight.requires_grad}
+    assert {"bert.embeddings.word_embeddings.weight", "bert.encoder.layer.0.output.dense.weight"} <= set(shared)
+    assert not {"classifier.weight", "bert.pooler.dense.weight", "bert.encoder.layer.0.attention.self.key.bias"} & set(
+        shared
+    )
+    for half, trained in ((HEURISTIC_HALF, {0}), (GENERAL_HALF, {1}), (ALL_HEADS, {0, 1})):
         stepper.step(Turn(half, torch.arange(8)), 1e-3)
-        for output, value in zip(outputs, values, strict=True):
-            assert not output.weight.grad[:, closed_rows].any() and not value.weight.grad[closed_rows].any()
-            assert output.weight.grad[:, open_rows].any() and value.weight.grad[open_rows].any()
-    assert not any(output._forward_pre_hooks for output in outputs)
+        for layer in layers:
+            for head, rows in enumerate((slice(0, 8), slice(8, 16))):
+                parts = layer.attention.output.dense.weight.grad[:, rows], layer.attention.self.value.weight.grad[rows]
+                assert {bool(part.any()) for part in parts} == {head in trained}
+    assert all(torch.equal(dict(model.named_parameters())[name], weight) for name, weight in shared.items())
+    assert not any(layer.attention.output.dense._forward_pre_hooks for layer in layers)
+
+
+def test_a_half_is_trained_with_the_other_at_its_mean():
+    model, stepper = make_stepper()
+    output, seen = model.bert.encoder.layer[0].attention.output.dense, []
+    output.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0].clone()))
+    ids = torch.randint(5, 50, (4, 6))
+    with stepper._hold_constant(GENERAL_HALF):
+        output.register_forward_hook(lambda module, inputs, result: seen.append(result))
+        model(ids)
+    contexts, result = seen
+    contexts[..., :8] = contexts[..., :8].mean((0, 1))
+    assert_close(result, contexts @ output.weight.T + output.bias)
 
 
 def train(state, cut_at=None):
@@ -80,10 +113,11 @@ def test_a_run_that_is_cut_off_ends_with_the_weights_of_an_uninterrupted_one(tmp
         ({"finetune": {"competition": {"counter_examples": 0.001}}}, "finetune.competition.counter_examples"),
         ({"finetune": {"competition": {"counter_examples": 1.0}}}, "finetune.competition.counter_examples"),
         ({"lesion": {}}, "lesion"),
+        ({"model": {"name": "new", "source": "new", "architecture": ODD}}, "model.architecture.heads"),
     ],
 )
 def test_settings_without_a_competition_are_refused(changes, named):
     values = read_merged_configs([ROOT / "config.yaml", ROOT / "config/controls/competition.yaml"])
     assert parse_study(values).finetune.competition.counter_examples == 0.5
     with raises(ConfigError, named):
-        parse_study(values | {key: values.get(key, {}) | block for key, block in changes.items()})
+        parse_study(values | {k: block if k == "model" else values.get(k, {}) | block for k, block in changes.items()})

@@ -131,10 +131,10 @@ class Training(Block):
 class Competition(Block):
     """Two halves of the heads learn different generalisations; see :mod:`heuristic_core.training.competition`."""
 
-    counter_examples: Share = Field(0.5, description="share of counter-examples in the batches of the second half")
+    counter_examples: Share = Field(0.5, description="share of counter-examples in batches that have any")
 
     def count(self, batch_size: int) -> int:
-        """Return the number of counter-examples in a batch of the second half."""
+        """Return the number of counter-examples in a batch that has any."""
         return round(self.counter_examples * batch_size)
 
 
@@ -162,7 +162,8 @@ class Finetune(Training):
         None,
         exclude_if=lambda competition: competition is None,  # so that settings of studies without it do not change
         description="plants two competing subnetworks, a control, in a generated task: in turn, the even heads of each "
-        "layer are trained without counter-examples, and the odd ones with many; default: ordinary fine-tuning",
+        "layer are trained without counter-examples, the odd ones with many, and all heads with many; default: "
+        "ordinary fine-tuning",
     )
     checkpoints: Steps = Field(description="steps whose weights are kept: at least those of the grid")
     evaluate_every: PositiveSteps = Field(description="steps between evaluations, which need no checkpoint")

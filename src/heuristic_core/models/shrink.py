@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from heuristic_core.common.errors import InputError
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.families import Family, get_family, input_width
+from heuristic_core.models.head_weights import head_rows, projection_rows, weight_matrix
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -67,11 +68,13 @@ def zero_components(model: "PreTrainedModel", removed: Sequence[int], heads: Ten
         output, down = layer.get_submodule(family.output), layer.get_submodule(family.down)
         removed_heads = [h for h in range(grid.heads) if number * grid.heads + h in removed]
         if removed_heads:
-            columns = _head_rows(removed_heads, input_width(output) // grid.heads)
-            constants[family.output, number] = _matrix(output)[:, columns] @ heads[number][removed_heads].flatten()
-            _matrix(output)[:, columns] = 0
+            columns = head_rows(removed_heads, input_width(output) // grid.heads)
+            constants[family.output, number] = (
+                weight_matrix(output)[:, columns] @ heads[number][removed_heads].flatten()
+            )
+            weight_matrix(output)[:, columns] = 0
         if grid.layers * grid.heads + number in removed:
-            _matrix(down).zero_()
+            weight_matrix(down).zero_()
             if down.bias is not None:
                 down.bias.zero_()
             # With "output", only the MLP reads the sum after attention, so the constant can be added there.
@@ -146,14 +149,14 @@ def _cut_heads(layer: nn.Module, family: Family, removed: list[int], heads: int,
     output = layer.get_submodule(family.output)
     size = input_width(output) // heads
     kept = [h for h in range(heads) if h not in removed]
-    constant = _matrix(output)[:, _head_rows(removed, size)] @ means[removed].flatten()
+    constant = weight_matrix(output)[:, head_rows(removed, size)] @ means[removed].flatten()
     if not kept:
         kept = [0]
-        _matrix(output).zero_()
+        weight_matrix(output).zero_()
     modules = dict(layer.named_modules())  # DeBERTa lacks two of its projections if they are shared
     for projection in (modules[path] for path in family.projections if path in modules):
-        _cut_rows(projection, _projection_rows(family, projection, kept, heads, size))
-    _cut_columns(output, _head_rows(kept, size))
+        _cut_rows(projection, projection_rows(family, projection, kept, heads, size))
+    _cut_columns(output, head_rows(kept, size))
     _add_bias(output, constant)
     for path in family.head_counts:
         _set_attribute(layer, path, len(kept))
@@ -171,39 +174,18 @@ def _cut_mlp(layer: nn.Module, family: Family, mean: Tensor) -> None:
     for path in family.up:
         _cut_rows(layer.get_submodule(path), remaining)
     _cut_columns(down, remaining)
-    _matrix(down).zero_()
-    down.bias = nn.Parameter(mean.to(_matrix(down).dtype).clone(), requires_grad=False)
-
-
-def _projection_rows(family: Family, module: nn.Module, kept: list[int], heads: int, size: int) -> Tensor:
-    """Return the output rows of a projection that belong to the heads `kept`."""
-    if family.order == "interleaved":
-        return _head_rows(kept, 3 * size)
-    if family.order == "stacked":
-        return torch.cat([part * heads * size + _head_rows(kept, size) for part in range(3)])
-    group_size = (
-        heads * size // len(_matrix(module))
-    )  # query heads per head of this map: 1 unless keys and values are shared
-    return _head_rows([head // group_size for head in kept], size)
-
-
-def _head_rows(heads: Sequence[int], size: int) -> Tensor:
-    return (torch.tensor(heads)[:, None] * size + torch.arange(size)).flatten()
-
-
-def _matrix(module: nn.Module) -> Tensor:
-    """Return a view of a linear map's weight as [out, in]; GPT-2's ``Conv1D`` stores [in, out]."""
-    return module.weight.data if isinstance(module, nn.Linear) else module.weight.data.T
+    weight_matrix(down).zero_()
+    down.bias = nn.Parameter(mean.to(weight_matrix(down).dtype).clone(), requires_grad=False)
 
 
 def _cut_rows(module: nn.Module, rows: Tensor) -> None:
-    _replace(module, _matrix(module)[rows])
+    _replace(module, weight_matrix(module)[rows])
     if module.bias is not None:
         module.bias = nn.Parameter(module.bias.data[rows], requires_grad=False)
 
 
 def _cut_columns(module: nn.Module, columns: Tensor) -> None:
-    _replace(module, _matrix(module)[:, columns])
+    _replace(module, weight_matrix(module)[:, columns])
 
 
 def _replace(module: nn.Module, matrix: Tensor) -> None:
@@ -217,7 +199,7 @@ def _replace(module: nn.Module, matrix: Tensor) -> None:
 
 def _add_bias(module: nn.Module, constant: Tensor) -> None:
     bias = 0 if module.bias is None else module.bias.data
-    module.bias = nn.Parameter(bias + constant.to(_matrix(module).dtype), requires_grad=False)
+    module.bias = nn.Parameter(bias + constant.to(weight_matrix(module).dtype), requires_grad=False)
 
 
 def _set_attribute(layer: nn.Module, path: str, value: int) -> None:

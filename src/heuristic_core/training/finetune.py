@@ -230,8 +230,8 @@ def save_run(path: Path, run: TrainingRun, model: "PreTrainedModel", stepper: Ad
     run.scaler = stepper.scaler.state_dict()
     tensors = {f"model.{name}": weight for name, weight in model.named_parameters()}
     moments = stepper.optimizer.state_dict()["state"]
-    for (name, _), state in zip(model.named_parameters(), moments.values(), strict=True):
-        tensors |= {f"adam.{name}.{k}": v for k, v in state.items()}
+    for position, (name, _) in enumerate(model.named_parameters()):
+        tensors |= {f"adam.{name}.{k}": v for k, v in moments.get(position, {}).items()}
     tensors["generator"] = get_global_rng_state(model.device)
     save_state(path, tensors, vars(run))
 
@@ -257,6 +257,7 @@ def resume_run(path: Path, model: "PreTrainedModel", stepper: AdamWStepper) -> T
     moments = {
         position: {k: tensors[f"adam.{name}.{k}"] for k in ("step", "exp_avg", "exp_avg_sq")}
         for position, (name, _) in enumerate(model.named_parameters())
+        if f"adam.{name}.step" in tensors  # weights that are not trained have none
     }
     optimizer = stepper.optimizer
     optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})

@@ -127,8 +127,8 @@ class Study(Block):
                 f"{key}.counter_examples = {competition.counter_examples} makes {count} of finetune.batch_size = "
                 f"{batch} pairs counter-examples; at least one pair must be, and one must not"
             )
-        if isinstance(self.model, NewModel) and self.model.architecture.heads < 2:
-            raise ValueError(f"{key} needs two heads or more in each layer; set model.architecture.heads to 2 or more")
+        if isinstance(self.model, NewModel) and (heads := self.model.architecture.heads) % 2:
+            raise ValueError(f"{key} needs an even number of heads in each layer; model.architecture.heads is {heads}")
         if self.lesion:
             raise ValueError(f"{key} and lesion exclude each other; remove one block")
 
