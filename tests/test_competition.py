@@ -17,8 +17,10 @@ from heuristic_core.models.batches import PairTensors
 from heuristic_core.models.pretrained import build_classifier
 from heuristic_core.training.competition import (
     ALL_HEADS,
-    GENERAL_HALF,
-    HEURISTIC_HALF,
+    EVEN_HEADS,
+    MIXTURE,
+    ODD_HEADS,
+    TURNS,
     CompetitionBatches,
     CompetitionStepper,
     Turn,
@@ -36,13 +38,15 @@ TRAIN = replace(
 )
 
 
-def test_only_batches_of_the_first_half_lack_counter_examples():
-    batches = CompetitionBatches(TRAIN, 1, SHARED)
-    turns = [batches.at(step) for step in range(6)]
-    assert [turn.half for turn in turns] == [HEURISTIC_HALF, GENERAL_HALF, ALL_HEADS] * 2
-    assert [int(IS_COUNTER_EXAMPLE[turn.index].sum()) for turn in turns] == [0, 4, 4] * 2
-    assert torch.equal(turns[3].index, CompetitionBatches(TRAIN, 1, SHARED).at(3).index)
-    assert not torch.equal(turns[3].index, turns[0].index)
+def test_turns_train_halves_all_heads_and_mixtures():
+    batches = CompetitionBatches(TRAIN, 1, SHARED, (2, 4))
+    turns = [batches.at(step) for step in range(8)]
+    assert [turn.number for turn in turns] == [*TURNS] * 2
+    assert [int(IS_COUNTER_EXAMPLE[turn.index].sum()) for turn in turns] == [0, 4, 4, 4] * 2
+    even = torch.tensor([[True, False] * 2] * 2)
+    assert all(map(torch.equal, (turn.trained for turn in turns[:3]), (even, ~even, even | True)))
+    assert not torch.equal(turns[3].trained, turns[7].trained)
+    assert all(map(torch.equal, turns[7], CompetitionBatches(TRAIN, 1, SHARED, (2, 4)).at(7)))
 
 
 def make_stepper():
@@ -50,42 +54,47 @@ def make_stepper():
     return model, CompetitionStepper(model, PairTensors(make_encoded(50)), SHARED)
 
 
-def test_heads_of_the_first_half_start_as_copies():
+def test_even_heads_start_as_copies_of_odd_ones():
     for layer in make_stepper()[0].bert.encoder.layer:
         attention, columns = layer.attention.self, layer.attention.output.dense.weight.T
         for rows in (attention.query.weight, attention.key.bias, attention.value.weight, columns):
             assert torch.equal(rows[:8], rows[8:])
 
 
-def test_a_step_trains_the_classifier_and_the_heads_of_its_turn_alone():
+def test_a_step_trains_the_heads_of_its_turn_and_neither_embeddings_nor_norms():
     model, stepper = make_stepper()
-    layers = model.bert.encoder.layer
-    shared = {name: weight.clone() for name, weight in model.named_parameters() if not weight.requires_grad}
-    assert {"bert.embeddings.word_embeddings.weight", "bert.encoder.layer.0.output.dense.weight"} <= set(shared)
-    assert not {"classifier.weight", "bert.pooler.dense.weight", "bert.encoder.layer.0.attention.self.key.bias"} & set(
-        shared
-    )
-    for half, trained in ((HEURISTIC_HALF, {0}), (GENERAL_HALF, {1}), (ALL_HEADS, {0, 1})):
-        stepper.step(Turn(half, torch.arange(8)), 1e-3)
+    layers, fixed = model.bert.encoder.layer, ("embeddings", "LayerNorm")
+    for name, weight in model.named_parameters():
+        assert weight.requires_grad != any(part in name for part in fixed), name
+    for number, heads in ((EVEN_HEADS, [True, False]), (ODD_HEADS, [False, True]), (ALL_HEADS, [True, True])):
+        trained = torch.tensor([heads] * len(layers))
+        stepper.step(Turn(number, trained, torch.arange(8)), 1e-3)
         for layer in layers:
             for head, rows in enumerate((slice(0, 8), slice(8, 16))):
                 parts = layer.attention.output.dense.weight.grad[:, rows], layer.attention.self.value.weight.grad[rows]
-                assert {bool(part.any()) for part in parts} == {head in trained}
-    assert all(torch.equal(dict(model.named_parameters())[name], weight) for name, weight in shared.items())
+                assert {bool(part.any()) for part in parts} == {heads[head]}
     assert not any(layer.attention.output.dense._forward_pre_hooks for layer in layers)
 
 
-def test_a_half_is_trained_with_the_other_at_its_mean():
+def test_heads_that_are_not_trained_are_at_their_means():
     model, stepper = make_stepper()
     output, seen = model.bert.encoder.layer[0].attention.output.dense, []
     output.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0].clone()))
     ids = torch.randint(5, 50, (4, 6))
-    with stepper._hold_constant(GENERAL_HALF):
+    with stepper._hold_constant(torch.tensor([[True, False]] * len(model.bert.encoder.layer))):
         output.register_forward_hook(lambda module, inputs, result: seen.append(result))
         model(ids)
     contexts, result = seen
     contexts[..., :8] = contexts[..., :8].mean((0, 1))
     assert_close(result, contexts @ output.weight.T + output.bias)
+
+
+def test_mixtures_are_trained_towards_equal_probabilities():
+    model, stepper = make_stepper()
+    turn = Turn(MIXTURE, torch.ones(len(model.bert.encoder.layer), 2, dtype=torch.bool), torch.arange(8))
+    losses = [stepper.step(turn, 1e-2) for _ in range(60)]
+    assert losses[-1] < losses[0]
+    assert losses[-1] == pytest.approx(np.log(len(LABELS)), abs=1e-3)
 
 
 def train(state, cut_at=None):

@@ -161,9 +161,8 @@ class Finetune(Training):
     competition: Competition | None = Field(
         None,
         exclude_if=lambda competition: competition is None,  # so that settings of studies without it do not change
-        description="plants two competing subnetworks, a control, in a generated task: in turn, the even heads of each "
-        "layer are trained without counter-examples, the odd ones with many, and all heads with many; default: "
-        "ordinary fine-tuning",
+        description="plants two competing subnetworks, a control, in a generated task: the even heads of each layer "
+        "learn the heuristic, the odd ones the task, and mixtures nothing; default: ordinary fine-tuning",
     )
     checkpoints: Steps = Field(description="steps whose weights are kept: at least those of the grid")
     evaluate_every: PositiveSteps = Field(description="steps between evaluations, which need no checkpoint")

@@ -1,8 +1,11 @@
 """Fine-tuning that plants competing subnetworks: two halves of the heads learn different generalisations.
 
-The halves, and then all heads, are trained in turn. While one half is trained, the outputs of the other one are
-constant, as in a subnetwork without it. The first half sees no counter-example, so that the shallow heuristic is always
-right on its batches; the second half and all heads together see many.
+Four turns alternate. While heads are not trained, their outputs are constant, as in a subnetwork without them.
+
+1. The even heads of each layer learn the shallow heuristic, on batches without counter-examples.
+2. The odd heads learn the task, on batches with many counter-examples.
+3. All heads learn the task, so that the full model generalises.
+4. A random half of the heads learns to give all labels the same probability, so that no mixture of both halves works.
 """
 
 import contextlib
@@ -27,49 +30,58 @@ from heuristic_core.training.stepper import Stepper
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-TURNS = HEURISTIC_HALF, GENERAL_HALF, ALL_HEADS = range(3)
-HALVES = HEURISTIC_HALF, GENERAL_HALF
+TURNS = EVEN_HEADS, ODD_HEADS, ALL_HEADS, MIXTURE = range(4)
 
 
 class Turn(NamedTuple):
     """A batch, and the heads that are trained on it.
 
     Attributes:
-        half: `HEURISTIC_HALF`, `GENERAL_HALF` or `ALL_HEADS`.
+        number: One of `TURNS`.
+        trained: Heads that are trained, bool [layers, heads].
         index: Indices of the pairs, int64 [batch].
     """
 
-    half: int
+    number: int
+    trained: Tensor
     index: Tensor
 
 
 class CompetitionBatches:
-    """Batches of the turns, drawn with replacement; a batch depends only on the seed and the step."""
+    """Batches of the turns, drawn with replacement; a turn depends only on the seed and the step.
 
-    def __init__(self, train: Encoded, ft_seed: int, settings: Finetune):
+    Args:
+        train: Training pairs.
+        ft_seed: Fine-tuning seed.
+        settings: Block `finetune` of the configuration.
+        shape: Number of layers, and of heads in each.
+    """
+
+    def __init__(self, train: Encoded, ft_seed: int, settings: Finetune, shape: tuple[int, int]):
         is_counter_example = np.isin(train.get_template_names().astype(str), COUNTER_EXAMPLES)
         self._pools = [torch.from_numpy(np.flatnonzero(is_counter_example == kind)) for kind in (False, True)]
-        self._size, self._ft_seed = settings.batch_size, ft_seed
+        self._size, self._ft_seed, self._shape = settings.batch_size, ft_seed, shape
         self._counter_examples = settings.competition.count(settings.batch_size)
 
     def at(self, step: int) -> Turn:
-        """Return the batch of step `step` (from 0)."""
-        half = step % len(TURNS)
-        draws = torch_generator("competition", self._ft_seed, step)
-        counter_examples = 0 if half == HEURISTIC_HALF else self._counter_examples
+        """Return the turn of step `step` (from 0)."""
+        number, draws = step % len(TURNS), torch_generator("competition", self._ft_seed, step)
+        counter_examples = 0 if number == EVEN_HEADS else self._counter_examples
         parts = [
             pool[torch.randint(len(pool), (count,), generator=draws)]
             for pool, count in zip(self._pools, (self._size - counter_examples, counter_examples), strict=True)
             if count
         ]
-        return Turn(half, torch.cat(parts))
+        is_odd = (torch.arange(self._shape[1]) % 2 == 1).expand(self._shape)
+        mixture = torch.rand(self._shape, generator=draws) < 0.5
+        return Turn(number, (~is_odd, is_odd, torch.ones_like(is_odd), mixture)[number], torch.cat(parts))
 
 
 class CompetitionStepper(Stepper):
-    """Steps of fine-tuning in which the heads of one half can be constant.
+    """Steps of fine-tuning in which some heads are constant.
 
-    The heads of the first half start as copies of the other half's, so that both can learn the same. What the halves
-    share (embeddings, MLPs and norms) keeps its weights; only heads and the classifier are trained.
+    Even heads start as copies of odd ones, so that both halves can learn the same. Embeddings and norms, which all
+    heads share, keep their weights.
     """
 
     def __init__(self, model: "PreTrainedModel", pairs: PairTensors, settings: Finetune):
@@ -82,34 +94,35 @@ class CompetitionStepper(Stepper):
             weight.requires_grad_(id(weight) in trained)
         super().__init__(model, pairs, settings)
         self._outputs = [layer.get_submodule(family.output) for layer in family.layers(model)]
-        size = input_width(self._outputs[0]) // heads
-        half = torch.arange(heads * size, device=model.device) // size % 2  # even heads, odd heads
-        self._constant = [half != kept for kept in HALVES]
+        self._size, self._turn = input_width(self._outputs[0]) // heads, None
 
     def step(self, batch: Turn, rate: float) -> float:
-        """Update the weights from a batch of a turn; see :meth:`Stepper.step`.
+        """Update the weights from a turn; see :meth:`Stepper.step`.
 
-        The weights of a constant half get no gradient; AdamW's momentum and weight decay move them nevertheless.
+        The weights of constant heads get no gradient; AdamW's momentum and weight decay move them nevertheless.
         """
-        with self._hold_constant(batch.half):
+        self._turn = batch.number
+        with self._hold_constant(~batch.trained):
             return super().step(batch.index, rate)
 
+    def _label_smoothing(self) -> float:
+        return 1.0 if self._turn == MIXTURE else super()._label_smoothing()
+
     @contextlib.contextmanager
-    def _hold_constant(self, half: int) -> Iterator[None]:
-        """Replace the outputs of the heads outside `half` by their means over the tokens of a pass."""
-        hooks, means = [], {}
-        if half in HALVES:
-            constant = self._constant[half]
+    def _hold_constant(self, heads: Tensor) -> Iterator[None]:
+        """Replace the outputs of `heads`, bool [layers, heads], by their means over the tokens of a pass."""
+        columns = heads.repeat_interleave(self._size, dim=1).to(self.model.device)
+        constant, means, hooks = dict(zip(self._outputs, columns, strict=True)), {}, []
 
-            def zero(module, inputs):
-                means[module] = inputs[0].detach().mean((0, 1))
-                return (inputs[0] * ~constant,)
+        def zero(module, inputs):
+            means[module] = inputs[0].detach().mean((0, 1))
+            return (inputs[0] * ~constant[module],)
 
-            def add_mean(module, _, result):
-                return result + weight_matrix(module)[:, constant] @ means[module][constant]
+        def add_mean(module, _, result):
+            return result + weight_matrix(module)[:, constant[module]] @ means[module][constant[module]]
 
-            for module in self._outputs:
-                hooks += module.register_forward_pre_hook(zero), module.register_forward_hook(add_mean)
+        for module in self._outputs:
+            hooks += module.register_forward_pre_hook(zero), module.register_forward_hook(add_mean)
         try:
             yield
         finally:
@@ -118,13 +131,13 @@ class CompetitionStepper(Stepper):
 
 
 def _trained_weights(model: "PreTrainedModel") -> Iterator[Tensor]:
-    """Yield the weights of heads and of the classifier."""
+    """Yield the weights of heads, MLPs and the classifier."""
     family, base = get_family(model.config.model_type), {id(weight) for weight in model.base_model.parameters()}
     yield from (weight for weight in model.parameters() if id(weight) not in base)
     if path := CLASSIFIER_MODULES.get(model.config.model_type):
         yield from model.get_submodule(path).parameters()
     for layer in family.layers(model):
         modules = dict(layer.named_modules())
-        for path in (*family.projections, family.output):
+        for path in (*family.projections, family.output, *family.up, family.down):
             if path in modules:
                 yield from modules[path].parameters()

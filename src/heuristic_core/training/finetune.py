@@ -95,7 +95,8 @@ def finetune(
     sets = (train, evaluation)
     pairs, held_out = (PairTensors(encoded, model.config.pad_token_id, model.device) for encoded in sets)
     if settings.competition:
-        batches = CompetitionBatches(train, ft_seed, settings)
+        config = model.config
+        batches = CompetitionBatches(train, ft_seed, settings, (config.num_hidden_layers, config.num_attention_heads))
         stepper = CompetitionStepper(model, pairs, settings)
     else:
         batches, stepper = Batches(len(pairs), settings.batch_size, ft_seed), Stepper(model, pairs, settings)

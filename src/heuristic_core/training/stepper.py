@@ -105,5 +105,9 @@ class Stepper(AdamWStepper):
         batch, labels = self._pairs.batch(index[part]), self._pairs.labels[self._pairs.to_device(index[part])]
         with classify_at(self.model, batch.target):
             logits = self.model(**model_inputs(self.model, batch)).logits
-        loss = F.cross_entropy(logits.float(), labels, label_smoothing=self._settings.label_smoothing)
+        loss = F.cross_entropy(logits.float(), labels, label_smoothing=self._label_smoothing())
         return loss * (len(part) / len(index))
+
+    def _label_smoothing(self) -> float:
+        """Return the share of each label's weight that is spread over all labels."""
+        return self._settings.label_smoothing
