@@ -51,16 +51,19 @@ def copy_heads(model: "PreTrainedModel", sources: Sequence[int]) -> None:
         sources: Numbers of heads, one for each head of a layer.
 
     Raises:
-        InputError: Heads of the model share keys and values.
+        InputError: Heads of the model share keys and values, or its layers share weights.
     """
-    family, heads = get_family(model.config.model_type), len(sources)
-    for layer in family.layers(model):
+    family, heads, model_type = get_family(model.config.model_type), len(sources), model.config.model_type
+    layers = family.layers(model)
+    if len({id(layer) for layer in layers}) < len(layers):
+        raise InputError(f"model_type = {model_type!r}: heads of layers that share weights cannot be copied")
+    for layer in layers:
         output, modules = layer.get_submodule(family.output), dict(layer.named_modules())
         size = input_width(output) // heads
         for projection in (modules[path] for path in family.projections if path in modules):
             rows, weights = projection_rows(family, projection, sources, heads, size), weight_matrix(projection)
             if len(rows) != len(weights):
-                raise InputError(f"model_type = {model.config.model_type!r}: heads that share keys cannot be copied")
+                raise InputError(f"model_type = {model_type!r}: heads that share keys cannot be copied")
             weights.copy_(weights[rows])
             if projection.bias is not None:
                 projection.bias.copy_(projection.bias[rows])

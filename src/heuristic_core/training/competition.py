@@ -94,19 +94,16 @@ class CompetitionStepper(Stepper):
             weight.requires_grad_(id(weight) in trained)
         super().__init__(model, pairs, settings)
         self._outputs = [layer.get_submodule(family.output) for layer in family.layers(model)]
-        self._size, self._turn = input_width(self._outputs[0]) // heads, None
+        self._size = input_width(self._outputs[0]) // heads
 
     def step(self, batch: Turn, rate: float) -> float:
         """Update the weights from a turn; see :meth:`Stepper.step`.
 
         The weights of constant heads get no gradient; AdamW's momentum and weight decay move them nevertheless.
         """
-        self._turn = batch.number
+        self._label_smoothing = 1.0 if batch.number == MIXTURE else self._settings.label_smoothing
         with self._hold_constant(~batch.trained):
             return super().step(batch.index, rate)
-
-    def _label_smoothing(self) -> float:
-        return 1.0 if self._turn == MIXTURE else super()._label_smoothing()
 
     @contextlib.contextmanager
     def _hold_constant(self, heads: Tensor) -> Iterator[None]:

@@ -231,8 +231,8 @@ def save_run(path: Path, run: TrainingRun, model: "PreTrainedModel", stepper: Ad
     run.scaler = stepper.scaler.state_dict()
     tensors = {f"model.{name}": weight for name, weight in model.named_parameters()}
     moments = stepper.optimizer.state_dict()["state"]
-    for position, (name, _) in enumerate(model.named_parameters()):
-        tensors |= {f"adam.{name}.{k}": v for k, v in moments.get(position, {}).items()}
+    for position, name in _trained_names(model):
+        tensors |= {f"adam.{name}.{k}": v for k, v in moments[position].items()}
     tensors["generator"] = get_global_rng_state(model.device)
     save_state(path, tensors, vars(run))
 
@@ -257,11 +257,15 @@ def resume_run(path: Path, model: "PreTrainedModel", stepper: AdamWStepper) -> T
             weight.copy_(tensors[f"model.{name}"])
     moments = {
         position: {k: tensors[f"adam.{name}.{k}"] for k in ("step", "exp_avg", "exp_avg_sq")}
-        for position, (name, _) in enumerate(model.named_parameters())
-        if f"adam.{name}.step" in tensors  # weights that are not trained have none
+        for position, name in _trained_names(model)
     }
     optimizer = stepper.optimizer
     optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
     stepper.scaler.load_state_dict(run.scaler)
     set_global_rng_state(model.device, tensors["generator"])
     return run
+
+
+def _trained_names(model: "PreTrainedModel") -> list[tuple[int, str]]:
+    """Return position and name of every weight that is trained; only these have moments."""
+    return [(i, name) for i, (name, weight) in enumerate(model.named_parameters()) if weight.requires_grad]

@@ -94,7 +94,7 @@ class Stepper(AdamWStepper):
 
     def __init__(self, model, pairs: PairTensors, settings: Finetune):
         super().__init__(model, settings, settings.precision)
-        self._pairs, self._settings = pairs, settings
+        self._pairs, self._settings, self._label_smoothing = pairs, settings, settings.label_smoothing
 
     def _passes(self, index: Tensor) -> Iterable[Tensor]:
         """Return positions in `index`, split into passes."""
@@ -105,9 +105,5 @@ class Stepper(AdamWStepper):
         batch, labels = self._pairs.batch(index[part]), self._pairs.labels[self._pairs.to_device(index[part])]
         with classify_at(self.model, batch.target):
             logits = self.model(**model_inputs(self.model, batch)).logits
-        loss = F.cross_entropy(logits.float(), labels, label_smoothing=self._label_smoothing())
+        loss = F.cross_entropy(logits.float(), labels, label_smoothing=self._label_smoothing)
         return loss * (len(part) / len(index))
-
-    def _label_smoothing(self) -> float:
-        """Return the share of each label's weight that is spread over all labels."""
-        return self._settings.label_smoothing
