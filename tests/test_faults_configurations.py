@@ -28,7 +28,7 @@ from heuristic_core.experiments.subnetworks.config.cells import (
     early_cells,
     list_cells,
     repeated_cells,
-    seed_blocks,
+    run_blocks,
     spread_cells,
 )
 from heuristic_core.experiments.subnetworks.config.context import Context
@@ -47,7 +47,7 @@ def many(count):
 
 def check_study(study) -> None:
     """What the workflow does with a study before any job: all of it works, and no path leaves the results folder."""
-    assert list_cells(study) and spread_cells(study) and seed_blocks(study)
+    assert list_cells(study) and spread_cells(study) and run_blocks(study)
     (
         early_cells(study),
         repeated_cells(study),

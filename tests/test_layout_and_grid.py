@@ -13,13 +13,14 @@ from heuristic_core.experiments.subnetworks.config import load_study, parse_stud
 from heuristic_core.experiments.subnetworks.config.analysis import Counterpart
 from heuristic_core.experiments.subnetworks.config.cells import (
     Cell,
+    Run,
     closed_blocks,
     curve_cells,
     early_cells,
     entry_cells,
     list_cells,
     repeated_cells,
-    seed_blocks,
+    run_blocks,
     spread_cells,
 )
 from heuristic_core.experiments.subnetworks.config.context import Context
@@ -74,18 +75,28 @@ def test_early_subnetworks_are_at_the_high_sparsity():
     assert early_cells(study(early=None)) == []
 
 
-def test_seeds_share_a_job_only_with_those_wanted_at_the_same_cells():
-    """Curve 9, 5; early 6, 8; spread 5, 6, 7: five kinds of seed. A full block never changes when one is added."""
+def test_runs_share_a_job_only_with_those_of_the_same_checkpoints():
+    """A later seed changes no full block."""
 
     def blocks(together, **grid):
         base = study(**grid)
-        return seed_blocks(base.model_copy(update={"prune": base.prune.model_copy(update={"together": together})}))
+        return run_blocks(base.model_copy(update={"prune": base.prune.model_copy(update={"together": together})}))
 
-    assert blocks(1) == [[9], [5], [6], [8], [7]]
-    assert blocks(4) == blocks(1)
-    many = {"seeds": list(range(20, 27)), "curve_seeds": [20, 21, 22], "early": None}
-    assert blocks(2, **many) == [[20, 21], [22], [23, 24], [25, 26]]
-    assert blocks(2, **(many | {"seeds": list(range(20, 28))})) == [*blocks(2, **many), [27]]
+    curve, last = [(s, seed) for seed in (5, 9) for s in (0.2, 0.35, 0.5)], [(0.35, 6), (0.5, 6), (0.35, 7), (0.5, 7)]
+    early = [(0.5, 8)]  # seed 6 is of the early and of the last checkpoint
+    assert sorted(blocks(1)) == sorted([run] for run in curve + last + early)
+    assert sorted(blocks(9)) == sorted([curve, [(0.35, 6), (0.35, 7), (0.5, 7)], [(0.5, 6)], early])
+    assert sorted(blocks(4)) == sorted([curve[:4], curve[4:], [(0.35, 6), (0.35, 7), (0.5, 7)], [(0.5, 6)], early])
+    many = {"seeds": list(range(20, 26)), "curve_seeds": [20, 21], "early": None}
+    assert blocks(4, **(many | {"seeds": list(range(20, 27))})) == [*blocks(4, **many), [(0.35, 26), (0.5, 26)]]
+
+
+def test_runs_of_unequal_numbers_of_steps_share_no_job():
+    base = study()
+    prune = base.prune.model_copy(update={"together": 9, "rise_per_percent": 10})
+    blocks = run_blocks(base.model_copy(update={"prune": prune}))
+    assert all(len({run.sparsity for run in runs}) == 1 for runs in blocks)
+    assert [Run(0.2, 5), Run(0.2, 9)] in blocks
 
 
 def test_cells_are_all_of_them_once_in_order():
@@ -104,7 +115,7 @@ def test_entry_adds_fresh_seeds_at_the_mid_sparsity_and_moves_no_other_block():
         and entry_cells(study()) == []
     )
     assert set(list_cells(with_entry)) == {*list_cells(study()), *entry_cells(with_entry)}
-    assert seed_blocks(with_entry)[: len(seed_blocks(study()))] == seed_blocks(study())
+    assert [runs for runs in run_blocks(with_entry) if runs[0].seed < 91] == run_blocks(study())
     context = Context.from_study(with_entry)
     assert (context.entry, context.entry_seeds, context.parts) == ((10, 20), (91, 92), ("entry",))
 

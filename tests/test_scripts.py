@@ -153,8 +153,8 @@ def test_a_faulty_context_is_named(name, capsys, tmp_path):
 
 
 def test_a_number_that_is_none_is_named(capsys):
-    assert status("prune", "--sparsity", "half") == 2
-    assert "--sparsity" in capsys.readouterr().err
+    assert status("prune", "--sparsities", "half") == 2
+    assert "--sparsities" in capsys.readouterr().err
     assert status("prune", "--seeds", "1.5") == 2
     assert "--seeds" in capsys.readouterr().err
 
@@ -162,9 +162,9 @@ def test_a_number_that_is_none_is_named(capsys):
 def test_as_many_paths_as_seeds_are_asked_for(tmp_path):
     inputs = dict.fromkeys(("checkpoint", "means", "logits", "train"), "a")
     outputs = {key: ["a"] for key in ("subnetworks", "traces")}
-    run = Identity("s", "m", "t", 1, 1, 0.5)
+    settings = {"prune": STUDY.prune, "run": Identity("s", "m", "t", 1, 1), "sparsities": [0.5, 0.5], "seeds": [1, 2]}
     with raises(InputError, "subnetworks", 1, 2, "seeds"):
-        find_subnetworks(**inputs, prune=STUDY.prune, run=run, seeds=[1, 2], **outputs, unfinished=tmp_path)
+        find_subnetworks(**inputs, **settings, **outputs, unfinished=tmp_path)
 
 
 @pytest.mark.parametrize(("name", "unknown"), [("figure", "figure99"), ("concatenate", "nothing")])

@@ -199,7 +199,7 @@ def prune_arguments(finished: Path, out: Path, config: Path, sparsity: str = "0.
         "--task-name": "pairs",
         "--ft-seed": 1,
         "--step": 60,
-        "--sparsity": sparsity,
+        "--sparsities": sparsity,
         "--seeds": seed,
         "--checkpoint": step / "checkpoint",
         "--means": step / "means.safetensors",

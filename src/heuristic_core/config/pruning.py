@@ -110,10 +110,10 @@ class Prune(Gates):
         description="precision of the frozen model; gates, losses and optimizer are float32. " + AUTO_PRECISION_TEXT,
     )
     save_every: PositiveSteps = Field(50, description="steps between saved states, from which interrupted runs resume")
-    together: Annotated[PositiveInt, Unit("seeds")] = Field(
+    together: Annotated[PositiveInt, Unit("runs")] = Field(
         1,
-        description="maximum number of pruning seeds in one pass and job: faster for small models and on GPUs that one "
-        "run does not fill, but these seeds are also rerun together",
+        description="maximum number of pruning runs, of any sparsity and seed, in one pass and job: faster for small "
+        "models and on GPUs that one run does not fill, but these runs are also rerun together",
     )
     engine: Literal["eager", "graphs", "compile"] = Field(
         "eager",
@@ -132,7 +132,7 @@ class Prune(Gates):
     def _check_combinations(self):
         if self.dropout and self.together > 1:
             raise ValueError(
-                f"together = {self.together} needs dropout = false: seeds that share a pass would share its dropout; "
+                f"together = {self.together} needs dropout = false: runs that share a pass would share its dropout; "
                 "set together to 1, or dropout to false"
             )
         if self.dropout and self.engine != "eager":

@@ -3,7 +3,7 @@
 # Forward and backward passes. CPU: activations stay in the cache (measured in docs/performance.md). GPU: an estimate
 # that balances padding against kernel launches.
 PASS_TOKENS = {"cpu": 512, "cuda": 4096}
-FULL_PASS_WIDTH = 384  # wider models get fewer tokens per pass on a CPU, as their activations are larger
+FULL_PASS_WIDTH = 384  # on a CPU, the wider a model, the fewer tokens: half to twice as many as for this width
 # Evaluation. CPU: activations stay in the cache, and pairs of a batch have similar lengths.
 BATCH_TOKENS = {"cpu": 512, "cuda": 65536}
 
@@ -16,4 +16,4 @@ def pass_tokens(device: str, hidden: int) -> int:
         hidden: Hidden size of the model.
     """
     limit = PASS_TOKENS[device]
-    return limit if device == "cuda" else max(limit // 2, min(limit, limit * FULL_PASS_WIDTH // hidden))
+    return limit if device == "cuda" else max(limit // 2, min(2 * limit, limit * FULL_PASS_WIDTH // hidden))

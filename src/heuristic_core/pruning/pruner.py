@@ -95,7 +95,8 @@ def find_subnetworks(
     logits: Input,
     train: Input,
     prune: Prune,
-    run: Annotated[Identity, Fields("ft_seed", "step", "sparsity")],
+    run: Annotated[Identity, Fields("ft_seed", "step")],
+    sparsities: list[float],
     seeds: list[int],
     subnetworks: list[Output],
     traces: list[Output],
@@ -103,9 +104,9 @@ def find_subnetworks(
     repeat: int = 0,
     device: Device = "cpu",
 ) -> None:
-    """Find subnetworks of a checkpoint at one sparsity, one for each pruning seed.
+    """Find subnetworks of a checkpoint, one for each sparsity and pruning seed.
 
-    The seeds share every pass. A run that diverges is written as a failed one.
+    The runs share every pass. A run that diverges is written as a failed one.
 
     Args:
         checkpoint: Folder of the fine-tuned model.
@@ -113,17 +114,19 @@ def find_subnetworks(
         logits: The full model's logits on the training pairs (safetensors).
         train: Encoded training pairs (safetensors).
         prune: Settings of pruning.
-        run: Identity of the checkpoint, and the sparsity.
-        seeds: Pruning seeds.
-        subnetworks: Where to write each seed's subnetwork (JSON).
-        traces: Where to write the trace of each seed's pruning (Parquet).
+        run: Identity of the checkpoint.
+        sparsities: Sparsity of each run.
+        seeds: Pruning seed of each run.
+        subnetworks: Where to write each run's subnetwork (JSON).
+        traces: Where to write the trace of each run's pruning (Parquet).
         unfinished: Folder of the state from which the job resumes.
         repeat: Number of the repeated run; 0 for the first.
         device: Device of the model.
     """
-    require_same_length(seeds=seeds, subnetworks=subnetworks, traces=traces)
+    require_same_length(seeds=seeds, sparsities=sparsities, subnetworks=subnetworks, traces=traces)
     pruner = Pruner(checkpoint, means, logits, train, prune, device)
-    runs = [PruningRun(run.sparsity, seed) for seed in seeds]
+    runs = [PruningRun(*values) for values in zip(sparsities, seeds, strict=True)]
     learned = pruner.prune(runs, unfinished / "state.safetensors")
     for pruned, subnetwork, trace in zip(learned, subnetworks, traces, strict=True):
-        pruner.save(pruned, run._replace(seed=pruned.run.seed, repeat=repeat), subnetwork, trace)
+        identity = run._replace(sparsity=pruned.run.sparsity, seed=pruned.run.seed, repeat=repeat)
+        pruner.save(pruned, identity, subnetwork, trace)

@@ -10,10 +10,11 @@ from heuristic_core.experiments.subnetworks.config.analysis import COUNTERFACTUA
 from heuristic_core.experiments.subnetworks.config.cells import (
     list_cells,
     closed_blocks,
+    Run,
     early_cells,
     pruned_steps,
     repeated_cells,
-    seed_blocks,
+    run_blocks,
     spread_cells,
     curve_cells,
 )
@@ -91,9 +92,9 @@ wildcard_constraints:
 
 
 def cell_dirs(runs, pattern=LAYOUT.cell, ft_seed="{ft_seed}"):
-    """Return the folders of pruning runs, of fine-tuning run `ft_seed` or, by default, as patterns for any."""
+    """Return the folders of pruning runs, as patterns where `ft_seed` or a run's step is not given."""
     wildcards = [{k: f"{v:g}" if isinstance(v, float) else v for k, v in run._asdict().items()} for run in runs]
-    return [pattern.format(ft_seed=ft_seed, **names) for names in wildcards]
+    return [pattern.format(**({"ft_seed": ft_seed, "step": "{step}"} | names)) for names in wildcards]
 
 
 def checkpoint_cell_dirs(w):
@@ -102,11 +103,10 @@ def checkpoint_cell_dirs(w):
     return cell_dirs(first, LAYOUT.cell, w["ft_seed"]) + cell_dirs(repeated, LAYOUT.repeated_cell, w["ft_seed"])
 
 
-def block_log(script, seeds, repeat):
-    """Return the log of jobs on one block of seeds."""
-    return LAYOUT.log(
-        f"{script}/ft{{ft_seed}}-step{{step}}-s{{sparsity}}-seed{'-'.join(map(str, seeds))}" + "-again" * repeat
-    )
+def block_log(script, runs, repeat):
+    """Return the log of jobs on one block of runs, named by the first and the last."""
+    names = [f"s{run.sparsity}-seed{run.seed}" for run in dict.fromkeys([runs[0], runs[-1]])]
+    return LAYOUT.log(f"{script}/ft{{ft_seed}}-step{{step}}-{'-to-'.join(names)}" + "-again" * repeat)
 
 
 def fetch_marker(block):

@@ -1,5 +1,5 @@
-# One rule per block of pruning seeds, as for pruning.
-for block, seeds, cell_folders, repeat in BLOCKS:
+# One rule per block of runs, as for pruning.
+for block, runs, cell_folders, repeat in BLOCKS:
 
     rule:
         name:
@@ -12,7 +12,7 @@ for block, seeds, cell_folders, repeat in BLOCKS:
         output:
             predictions=[f"{folder}/predictions.parquet" for folder in cell_folders],
         log:
-            block_log("evaluate", seeds, repeat),
+            block_log("evaluate", runs, repeat),
         priority: first_steps_first
         group:
             SUBNETWORKS

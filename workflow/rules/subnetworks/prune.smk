@@ -1,11 +1,9 @@
-# One rule per block of pruning seeds that share a pass (setting prune.together; by default one seed per block), and one
+# One rule per block of pruning runs that share a pass (setting prune.together; by default one run per block), and one
 # rule for repeated runs, which share no pass.
-BLOCKS = [
-    ("_".join(map(str, seeds)), seeds, [f"{LAYOUT.step}/s{{sparsity}}/seed{seed}" for seed in seeds], 0)
-    for seeds in seed_blocks(STUDY)
-] + [("again", ["{seed}"], [LAYOUT.repeated_cell], 1)]
+BLOCKS = [(number, runs, cell_dirs(runs), 0) for number, runs in enumerate(run_blocks(STUDY))]
+BLOCKS += [("again", [Run("{sparsity}", "{seed}")], [LAYOUT.repeated_cell], 1)]
 
-for block, seeds, cell_folders, repeat in BLOCKS:
+for block, runs, cell_folders, repeat in BLOCKS:
 
     rule:
         name:
@@ -20,7 +18,7 @@ for block, seeds, cell_folders, repeat in BLOCKS:
             subnetworks=[f"{folder}/subnetwork.json" for folder in cell_folders],
             traces=[f"{folder}/trace.parquet" for folder in cell_folders],
         log:
-            block_log("prune", seeds, repeat),
+            block_log("prune", runs, repeat),
         priority: first_steps_first
         group:
             SUBNETWORKS
@@ -32,8 +30,8 @@ for block, seeds, cell_folders, repeat in BLOCKS:
                 prune=format_block(STUDY.prune),
                 **RUN_SETTINGS,
                 step=lambda w: w.step,
-                sparsity=lambda w: w.sparsity,
-                seeds=(lambda w: [w.seed]) if repeat else seeds,
+                sparsities=(lambda w: [w.sparsity]) if repeat else [run.sparsity for run in runs],
+                seeds=(lambda w: [w.seed]) if repeat else [run.seed for run in runs],
                 repeat=repeat,
                 device=STUDY.device,
             ),

@@ -1,10 +1,24 @@
 """Cells of the grid: the pruning runs of a study."""
 
+from collections import defaultdict
 from itertools import product
+from operator import attrgetter
 from typing import NamedTuple
 
 from heuristic_core.experiments.subnetworks.config.mechanism import ClosedRun
 from heuristic_core.experiments.subnetworks.config.study import Study
+
+
+class Run(NamedTuple):
+    """One pruning run of any checkpoint.
+
+    Attributes:
+        sparsity: Share of components to remove, 0-1.
+        seed: Pruning seed.
+    """
+
+    sparsity: float
+    seed: int
 
 
 class Cell(NamedTuple):
@@ -51,15 +65,19 @@ def repeated_cells(study: Study) -> list[Cell]:
     return [cell for cell in spread_cells(study) if cell.seed in study.grid.repeats]
 
 
-def seed_blocks(study: Study) -> list[list[int]]:
-    """Return the pruning seeds of each job: at most ``prune.together``, all with the same cells."""
-    grid, size = study.grid, study.prune.together
-    part = study.mechanism.entry
-    seed_sets = (grid.curve_seeds, grid.early.seeds if grid.early else [], grid.seeds, part.seeds if part else [])
-    seeds_by_use: dict[tuple, list[int]] = {}
-    for seed in dict.fromkeys(seed for seeds in seed_sets for seed in seeds):
-        seeds_by_use.setdefault(tuple(seed in seeds for seeds in seed_sets), []).append(seed)
-    return [seeds[i : i + size] for seeds in seeds_by_use.values() for i in range(0, len(seeds), size)]
+def run_blocks(study: Study) -> list[list[Run]]:
+    """Return the runs of each pruning job: at most ``prune.together``, pruned from the same checkpoints.
+
+    They have equal numbers of steps and are ordered by seed, so that a later seed leaves full blocks as they are.
+    """
+    settings, steps = study.prune, defaultdict(list)
+    for cell in list_cells(study):
+        steps[Run(cell.sparsity, cell.seed)].append(cell.step)
+    alike = defaultdict(list)
+    for run in sorted(steps, key=attrgetter("seed", "sparsity")):
+        alike[settings.total_steps(run.sparsity), *steps[run]].append(run)
+    size = settings.together
+    return [runs[i : i + size] for runs in alike.values() for i in range(0, len(runs), size)]
 
 
 def closed_blocks(study: Study) -> list[list[ClosedRun]]:

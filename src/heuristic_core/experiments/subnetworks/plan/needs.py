@@ -39,7 +39,7 @@ BOOTSTRAP_ROWS_PER_MINUTE = 1e9  # a tenth of the rate of one server core
 def estimate_needs(study: Study) -> dict[str, Need]:
     """Return the needs of one job by rule, for rules that need more than a small table.
 
-    A job of `prune` has ``prune.together`` seeds.
+    A job of `prune` has ``prune.together`` runs.
     """
     shape, data = _shape(study), count_pairs(study, read=False)
     bytes_ = _bytes(study, shape, data)
