@@ -34,7 +34,8 @@ def command(inputs, out):
         "prune": PRUNE.model_dump_json(), "study": "s", "model-name": "m", "task-name": "t", "ft-seed": 1, "step": 20,
         "log": out / "log", **{name: inputs / name for name in ("means", "logits", "train")},
     }  # fmt: skip
-    lists = {"seeds": SEEDS, "sparsities": [0.4] * len(SEEDS)} | {name: [out / f"{name}{seed}" for seed in SEEDS] for name in ("subnetworks", "traces")}
+    lists = {"seeds": SEEDS, "sparsities": [0.4] * len(SEEDS)}
+    lists |= {name: [out / f"{name}{seed}" for seed in SEEDS] for name in ("subnetworks", "traces")}
     parts = [part for name, value in options.items() for part in (f"--{name}", value)]
     parts += [part for name, values in lists.items() for part in (f"--{name}", *values)]
     return [sys.executable, str(ROOT / "workflow/scripts/prune.py"), *map(str, parts)]

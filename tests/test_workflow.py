@@ -214,16 +214,17 @@ def prune_arguments(finished: Path, out: Path, config: Path, sparsity: str = "0.
 
 
 @pytest.mark.slow
-def test_seeds_that_share_a_pass_share_a_job_and_find_the_same_subnetworks(finished, changed, tmp_path):
+def test_runs_that_share_a_pass_share_a_job_and_find_the_same_subnetworks(finished, changed, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(finished, folder, symlinks=True)
     config = changed(prune__together=2)
     jobs = planned(folder, config)
-    assert jobs["prune"] == 2 * 2 * 2 + 2 * 2  # seeds 42, 43 at 2 sparsities of 2 steps, seed 44 at those of the last
+    assert jobs["prune"] == 2 * (2 * 2 + 1)  # of two fine-tuning seeds: 42 and 43 at two steps, 44 at the last
     assert jobs["evaluate"] == jobs["prune"]
-    cell = f"{RUNS}/ft1/step60/s0.4"
-    snakemake(folder, "--", f"{cell}/seed43/subnetwork.json", config=config)
-    for seed in (42, 43):
-        alone, shared = (Subnetwork.load(place / f"{cell}/seed{seed}/subnetwork.json") for place in (finished, folder))
+    step = f"{RUNS}/ft1/step60"
+    snakemake(folder, "--", f"{step}/s0.4/seed43/subnetwork.json", config=config)
+    for sparsity in (0.2, 0.4):
+        cell = f"{step}/s{sparsity}/seed43/subnetwork.json"
+        alone, shared = (Subnetwork.load(place / cell) for place in (finished, folder))
         assert (alone.identity, alone.kept) == (shared.identity, shared.kept)
         assert alone.log_alpha == pytest.approx(shared.log_alpha, abs=1e-4)
