@@ -1,15 +1,10 @@
-"""Shared code of the benchmarks: BERTs of three sizes, sentence pairs, a baseline masked model, and timing.
+"""Shared code of the benchmarks: BERTs of three sizes, sentence pairs, and a baseline masked model.
 
 Weights and words are random, because times depend only on shapes and on the lengths of pairs.
 """
 
 import argparse
-import json
-import os
-import platform
-import statistics
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
-from transformers import __version__ as transformers_version
 
 from heuristic_core.data.encode import encode
 from heuristic_core.data.encoded import Encoded
@@ -232,64 +226,9 @@ class PackedProducts:
                 product(x, layout, None)
 
 
-def time_interleaved(
-    ways: dict[str, Callable[[int], object]], turns: int, after_first: Callable[[], object] = lambda: None
-) -> dict[str, list[float]]:
-    """Time every way once per turn, in seconds; the first turn warms up and is not counted."""
-    times = {name: [] for name in ways}
-    for turn in range(turns + 1):
-        for name, run in ways.items():
-            start = time.perf_counter()
-            run(turn)
-            times[name] += [time.perf_counter() - start] if turn else []
-        if not turn:
-            after_first()
-    return times
-
-
-def median_ratio(above: Sequence[float], below: Sequence[float]) -> float:
-    """Return the median of the ratios of each turn, which a temporary slowdown of the machine hardly changes."""
-    return round(statistics.median(a / b for a, b in zip(above, below, strict=True)), 3)
-
-
 def make_parser(doc: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", action="append", choices=SIZES, help="model size; may be repeated (default: all)")
     parser.add_argument("--turns", type=int, help="counted turns (default: 5, and 2 at bert-base)")
     parser.add_argument("--out", type=Path, help="JSON file to write")
     return parser
-
-
-def describe_machine() -> dict:
-    """Describe the processor and the versions of libraries."""
-    names = [line.split(":")[1].strip() for line in _read_lines("/proc/cpuinfo") if line.startswith("model name")]
-    processor = f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores"
-    versions = {"torch": torch.__version__, "transformers": transformers_version}
-    capability = torch.backends.cpu.get_cpu_capability()
-    return {"cpu": processor, "vectors": capability, "threads": torch.get_num_threads(), **versions}
-
-
-def print_report(results: list[dict], out: Path | None) -> None:
-    """Print a table with one column per result, and write the JSON."""
-    document = {"machine": describe_machine(), "results": results}
-    flat = [_flatten(result) for result in results]
-    print("\n" + ", ".join(f"{key}: {value}" for key, value in document["machine"].items()) + "\n")
-    for key in dict.fromkeys(key for row in flat for key in row):
-        print(f"{key:<34}" + "".join(f"{_format_cell(row.get(key, '')):>18}" for row in flat))
-    if out:
-        out.write_text(json.dumps(document, indent=1) + "\n")
-
-
-def _read_lines(path: str) -> list[str]:
-    return Path(path).read_text().splitlines() if Path(path).is_file() else []
-
-
-def _flatten(result: dict) -> dict:
-    flat = {}
-    for key, value in result.items():
-        flat |= {f"{key}, {k}": v for k, v in value.items()} if isinstance(value, dict) else {key: value}
-    return flat
-
-
-def _format_cell(value) -> str:
-    return f"{value:.5g}" if isinstance(value, float) else str(value)

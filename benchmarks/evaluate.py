@@ -15,20 +15,12 @@ baseline over ours, which is more reliable than times on a shared machine.
 """
 
 import statistics
+from collections.abc import Iterable, Iterator
 
 import torch
 import torch.nn.functional as F
-from common import (
-    SIZES,
-    MaskedBert,
-    Size,
-    encode_pairs,
-    make_classifier,
-    make_parser,
-    median_ratio,
-    print_report,
-    time_interleaved,
-)
+from common import SIZES, MaskedBert, Size, encode_pairs, make_classifier, make_parser
+from timing import median_ratio, print_report, time_interleaved
 from torch import Tensor
 
 from heuristic_core.common.threads import use_threads
@@ -48,15 +40,18 @@ TOLERANCE = 1e-3
 def main():
     args = make_parser(__doc__).parse_args()
     use_threads(1)
-    results = []
-    for name in args.size or SIZES:
+    print_report(measure(args.size or SIZES, args.turns), args.out)
+
+
+def measure(names: Iterable[str], turns: int | None) -> Iterator[dict]:
+    """Yield the results for each size, set and subnetwork."""
+    for name in names:
         size = SIZES[name]
         for corpus in ("generated",) if name == "miniature" else ("MNLI", "HANS"):
             _, pairs, lengths = encode_pairs(corpus, size.evaluated, size)
             for population in ("components", "heads"):
-                result = compare(size, pairs, population, args.turns or size.turns)
-                results.append({"size": name, "lengths": lengths} | result)
-    print_report(results, args.out)
+                result = compare(size, pairs, population, turns or size.turns)
+                yield {"size": name, "lengths": lengths} | result
 
 
 def draw_removed(grid: ComponentGrid, population: str) -> list[int]:

@@ -18,7 +18,7 @@ if __name__ == "__main__":
     arithmetic.prepare_arithmetic(arithmetic.parse_arithmetic(sys.argv))  # before numpy and torch are imported
 
 import torch
-from common import median_ratio, print_report, time_interleaved
+from timing import median_ratio, print_report, time_interleaved
 
 from heuristic_core.common.threads import use_threads
 from heuristic_core.experiments.extractive_structures.config import Data, Model

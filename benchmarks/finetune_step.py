@@ -12,7 +12,8 @@ import math
 from copy import deepcopy
 
 import torch
-from common import SIZES, encode_pairs, make_classifier, make_parser, median_ratio, print_report, time_interleaved
+from common import SIZES, encode_pairs, make_classifier, make_parser
+from timing import median_ratio, print_report, time_interleaved
 from torch import Tensor
 
 from heuristic_core.common.threads import use_threads
@@ -39,7 +40,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     use_threads(args.threads)
-    print_report([measure(name, args.turns) for name in args.size or SIZES], args.out)
+    print_report((measure(name, args.turns) for name in args.size or SIZES), args.out)
 
 
 def measure(name: str, turns: int | None) -> dict:

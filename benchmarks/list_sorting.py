@@ -19,7 +19,7 @@ if __name__ == "__main__":
 
 import torch
 import torch.nn.functional as F
-from common import median_ratio, print_report, time_interleaved
+from timing import median_ratio, print_report, time_interleaved
 from torch import Tensor, nn
 
 from heuristic_core.common.threads import use_threads
@@ -45,7 +45,7 @@ def main():
     use_threads(1)
     used = arithmetic.enforce(args.arithmetic, may_restart=False)
     studies = [make_study(args, numbers) for numbers in args.numbers or [51]]
-    print_report([{"arithmetic": used} | measure(study, args.turns) for study in studies], args.out)
+    print_report(({"arithmetic": used} | measure(study, args.turns) for study in studies), args.out)
 
 
 def make_study(args: argparse.Namespace, numbers: int) -> ListSorting:

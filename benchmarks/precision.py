@@ -41,11 +41,12 @@ def main():
     study = load_study(args.config)
     sparsities = (study.grid.mid, study.grid.high)
     kept = {p: prune_runs(args.step, study.prune, sparsities, p, args.device) for p in ("float32", "bfloat16")}
-    rows = [row for sparsity in sparsities for row in compare(args.step, kept, sparsity)]
-    for row in rows:
-        print(json.dumps(row))
-    if args.out:
-        args.out.write_text(json.dumps(rows, indent=1) + "\n")
+    rows = []
+    for row in (row for sparsity in sparsities for row in compare(args.step, kept, sparsity)):
+        print(json.dumps(row), flush=True)
+        rows.append(row)
+        if args.out:  # after every row, so that an interrupted run keeps its measurements
+            args.out.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 def prune_runs(step: Path, settings, sparsities, precision: str, device: str) -> dict[PruningRun, list[int]]:

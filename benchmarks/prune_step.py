@@ -40,12 +40,10 @@ from common import (
     list_products,
     make_classifier,
     make_parser,
-    median_ratio,
     multiply,
-    print_report,
-    time_interleaved,
 )
 from released_step import Baseline
+from timing import median_ratio, print_report, time_interleaved
 from torch import Tensor
 
 from heuristic_core.common.seeds import torch_generator
@@ -82,14 +80,13 @@ def main():
     args = parser.parse_args()
     use_threads(1)
     alone = args.device != "cpu" or args.precision != "float32"
-    results = []
-    for name in args.size or SIZES:
-        size = SIZES[name]
-        result = (
-            measure_throughput(size, args.device, args.precision) if alone else compare(size, args.turns or size.turns)
-        )
-        results.append({"size": name} | result)
-    print_report(results, args.out)
+
+    def measure(size: Size) -> dict:
+        if alone:
+            return measure_throughput(size, args.device, args.precision)
+        return compare(size, args.turns or size.turns)
+
+    print_report(({"size": name} | measure(SIZES[name]) for name in args.size or SIZES), args.out)
 
 
 def make_settings(size: Size, published: bool, batch: int | None = None) -> Prune:

@@ -32,7 +32,8 @@ def main():
             print(
                 json.dumps(
                     {"script": name} | measure(ROOT / "workflow/scripts" / f"{name}.py", arguments, args.repeats)
-                )
+                ),
+                flush=True,
             )
 
 
@@ -41,7 +42,8 @@ def list_jobs(runs: Path, config: str, out: Path) -> dict[str, list[str]]:
     cell = sorted(runs.glob("ft*/step*/s*/seed*"))[0]
     step = cell.parent.parent
     identity = json.loads((cell / "subnetwork.json").read_text())["identity"]
-    names = {"study": "study", "model": "model-name", "task": "task-name", "ft_seed": "ft-seed", "seed": "seeds"}
+    names = {"study": "study", "model": "model-name", "task": "task-name", "ft_seed": "ft-seed"}
+    names |= {"sparsity": "sparsities", "seed": "seeds"}
     run = [part for key, value in identity.items() for part in (f"--{names.get(key, key)}", str(value))]
     model = ["--checkpoint", f"{step}/checkpoint", "--means", f"{step}/means.safetensors", "--log", f"{out}/log"]
     data = runs / "data" / "encoded"

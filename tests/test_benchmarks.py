@@ -58,3 +58,18 @@ def test_the_cost_of_portable_arithmetic_is_measured_on_a_finished_study(finishe
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=finished)
     measured = list(map(json.loads, done.stdout.splitlines()))
     assert [set(item) for item in measured] == [{"job", "portable", "native", "ratio"}]
+
+
+@pytest.mark.slow
+def test_a_benchmark_that_is_stopped_writes_its_complete_turns(tmp_path):
+    command = [sys.executable, "-u", str(ROOT / "benchmarks" / "finetune_step.py"), "--size", "miniature"]
+    command += ["--turns", "1000000", "--out", str(tmp_path / "out.json")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        for line in running.stdout:
+            if line.startswith("turn 3 "):
+                running.terminate()
+                break
+        rest = running.stdout.read()
+    assert running.returncode == 130
+    (result,) = json.loads((tmp_path / "out.json").read_text())["results"]
+    assert all(ratio > 0 for ratio in result["plain over it"].values()) and "plain over it" in rest
