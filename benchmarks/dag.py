@@ -2,7 +2,7 @@
 
     python benchmarks/dag.py --jobs 300 1000 4000 10000
 
-The study is the default one without the block `mechanism` and with further pruning seeds, one job per seed, in a folder
+The study is the default one without the block `mechanism` and with further pruning seeds, in a folder
 without results. Prints a line of JSON for each number of jobs: jobs, CPU seconds, and peak resident memory in GB.
 """
 
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def add_seeds(settings: dict, seeds: int) -> dict:
-    """Return the study with `seeds` further pruning seeds besides those of the accuracy curves, one job per seed."""
+    """Return the study with `seeds` further pruning seeds besides those of the accuracy curves, one job per run."""
     grid = settings["grid"] | {"seeds": [*settings["grid"]["curve_seeds"], *range(1000, 1000 + seeds)]}
     add_seeds = settings | {"grid": grid, "prune": settings["prune"] | {"together": 1}}
     return {name: value for name, value in add_seeds.items() if name != "mechanism"}

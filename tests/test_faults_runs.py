@@ -172,7 +172,7 @@ def test_results_of_an_older_version_are_made_again(copy):
     text = read_output(snakemake(copy, "--dry-run", "--quiet", "rules"))
     assert "make audit" not in text
     planned = {line.split()[0] for line in text.splitlines() if len(line.split()) == 2}
-    assert {"core", "ablate", "table_core"} <= planned and not {"prune_42", "finetune", "gather"} & planned
+    assert {"core", "ablate", "table_core"} <= planned and not {"prune_0", "finetune", "gather"} & planned
 
 
 @pytest.mark.slow

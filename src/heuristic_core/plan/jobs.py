@@ -85,7 +85,7 @@ def dry_run(
 
 
 def base_rule(rule: str) -> str:
-    """Return the name of a rule without its seeds: `prune` for `prune_42`, `prune_closed` for `prune_closed_0`."""
+    """Return the name of a rule without its number: `prune` for `prune_0`."""
     return re.sub(r"(evaluate|prune|prune_closed)(_\d+)+$", r"\1", rule)
 
 

@@ -53,9 +53,8 @@ def sparsity_trend(evidence: Evidence, group: str) -> Estimate:
     attainable = CORRECTION * math.factorial(curve.shape[1]) ** -len(curve)
     p, opposite, trends = compute_trend(curve.to_numpy(), numpy_generator("sparsity trend", group))
     rhos = ", ".join(f"{value:z.2f}" for value in trends)
-    detail = (
-        f"rho with sparsity {rhos}; accuracy from {curve.iloc[:, 0].mean():z.1f} to {curve.iloc[:, -1].mean():z.1f} %"
-    )
+    first, last = curve.iloc[:, 0].mean(), curve.iloc[:, -1].mean()
+    detail = f"rho with sparsity {rhos}; {LABELS[group]} from {first:z.1f} to {last:z.1f}"
     return Estimate.test(p, opposite, len(curve), PRUNING_SEEDS, detail, attainable)
 
 

@@ -63,10 +63,11 @@ def crossings(evidence: Evidence, sparsity: str, points: float) -> Estimate:
     opposite = max(1 - adjusted, float(compute_no_crossing_p(*j[:3], points).max()))
     first, second = pairs[int(p.argmin())]
     difference = j.values[first] - j.values[second]
+    families = [family.replace("_", " ") for family in j.families]
     detail = (
         f"{int((len(pairs) * p < 0.05).sum())} of {len(pairs)} pairs of subnetworks cross; seed {j.seeds[first]} "
-        f"against {j.seeds[second]}: {difference.max():+z.1f} points of J on {j.families[difference.argmax()]}, "
-        f"{difference.min():+z.1f} on {j.families[difference.argmin()]}"
+        f"against {j.seeds[second]}: {difference.max():+z.1f} points of J on {families[difference.argmax()]}, "
+        f"{difference.min():+z.1f} on {families[difference.argmin()]}"
     )
     return Estimate.test(adjusted, opposite, len(j.seeds), PRUNING_SEEDS, detail)
 
