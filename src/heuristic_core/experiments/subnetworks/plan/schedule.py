@@ -11,8 +11,8 @@ from heuristic_core.plan.shapes import Shape
 
 SEEDS = range(12)
 MAX_TRIAL_STEPS = 2000  # about a second per sparsity; presets are longer, and measured
-# Measured on the miniature for targets of 20 to 80 %: 15 of 160 runs missed. Without weight decay gates oscillate around
-# their target as long as they learn.
+# Measured on the miniature for targets of 20 to 80 %: 15 of 160 runs missed. Without weight decay gates oscillate
+# around their target as long as they learn.
 RECOMMENDED = {
     "rise": 300,
     "hold": 300,
