@@ -190,7 +190,7 @@ IMPOSSIBLE = [
         301,
         ["prune", "rise", "hold", 300, "sparsity 0.2", "warmup_steps = 301"],
     ),
-    (GENERATED, "prune.dropout", True, ["prune", "together = 4", "dropout"]),
+    (GENERATED, "prune.dropout", True, ["prune", "together = 9", "dropout"]),
     (GENERATED, "prune.thresholds", {0.5: 0.4}, ["prune", "thresholds", "discretise", "'threshold'"]),
     (GENERATED, "prune.threshold_rule", "nearest", ["prune", "threshold_rule = 'nearest'", "discretise"]),
     (GENERATED, "prune.threshold_rule", "near", ["prune.threshold_rule = 'near'", "'faithful'", "'nearest'"]),

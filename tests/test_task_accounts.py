@@ -60,7 +60,10 @@ def test_of_random_files_rows_are_those_used_and_those_left_out(tmp_path):
         spec = {
             "name": "t", "source": "files", "folder": str(tmp_path), "labels": NLI, "seed": case,
             "drop_overlap": rng.random() < 0.5, "train_pairs": rng.choice([None, 5]),
-            "train": [split | {"file": "train.csv", "where": where}, split | {"file": "more.jsonl"}],
+            "train": [
+                split | {"file": "train.csv", "where": where},
+                split | {"file": "more.jsonl", "pairs": rng.choice([None, 9])},
+            ],
             "evaluation": {
                 "dev": split | {"file": "dev.jsonl", "group": "id", "pairs": rng.choice([None, 7])},
                 "kinds": split

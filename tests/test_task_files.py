@@ -199,3 +199,14 @@ def test_files_may_be_in_several_folders(task, tmp_path, monkeypatch):
     (tmp_path / "one/dev.parquet").unlink()
     raises(made, "one/dev.parquet", "folder", "'one'")
     assert find_missing_paths(made) == {"task.evaluation.own.file": "one/dev.parquet"}
+
+
+def test_some_pairs_of_a_training_file_are_drawn_by_the_tasks_seed(task):
+    def make(seed, count):
+        return task(pairs(*NLI * 10), train_spec={"pairs": count}, seed=seed)
+
+    first, again, other = read_task(make(1, 6)), read_task(make(1, 6)), read_task(make(2, 6))
+    drawn = [named(result.train) for result in (first, again, other)]
+    assert drawn[0] == drawn[1] != drawn[2] and {len(labels) for labels in drawn} == {6}
+    assert first.accounts[0].used == 6 and left_out(first.accounts[0]) == {"not_drawn": 24}
+    raises(make(1, 31), "task.train.0.pairs = 31", "30")

@@ -120,6 +120,19 @@ class Split(Block):
         return f"{place}/{self.file}" if place else self.file
 
 
+class TrainingSplit(Split):
+    """Training examples of one or more files, of a folder in the format of `save_to_disk`, or of a hub repository.
+
+    `fetch` downloads a file with `url` to the path `file` in its folder.
+    """
+
+    pairs: OptionalPairs = Field(
+        None,
+        exclude_if=lambda pairs: pairs is None,  # so that settings of tasks without it do not change
+        description="number of these pairs to use, drawn at random before `drop_overlap`; default: all",
+    )
+
+
 class EvaluationSplit(Split):
     """Pairs that form one evaluation subset or, with `split_by`, several."""
 

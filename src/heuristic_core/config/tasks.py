@@ -16,7 +16,7 @@ from heuristic_core.config.blocks import (
     check_unique,
 )
 from heuristic_core.config.generated import GeneratedTask, Heuristic
-from heuristic_core.config.splits import EvaluationSplit, Split
+from heuristic_core.config.splits import EvaluationSplit, Split, TrainingSplit
 
 
 def describe_unknown_subsets(requested: Mapping[str, Sequence[str]], known: Collection[str]) -> list[str]:
@@ -42,10 +42,10 @@ class FilesTask(Block):
     labels: Annotated[list[str], AfterValidator(check_unique)] = Field(
         min_length=2, description="label names in the model's class order"
     )
-    train: list[Split] = Field(min_length=1, description="files of the training set")
+    train: list[TrainingSplit] = Field(min_length=1, description="files of the training set")
     train_pairs: OptionalPairs = Field(None, description="number of training pairs after shuffling; default: all")
     drop_overlap: bool = Field(False, description="remove training pairs that are also in an evaluation set")
-    seed: Seed = Field(0, description="seed of the shuffle and of samples of evaluation pairs")
+    seed: Seed = Field(0, description="seed of the shuffle and of samples of pairs")
     evaluation: dict[Name, EvaluationSplit] = Field(min_length=1, description="test sets by name; see below")
     max_length: Tokens = Field(128, description="maximum length of an encoded pair, in tokens")
 

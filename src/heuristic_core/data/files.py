@@ -57,7 +57,8 @@ def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
             f"task.train_pairs = {task.train_pairs}, but the training files hold "
             f"{format_count(len(train), 'labelled pair')}{_describe_dropped_rows(training)}; set at most {len(train)}"
         )
-    training.used, training.reasons["not_drawn"] = len(order), len(train) - len(order)
+    training.used = len(order)
+    training.reasons["not_drawn"] += len(train) - len(order)
     train = [train[i] for i in order]
     _check_classes(task, train, training, overlap)
     present = {row["label"] for row in train}
@@ -68,21 +69,29 @@ def read_task(task: FilesTask, max_rows: int | None = None) -> Sentences:
 
 def _read_training(task: FilesTask, max_rows: int | None, style: LabelStyle) -> tuple[list[dict], RowCounts, list[str]]:
     """Return the training pairs, the counts of the rows of all files together, and warnings."""
-    pairs, counts, warnings = [], [], []
+    pairs, counts, warnings, not_drawn = [], [], [], 0
     for index, spec in enumerate(task.train):
         names = get_training_labels(task, spec)
         to_class = [task.labels.index(name) for name in names]
         rows, files = read_rows(task, spec, names, max_rows, style)
         usable = [row for row in rows if row.used]
+        if all(file.is_complete for file in files) and len(usable) < (spec.pairs or 0):
+            raise DataError(
+                f"task.train.{index}.pairs = {spec.pairs}, but {spec.source} holds "
+                f"{format_count(len(usable), 'usable pair')}; set at most {len(usable)}"
+            )
+        sample = _sample(usable, spec.pairs, np.random.default_rng([task.seed, 2, index]))
+        not_drawn += len(usable) - len(sample)
         pairs += [
             make_row("train", None, None, row.template, row.sentences, to_class[row.label], row.target)
-            for row in usable
+            for row in sample
         ]
         counts += files
         warnings += list_dropped_row_warnings(f"task.train.{index}", files)
     source = ", ".join(dict.fromkeys(spec.source for spec in task.train))
     dropping = *UNREQUESTED_REASONS, "not_chosen"
     reasons = {reason: sum(getattr(count, reason) for count in counts) for reason in dropping}
+    reasons["not_drawn"] = not_drawn
     account = RowCounts("train", "train", None, source, sum(count.rows for count in counts), len(pairs), reasons)
     return pairs, account, warnings
 

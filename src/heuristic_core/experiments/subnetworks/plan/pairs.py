@@ -141,7 +141,12 @@ def _file_pairs(task: FilesTask, known: dict, read: bool) -> StudyPairs:
             size = _assume_pairs(key, split, limit if read else limit or known["pairs"][key.split(".")[1]], known)
         return size._replace(tokens=min(size.tokens, task.max_length))
 
-    train = _sum_pairs([measure(f"task.train.{k}", split, task.train_pairs) for k, split in enumerate(task.train)])
+    train = _sum_pairs(
+        [
+            measure(f"task.train.{k}", split, split.pairs or task.train_pairs).sampled(split.pairs)
+            for k, split in enumerate(task.train)
+        ]
+    )
     used_pairs = min(train.pairs, task.train_pairs or train.pairs)
     sets = [
         measure(f"task.evaluation.{name}", split, split.pairs).sampled(split.pairs)
