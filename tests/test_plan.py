@@ -12,7 +12,7 @@ from reduced import REDUCED, STUDY, parse_job_counts, planned
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import ConfigError
-from heuristic_core.config.splits import EvaluationSplit, Split
+from heuristic_core.config.splits import EvaluationSplit, TrainingSplit
 from heuristic_core.experiments.subnetworks.config import load_study
 from heuristic_core.experiments.subnetworks.plan.pairs import Pairs, count_pairs
 from heuristic_core.experiments.subnetworks.plan.report import plan
@@ -47,7 +47,7 @@ def own_task(folder, **evaluation):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     split = {"sentences": ("premise", "hypothesis")}
     test = EvaluationSplit(file="test.jsonl", split_by="kind", group="id", **split, **evaluation)
-    return {"folder": str(folder), "train": [Split(file="train.jsonl", **split)], "evaluation": {"test": test}}
+    return {"folder": str(folder), "train": [TrainingSplit(file="train.jsonl", **split)], "evaluation": {"test": test}}
 
 
 def test_what_is_on_the_hub_is_assumed_by_repository_and_file_whatever_its_commit(elsewhere):
@@ -74,7 +74,7 @@ def test_a_files_pairs_are_counted_whatever_the_tasks_name(elsewhere):
 
 
 def test_a_file_that_is_neither_there_nor_known_is_named_but_where_a_sample_of_it_is_used(elsewhere):
-    absent = [Split(file="absent.csv", sentences=("a", "b"))]
+    absent = [TrainingSplit(file="absent.csv", sentences=("a", "b"))]
     with raises(InputError, "task.train.0", "absent.csv"):
         count_pairs(replace_task(train=absent))
     data = count_pairs(replace_task(train=absent, train_pairs=70))
