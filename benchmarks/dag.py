@@ -2,8 +2,8 @@
 
     python benchmarks/dag.py --jobs 300 1000 4000 10000
 
-The study is the default one without the block `mechanism` and with further pruning seeds, in a folder
-without results. Prints a line of JSON for each number of jobs: jobs, CPU seconds, and peak resident memory in GB.
+The study is the default one without the block `mechanism` and with further pruning seeds, in a folder without
+results. Prints a line of JSON for each number of jobs: jobs, CPU seconds, and peak resident memory in GB.
 """
 
 import argparse

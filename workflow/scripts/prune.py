@@ -1,4 +1,4 @@
-"""Find subnetworks of a checkpoint at one sparsity, one for each pruning seed."""
+"""Find subnetworks of a checkpoint, one for each sparsity and pruning seed."""
 
 from heuristic_core.jobs.job import job
 from heuristic_core.pruning.pruner import find_subnetworks

@@ -54,10 +54,7 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Split(Block):
-    """Examples of one or more files, of a folder in the format of `save_to_disk`, or of a hub repository.
-
-    `fetch` downloads a file with `url` to the path `file` in its folder.
-    """
+    """What training and evaluation examples have in common."""
 
     file: RelativePath = Field(description="path relative to its folder or repository; * matches any part of a name")
     hub: Repository | None = Field(None, description="data set repository on the Hugging Face hub; default: local")
