@@ -38,10 +38,12 @@ class Answer(NamedTuple):
     Attributes:
         claim: The claim.
         text: The claim in plain words.
+        has_reservations: Whether it is supported, but not with adjusted p or on most of the further training seeds.
     """
 
     claim: Claim
     text: str
+    has_reservations: bool = False
 
 
 class FindingView(NamedTuple):
@@ -58,8 +60,7 @@ class FindingView(NamedTuple):
         opposed: Checks whose verdict speaks against the finding.
         checks: Number of checks that could.
         undecided: Number of these that are neither supported nor contradicted.
-        weak: Number of its supported claims that fail with adjusted p, or on at most half of the further training
-            seeds.
+        weak: Number of its claims that have reservations.
         exhibits: Figures and tables that show it.
         warning: What went wrong with the runs that it rests on; None if nothing did.
     """
@@ -111,11 +112,15 @@ def build_findings(
     by_name = {claim.name: claim for claim in claims if claim.is_decidable}
     views = []
     for finding in findings:
-        answers = [Answer(by_name[name], text) for name, text in finding.claims.items() if name in by_name]
+        answers = [
+            Answer(by_name[name], text, _is_weak(by_name[name], replications))
+            for name, text in finding.claims.items()
+            if name in by_name
+        ]
         if not answers:
             continue
         counts = count_verdicts([answer.claim for answer in answers])
-        weak = sum(_is_weak(answer.claim, replications) for answer in answers)
+        weak = sum(answer.has_reservations for answer in answers)
         undecidable = sum(claim.name in finding.claims for claim in claims if not claim.is_decidable)
         headline, verdict = summarise_verdicts(counts, weak, undecidable)
         checks = {name: by_name[name] for name in finding.against if name in by_name}
