@@ -28,7 +28,8 @@ from heuristic_core.experiments.subnetworks.config.analysis import Analysis
 from heuristic_core.experiments.subnetworks.config.mechanism import CoreFree
 from heuristic_core.experiments.subnetworks.jobs import core_free as job
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.stats.estimates import FailedRuns, NotComputable
+from heuristic_core.stats.estimates import NotComputable, TooFewUnits
+from heuristic_core.stats.replicates import compute_share_interval
 from heuristic_core.stats.verdicts import decide_verdict
 
 GRID = ComponentGrid(4, 8)
@@ -159,39 +160,54 @@ def test_a_run_is_faithful_within_the_margin_of_subnetworks_that_may_keep_all():
 
 
 def make_evidence(without_core, controls, mid=95.0, **change):
-    """mid: column mid_id_accuracy of table "core_free_runs". change: columns of table "core_free"."""
-    runs, levels = simulated(without_core, controls)
+    """mid: column mid_id_accuracy of table "core_free_runs". change: further columns of that table."""
+    runs, _ = simulated(without_core, controls)
     tables = {name: table(name, rows) for name, rows in (("runs", run_rows()), ("group_accuracy", list(full_rows())))}
-    tables |= {
-        "core_free_runs": runs.assign(id_accuracy=[*without_core, *controls], mid_id_accuracy=mid),
-        "core": table("core", core_rows({1}, set())),
-    }
-    return Evidence(CONTEXT, select_run(tables | {"core_free": compute_core_free(runs, levels).assign(**change)}, RUN))
+    runs = runs.assign(id_accuracy=[*without_core, *controls], mid_id_accuracy=mid, **change)
+    tables |= {"core_free_runs": runs, "core": table("core", core_rows({1}, set()))}
+    return Evidence(CONTEXT, select_run(tables, RUN))
 
 
-def test_a_cost_beyond_all_random_sets_supports_the_claim():
+def judge_competition(result):
+    """Verdicts of the precondition and of the claim."""
+    return (
+        decide_verdict(statistics.pruning_around_heads(result), "> 0 points"),
+        decide_verdict(statistics.share_faithful_without_core(result), "< 50 %"),
+    )
+
+
+def test_no_subnetwork_competes_where_none_is_faithful_without_the_core():
     draws = np.random.default_rng(4)
-    result = make_evidence(draws.normal(80, 1, 12), draws.normal(94, 1, 40))
-    estimate = statistics.without_core(result, group="id")
-    assert decide_verdict(estimate, "p < 0.05") == "supported" and mentions(estimate.detail, 12)
-    assert decide_verdict(statistics.controls_faithful(result), "> 0 points") == "supported"
-    assert statistics.core_size(result).value == 1
-    gain = make_evidence(draws.normal(99, 0.1, 12), draws.normal(94, 1, 40))
-    assert decide_verdict(statistics.without_core(gain, group="id"), "p < 0.05") == "contradicted"
-    few = make_evidence(draws.normal(80, 1, 12), draws.normal(94, 1, 38))
-    assert decide_verdict(statistics.without_core(few, group="id"), "p < 0.05") == "too few"  # both tails: 2/39
+    without_core = draws.normal(80, 1, 12)
+    result = make_evidence(without_core, draws.normal(94, 0.3, 40))
+    assert judge_competition(result) == ("supported", "supported") and statistics.core_size(result).value == 1
+    estimate = statistics.share_faithful_without_core(result)
+    assert (estimate.value, estimate.low, estimate.n) == (0, 0, 12)
+    assert estimate.high == pytest.approx(100 * (1 - 0.025 ** (1 / 12)))  # Clopper and Pearson
 
 
-def test_controls_that_fail_as_well_make_the_claim_not_applicable():
-    result = make_evidence([50.0, 51.0, 52.0], np.linspace(60, 70, 20))
-    estimate = statistics.controls_faithful(result)
+def test_faithful_subnetworks_without_the_core_compete_even_where_random_sets_break_the_model():
+    without_core, controls = np.linspace(93, 98, 12), np.linspace(60, 70, 20)  # planted competition
+    assert judge_competition(make_evidence(without_core, controls)) == ("supported", "contradicted")
+    missed = make_evidence(
+        without_core, controls, missed=[True] * 12 + [False] * 20
+    )  # the subnetworks exist all the same
+    assert judge_competition(missed) == ("supported", "contradicted")
+
+
+def test_pruning_that_fails_whichever_heads_are_closed_says_nothing_about_the_core():
+    result = make_evidence([50.0, 51.0, 52.0, 53.0, 54.0, 55.0], np.linspace(60, 70, 20))
+    estimate = statistics.pruning_around_heads(result)
     assert estimate.value == pytest.approx(65 - 92) and decide_verdict(estimate, "> 0 points") == "contradicted"
 
 
-def test_a_claim_of_mostly_faulty_runs_is_refused():
-    result = make_evidence([80.0, 81.0], np.linspace(90, 95, 20), left_out=9)
-    with raises(FailedRuns, 11, 9):
-        statistics.without_core(result, group="id")
+def test_runs_that_missed_their_target_widen_the_interval_unless_they_are_faithful():
+    without_core, missed = [80.0] * 8 + [95.0] * 2, [True] * 3 + [False] * 6 + [True] + [False] * 20
+    estimate = statistics.share_faithful_without_core(make_evidence(without_core, [95.0] * 20, missed=missed))
+    ends = 100 * compute_share_interval(2, 10)[0], 100 * compute_share_interval(5, 10)[1]
+    assert (estimate.value, estimate.n) == (20, 10) and (estimate.low, estimate.high) == pytest.approx(ends)
+    with raises(TooFewUnits, 5):
+        statistics.share_faithful_without_core(make_evidence([80.0] * 5, [95.0] * 20))
 
 
 # ---- packing
@@ -227,7 +243,7 @@ def test_without_a_sound_subnetwork_nothing_is_faithful():
     assert result["sound"] and result["id_accuracy"] == 92 and result["reason"] == NO_MID
     assert pd.isna(result["mid_id_accuracy"]) and pd.isna(result["faithful"])
     with pytest.raises(NotComputable, match=NO_MID):
-        statistics.controls_faithful(make_evidence([80.0, 81.0], [95.0, 94.0], mid=np.nan))
+        statistics.share_faithful_without_core(make_evidence([80.0, 81.0], [95.0, 94.0], mid=np.nan))
 
 
 def test_faithful_is_measured_by_sound_subnetworks_alone(monkeypatch):

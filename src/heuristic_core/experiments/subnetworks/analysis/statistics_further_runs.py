@@ -5,12 +5,13 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.common.draws import numpy_generator
-from heuristic_core.experiments.subnetworks.analysis.accuracy import LABELS
-from heuristic_core.experiments.subnetworks.analysis.core_free import CONTROL, NO_MID
+from heuristic_core.experiments.subnetworks.analysis.core_free import CONTROL, CORE_FREE, NO_MID
 from heuristic_core.experiments.subnetworks.analysis.entry import CORE
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
-from heuristic_core.stats.estimates import DoesNotApply, Estimate, FailedRuns, NotComputable, statistic
+from heuristic_core.experiments.subnetworks.analysis.shares import MIN_FOR_SHARE, estimate_share
+from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.stats.randomisation import layer_randomisation_test
+from heuristic_core.stats.seeds import PRUNING_SEEDS
 
 MIN_VALUES = 6  # smallest sample whose median has a 95 % interval from order statistics
 
@@ -29,81 +30,73 @@ def core_size(evidence: Evidence) -> Estimate:
 
 
 @statistic
-def controls_faithful(evidence: Evidence) -> Estimate:
-    """Estimate median ID accuracy of runs with a random set closed, minus the faithful accuracy, in points.
+def pruning_around_heads(evidence: Evidence) -> Estimate:
+    """Estimate how accurate pruning with closed heads is: median ID accuracy minus the faithful accuracy, in points.
 
-    The faithful accuracy is the mean ID accuracy of mid-sparsity subnetworks minus the margin. This statistic checks
-    the controls: if pruning failed whichever heads are closed, a cost of closing the core would not be evidence about
-    the core.
+    The median is over runs with a random set closed or over runs with the core closed, whichever is higher. If neither
+    kind of run reaches the faithful accuracy, pruning may fail whichever heads are closed, and says nothing about the
+    core.
 
     Args:
         evidence: Tables of one fine-tuning run.
 
     Returns:
-        Median difference over random sets; the interval is from order statistics, and absent with fewer than
-        `MIN_VALUES` sets.
+        Median difference over runs; the interval is from order statistics, and absent with fewer than `MIN_VALUES`.
 
     Raises:
-        NotComputable: If the study has no margin, no sound mid-sparsity subnetwork, or no sound run of a random set.
+        NotComputable: If the study has no margin, no sound mid-sparsity subnetwork, or no run that ended.
     """
+    rows, faithful = _core_free_runs(evidence)
+    by_role = [rows[rows["role"] == role]["id_accuracy"].to_numpy(dtype=float) for role in (CONTROL, CORE_FREE)]
+    values = max((values for values in by_role if len(values)), key=np.median) - faithful
+    low = high = None
+    if len(values) >= MIN_VALUES:
+        low, high = stats.quantile_test(values, p=0.5).confidence_interval(0.95)
+    detail = f"median ID accuracy of {len(values)} runs {np.median(values) + faithful:.1f} %, faithful {faithful:.1f} %"
+    return Estimate(float(np.median(values)), low, high, len(values), PRUNING_SEEDS, detail, exact=low is None)
+
+
+@statistic
+def share_faithful_without_core(evidence: Evidence) -> Estimate:
+    """Estimate the share of subnetworks without the core that are faithful in-domain, in percent.
+
+    A faithful subnetwork counts even if its run missed its target: it exists, however it was found. An unfaithful
+    subnetwork of such a run counts as unfaithful in the lower end of the interval and as faithful in the upper end.
+
+    Args:
+        evidence: Tables of one fine-tuning run.
+
+    Raises:
+        NotComputable: If the study has no margin or no sound mid-sparsity subnetwork.
+        TooFewUnits: If fewer than `MIN_FOR_SHARE` runs with the core closed ended.
+    """
+    rows, faithful = _core_free_runs(evidence)
+    rows = rows[rows["role"] == CORE_FREE]
+    if len(rows) < MIN_FOR_SHARE:
+        raise TooFewUnits(f"{len(rows)} runs with the core closed ended; an interval needs {MIN_FOR_SHARE}")
+    accuracy, missed = rows["id_accuracy"].astype(float), rows["missed"].astype(bool)
+    detail = f"ID accuracy {accuracy.min():.1f} to {accuracy.max():.1f} %, faithful {faithful:.1f} %"
+    detail += f", {missed.sum()} missed their target" if missed.any() else ""
+    is_faithful = accuracy > faithful
+    return estimate_share(is_faithful, is_faithful, is_faithful | missed, detail)
+
+
+def _core_free_runs(evidence: Evidence) -> tuple[pd.DataFrame, float]:
+    """Return the rows of table "core_free_runs" whose run ended, and the faithful accuracy, percent.
+
+    The faithful accuracy is the mean ID accuracy of sound mid-sparsity subnetworks minus the margin.
+
+    Raises:
+        NotComputable: If the study has no margin, no sound mid-sparsity subnetwork, or no run that ended.
+    """
+    evidence.require_sound("mid")
     rows = evidence.table("core_free_runs")
     if evidence.context.margin is None:
         raise NotComputable("the study has no margin")
     if rows["mid_id_accuracy"].isna().all():
         raise NotComputable(NO_MID)
-    controls = require_rows(rows[(rows["role"] == CONTROL) & rows["sound"]], "random set with a sound run")
-    faithful = controls["mid_id_accuracy"].iloc[0] - evidence.context.margin
-    values = controls["id_accuracy"].to_numpy(dtype=float) - faithful
-    low = high = None
-    if len(values) >= MIN_VALUES:
-        low, high = stats.quantile_test(values, p=0.5).confidence_interval(0.95)
-    detail = (
-        f"median ID accuracy of {len(values)} random sets {np.median(values) + faithful:.1f} %, "
-        f"faithful {faithful:.1f} %"
-    )
-    return Estimate(float(np.median(values)), low, high, len(values), "random sets", detail, exact=low is None)
-
-
-@statistic
-def without_core(evidence: Evidence, group: str) -> Estimate:
-    """Test whether closing the core costs more accuracy (or J) on a group than closing a random set.
-
-    Args:
-        evidence: Tables of one fine-tuning run.
-        group: Group of subsets, or J.
-
-    Returns:
-        p-value; the opposite p-value is for a smaller cost.
-
-    Raises:
-        NotComputable: If there is no p-value.
-        FailedRuns: If at least half of the runs were left out, with the core closed or with random sets closed.
-    """
-    evidence.require_sound("mid")
-    rows = evidence.table("core_free")
-    selected = (
-        rows["subset"].isna() & rows["family"].isna() & (rows["measure"] == "accuracy") & (rows["group"] == group)
-    )
-    row = require_rows(rows[selected], f"{LABELS[group]} of subnetworks without the core").iloc[0]
-    if pd.isna(row["p_lower"]):
-        raise NotComputable(row["reason"])
-    for excluded, included, closed in (
-        ("left_out", "n", "the core"),
-        ("left_out_control", "n_control", "a random set"),
-    ):
-        if row[excluded] >= row[included]:
-            raise FailedRuns(
-                f"of {row[excluded] + row[included]} pruning runs with {closed} closed, "
-                f"{row[excluded]} failed, collapsed or missed their target"
-            )
-    interval = "" if pd.isna(row["low"]) else f" [{row['low']:z.1f}, {row['high']:z.1f}]"
-    detail = (
-        f"{LABELS[group]} {row['core_free']:z.1f} in {row['n']} runs without the core, {row['control']:z.1f} without "
-        f"one of {row['n_control']} random sets: {row['difference']:+z.1f}{interval} points; "
-        f"left out {row['left_out']} and {row['left_out_control']}"
-    )
-    attainable = 1 / (1 + row["n_control"])
-    return Estimate.test(row["p_lower"], row["p_higher"], int(row["n_control"]), "random sets", detail, attainable)
+    faithful = float(rows["mid_id_accuracy"].iloc[0] - evidence.context.margin)
+    return require_rows(rows[rows["id_accuracy"].notna()], "run with closed heads that ended"), faithful
 
 
 @statistic

@@ -93,7 +93,7 @@ class CoreFree(Block):
     control_sets: Sets = Field(
         48,
         description="number of random sets in place of the core, one pruning run each; with fewer than 40 sound runs "
-        "no p can be below 0.05",
+        "no p of table `core_free` can be below 0.05",
     )
     packing_controls: Annotated[int, Field(ge=0), Unit("sets")] = Field(
         3, description="number of random sets in place of the closed heads, in each round of packing"
