@@ -30,6 +30,8 @@ def load_initial_model(
 ) -> tuple["PreTrainedModel", "PreTrainedTokenizerBase"]:
     """Return the model that fine-tuning starts from, on `device`, and its tokenizer.
 
+    Loading and saving it later show no progress bar.
+
     Args:
         model: The model's configuration.
         tokenizer: Folder of the tokenizer.
@@ -39,6 +41,9 @@ def load_initial_model(
         device: "cpu" or "cuda".
         pretrained: See :func:`build_classifier`.
     """
+    from transformers.utils import logging as hugging_face_logging
+
+    hugging_face_logging.disable_progress_bar()
     loaded = load_tokenizer(tokenizer)
     labels = json.loads(Path(subsets).read_text())["labels"]
     pad = loaded.eos_token_id if loaded.pad_token_id is None else loaded.pad_token_id

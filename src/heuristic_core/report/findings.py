@@ -10,6 +10,7 @@ import jinja2
 from heuristic_core.config.findings import Finding
 from heuristic_core.report.claims import Claim, count_verdicts
 from heuristic_core.report.exhibits import Exhibit
+from heuristic_core.report.render import format_p
 from heuristic_core.stats.estimates import DOES_NOT_APPLY, FAILED_RUNS
 from heuristic_core.stats.verdicts import CONTRADICTED, NOT_CLEAR, SUPPORTED
 from heuristic_core.tables.parquet import read_rows
@@ -38,12 +39,12 @@ class Answer(NamedTuple):
     Attributes:
         claim: The claim.
         text: The claim in plain words.
-        has_reservations: Whether it is supported, but not with adjusted p or on most of the further training seeds.
+        reservation: Why it is supported with reservations; None otherwise.
     """
 
     claim: Claim
     text: str
-    has_reservations: bool = False
+    reservation: str | None = None
 
 
 class FindingView(NamedTuple):
@@ -113,14 +114,14 @@ def build_findings(
     views = []
     for finding in findings:
         answers = [
-            Answer(by_name[name], text, _is_weak(by_name[name], replications))
+            Answer(by_name[name], text, describe_reservation(by_name[name], replications))
             for name, text in finding.claims.items()
             if name in by_name
         ]
         if not answers:
             continue
         counts = count_verdicts([answer.claim for answer in answers])
-        weak = sum(answer.has_reservations for answer in answers)
+        weak = sum(answer.reservation is not None for answer in answers)
         undecidable = sum(claim.name in finding.claims for claim in claims if not claim.is_decidable)
         headline, verdict = summarise_verdicts(counts, weak, undecidable)
         checks = {name: by_name[name] for name in finding.against if name in by_name}
@@ -146,11 +147,23 @@ def build_findings(
     return views
 
 
-def _is_weak(claim: Claim, replications: Mapping[tuple[str, str], Replication]) -> bool:
-    """Return whether a claim is supported, but not with adjusted p or on most of the further training seeds."""
+def describe_reservation(claim: Claim, replications: Mapping[tuple[str, str], Replication]) -> str | None:
+    """Describe why a supported claim is weak: not significant with adjusted p, or true of at most half of other seeds.
+
+    Args:
+        claim: The claim.
+        replications: On how many further training seeds each claim holds, by claim and threshold.
+
+    Returns:
+        A phrase; None if the claim is not supported, or without reservations.
+    """
+    if claim.overall["verdict"] != SUPPORTED:
+        return None
+    reasons = [f"adjusted p = {format_p(claim.overall['p_holm'])}"] * claim.fails_adjusted
     replication = replications.get((claim.name, claim.overall["threshold"]))
-    is_fragile = replication is not None and 2 * replication.supported <= replication.seeds
-    return claim.fails_adjusted or (claim.overall["verdict"] == SUPPORTED and is_fragile)
+    if replication is not None and 2 * replication.supported <= replication.seeds:
+        reasons.append(f"only {replication.supported} of {replication.seeds} other seeds support it")
+    return " and ".join(reasons) or None
 
 
 def summarise_verdicts(counts: Mapping[str, int], weak: int, undecidable: int) -> tuple[str, str]:

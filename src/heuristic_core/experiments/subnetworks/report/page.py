@@ -38,6 +38,7 @@ def build_content(data: ReportData, context: Context) -> Content:
         "mid": format_percent(context.mid),
         "high": format_percent(context.high),
         "heuristic": heuristic,
+        "is_generated": task.get("source") == "generated",
         "counter_examples": task.get("counter_examples"),
         "has_j": any(tile.label.startswith("J ") for tile in tiles),
         "subject": ", ".join(dict.fromkeys(f"{row['model']} on {row['task']}" for row in data.claims)),
