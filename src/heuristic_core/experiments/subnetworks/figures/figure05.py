@@ -12,6 +12,8 @@ from heuristic_core.figures.heat import draw_heat_map
 from heuristic_core.figures.panels import make_wrapped_panels
 from heuristic_core.figures.text import format_percent, format_seed
 
+PANEL_WIDTH = 4.2  # inches, since panels are square
+
 
 def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
     """Draw a panel for each fine-tuning seed.
@@ -33,7 +35,8 @@ def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
         raise ValueError("a head is kept by more subnetworks than there are")
     cells = heads.groupby(["ft_seed", "high", "mid", "n_high", "n_mid"]).size().rename("heads").reset_index()
     seeds = ft_seeds(cells)
-    figure, axes = make_wrapped_panels(settings, len(seeds), 3.6)
+    width = min(settings.width, PANEL_WIDTH * len(seeds))
+    figure, axes = make_wrapped_panels(settings.model_copy(update={"width": width}), len(seeds), 3.6)
     for ax, ft_seed in zip(axes, seeds, strict=True):
         seed_cells = cells[cells["ft_seed"] == ft_seed]
         n_mid, n_high = seed_cells[["n_mid", "n_high"]].iloc[0].astype(int)

@@ -24,6 +24,7 @@ from heuristic_core.experiments.subnetworks.figures.seed_points import (
     MEAN_STYLE,
     SEED_STYLE,
     hatch_undefined,
+    mark_checkpoints,
     space_groups,
     spread_seeds,
 )
@@ -107,6 +108,7 @@ def _draw_sizes(ax: Axes, sizes: pd.DataFrame, looks: dict[str, Role], spacing: 
     """
     for floor in sizes["floor"].dropna().unique():
         ax.axhline(floor, **FLOOR_STYLE, zorder=0)
+    mark_checkpoints(ax, sizes["step"])
     place = {group: (k - (len(looks) - 1) / 2) * spacing for k, group in enumerate(looks)}
     sizes = sizes.assign(x=sizes["step"] + sizes["group"].map(place))
     means, seeds = sizes[sizes["seed"].isna()], sizes[sizes["seed"].notna()]

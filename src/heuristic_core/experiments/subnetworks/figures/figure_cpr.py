@@ -15,6 +15,7 @@ from heuristic_core.experiments.subnetworks.figures.seed_points import (
     MEAN_STYLE,
     SEED_STYLE,
     hatch_undefined,
+    mark_checkpoints,
     space_groups,
     spread_seeds,
 )
@@ -72,6 +73,7 @@ def _select_measure(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 def _draw_panel(ax, marks: pd.DataFrame, looks: dict, spacing: float) -> None:
     """Draw means, pruning seeds beside each other, and hatches for undefined means."""
+    mark_checkpoints(ax, marks["step"])
     means, seeds = marks[marks["seed"].isna()], marks[marks["seed"].notna()]
     is_undefined = means["reason"].str.startswith(UNDEFINED).fillna(False).astype(bool)
     for group, look in looks.items():

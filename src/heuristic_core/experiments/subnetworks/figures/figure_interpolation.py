@@ -17,7 +17,7 @@ from heuristic_core.figures.text import annotate_missing, format_seed
 
 GROUP_LOOKS = {group: ROLES[group] for group in (ID, OOD, ENTAILMENT, J)}
 # Both are changes of one measure, in its colour: what is added is filled, what is removed open.
-SINGLES = {WITH: ("^", "H gains the component"), WITHOUT: ("v", "M loses the component")}
+SINGLES = {WITH: ("^", "the lowest gains it"), WITHOUT: ("v", "the highest loses it")}
 MARK_OFFSET = 0.14  # of the distance between components, from the middle to either mark
 MARKS = [
     "ft_seed",
@@ -37,9 +37,9 @@ MARKS += ["high", "against", "change", "change_low", "change_high", "reason"]
 
 
 def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
-    """Draw a row for each fine-tuning seed: left the greedy path from H to M, right single components.
+    """Draw a row for each fine-tuning seed: left the greedy path, right single components.
 
-    The right panel shows changes in the measure by which H, M and steps are chosen: J, or OOD accuracy in a study
+    The right panel shows changes in the measure by which both ends and steps are chosen: J, or OOD accuracy in a study
     without J.
 
     Args:
@@ -74,32 +74,32 @@ def draw(tables: Tables, settings: Figure, context: Context) -> Drawing:
 
 
 def _title(seed: int, row: pd.Series) -> str:
-    """Return the title of a row of panels: the seeds of H and M, and the measure that chose them."""
+    """Return the title of a row of panels: the seeds of both ends, and the measure that chose them."""
     if pd.isna(row["heuristic"]):
         return format_seed(seed)
     label, seeds = LABELS[row["measure"]], (row["heuristic"], row["generalising"])
-    return f"{format_seed(seed)}: from the lowest {label} (H, seed {seeds[0]}) to the highest (M, seed {seeds[1]})"
+    return f"{format_seed(seed)}: from the lowest {label} (pruning seed {seeds[0]}) to the highest ({seeds[1]})"
 
 
 def _draw_path(ax: Axes, rows: pd.DataFrame) -> None:
-    """Draw values along the path, from H to its last step, M."""
+    """Draw values along the path, from its first end to its last."""
     steps = rows[rows["role"].isin((HEURISTIC, PATH))].sort_values("place", kind="stable")
     steps = steps.assign(place=steps["place"].astype(float))
     draw_bands(ax, steps, "place", "group", GROUP_LOOKS)
     draw_lines(ax, steps, "place", "accuracy", "group", GROUP_LOOKS)
     ticks = steps.drop_duplicates("place")
     labels = [
-        "H" if tick.role == HEURISTIC else f"{'+' if tick.added else '−'} {tick.name}"
+        "lowest" if tick.role == HEURISTIC else f"{'+' if tick.added else '−'} {tick.name}"
         for tick in ticks.itertuples(index=False)
     ]
-    labels[-1] += " = M"
+    labels[-1] += " = highest"
     ax.set_xticks(ticks["place"], labels, rotation=90)
     set_percent_axis(ax.yaxis, steps["low"])
     ax.set(xlabel="", ylabel="accuracy (%), J (points)")
 
 
 def _draw_singles(ax: Axes, rows: pd.DataFrame) -> None:
-    """Draw changes by single components that M has and H lacks, ordered by how much they raise H."""
+    """Draw changes by single components that only the highest has, ordered by how much they raise the lowest."""
     order = rows[rows["role"] == WITH].sort_values("change", ascending=False, kind="stable")["name"].tolist()
     label = "OOD accuracy" if rows["measure"].iloc[0] == OOD else LABELS[J]
     ax.axhline(0, color="0.6", linewidth=0.6)
@@ -110,4 +110,4 @@ def _draw_singles(ax: Axes, rows: pd.DataFrame) -> None:
         places, face = [k + side for k in range(len(order))], colour if role == WITH else "white"
         ax.errorbar(places, role_rows["change"], ends, fmt=marker, color=colour, markerfacecolor=face, linewidth=0.9)
     ax.set_xticks(range(len(order)), order, rotation=90)
-    ax.set(xlabel="component that M has and H lacks", ylabel=f"change in {label} (points)")
+    ax.set(xlabel="component of the highest alone", ylabel=f"change in {label} (points)")

@@ -65,7 +65,7 @@ def draw(tables: Tables, settings: FigureSettings, context: Context) -> Drawing:
         _draw_panel(ax, panel_edges[panel_edges["drawn"].eq(True)], receivers, core, scale)
     axes[-1, 0].set_xlabel("later head")
     bar = figure.colorbar(ScalarMappable(scale, COLOURS), ax=axes, location="bottom", shrink=0.6, aspect=45, pad=0.01)
-    bar.set_label("share of the core's total effect; numbers (%): differs from random heads'")
+    bar.set_label("share of the core's total effect; a number: it differs from random heads'")
     bar.ax.xaxis.set_major_formatter(lambda value, _: f"{format_number(100 * value, 0)} %")
     bar.outline.set_visible(False)
     _fix_layout(figure)

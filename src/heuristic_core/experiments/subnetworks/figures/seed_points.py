@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 SPACING, MAX_SPACING = 0.26, 0.028  # between groups: share of the closest checkpoints' distance, and of the range
+MIN_TICK_DISTANCE = 0.12  # of two labels, as a share of the range of checkpoints
 MEAN_STYLE = {"marker": "_", "markersize": 9, "markeredgewidth": 2, "linewidth": 1.2, "alpha": 0.9}
 SEED_STYLE = {"linestyle": "", "marker": "o", "markersize": 3.4, "markeredgewidth": 0.8}
 HATCH = "//////"
@@ -22,6 +23,21 @@ def space_groups(range_of_steps: float, checkpoints: Collection[int]) -> float:
     steps = sorted({*checkpoints})
     closest = min((after - before for before, after in pairwise(steps)), default=float("inf"))
     return min(SPACING * closest, MAX_SPACING * range_of_steps)
+
+
+def mark_checkpoints(ax: Axes, checkpoints: Collection[int]) -> None:
+    """Put a tick and a light line at each checkpoint, since groups are drawn beside it; many keep automatic ticks.
+
+    Args:
+        ax: Panel.
+        checkpoints: Steps of the checkpoints.
+    """
+    steps = sorted({*checkpoints})
+    for step in steps:
+        ax.axvline(step, color="0.9", linewidth=0.8, zorder=0)
+    closest = min((after - before for before, after in pairwise(steps)), default=0)
+    if closest > MIN_TICK_DISTANCE * (steps[-1] - steps[0]):
+        ax.set_xticks(steps)
 
 
 def spread_seeds(seeds: pd.DataFrame, spacing: float) -> pd.Series:
