@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
 from heuristic_core.config.blocks import (
     Block,
@@ -124,3 +124,8 @@ class FilesTask(Block):
 
 
 AnyTask = Annotated[GeneratedTask | FilesTask, Field(discriminator="source")]
+
+
+def parse_task(settings: Mapping) -> GeneratedTask | FilesTask:
+    """Return the task of block `task` of checked settings, such as those of study.json."""
+    return TypeAdapter(AnyTask).validate_python(settings)

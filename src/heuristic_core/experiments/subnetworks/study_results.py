@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.config.tasks import parse_task
 from heuristic_core.experiments.subnetworks.config.paths import Layout
 from heuristic_core.pruning.subnetwork import Subnetwork
 from heuristic_core.report.results import Results
@@ -84,14 +85,13 @@ class StudyResults(Results):
         subnetwork = self.subnetwork(run.ft_seed, run.step, sparsity, seed) if pruned else None
         from heuristic_core.experiments.subnetworks.jobs.classifier import Classifier
 
-        task = self.settings["task"]
-        first = task["train"][0] if "train" in task else {}  # a generated task has pairs
+        task = parse_task(self.settings["task"])
         full = Classifier.load(
             run,
             self.folder / self._format_path(self._layout.step, run),
-            max_length=task["max_length"],
-            sentence_count=len(first.get("sentences", ("premise", "hypothesis"))),
-            has_target=bool(first.get("target")),
+            max_length=task.max_length,
+            sentence_count=task.sentence_count,
+            has_target=task.has_target,
             device=device,
             precision=self.settings["precision"],
         )

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from heuristic_core.config.tasks import parse_task
 from heuristic_core.experiments.subnetworks import PAPER
 from heuristic_core.experiments.subnetworks.figures.roles import ROLES
 from heuristic_core.experiments.subnetworks.figures.rows import GROUPS, SUMMARY_GROUPS
@@ -70,7 +71,7 @@ class Origin(NamedTuple):
     @property
     def has_target(self) -> bool:
         """Whether the study classifies a word of each sentence."""
-        return any(split.get("target") for split in self.settings["task"].get("train", ()))
+        return parse_task(self.settings["task"]).has_target
 
     @property
     def base_model(self) -> str | None:

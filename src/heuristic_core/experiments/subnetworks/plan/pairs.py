@@ -205,7 +205,7 @@ def _mean_words(pairs: Sequence[tuple[str, ...]]) -> float:
 
 def _assume_pairs(key: str, split: Split, limit: int | None, known: dict) -> _SplitPairs:
     """Return the assumed size of a split with missing files, of which at most `limit` pairs are used."""
-    entry = known["files"].get(split.file if split.folder else split.source)
+    entry = known["files"].get(split.source) or known["files"].get(split.file)  # HANS is found by its name alone
     if entry is None and limit is None:
         raise InputError(
             f"{key}: {split.source} is missing, and its number of pairs is unknown; add the file "

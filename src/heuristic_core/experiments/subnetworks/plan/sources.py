@@ -33,8 +33,11 @@ def check_sources(study: Study, origin: str) -> None:
         # They import numpy, which generated tasks do not need here.
         from heuristic_core.data.preview import find_task_errors
         from heuristic_core.data.split_files import find_missing_paths
+        from heuristic_core.models.cut_targets import find_cut_targets
 
         if not (os.environ.get(PLAN_VARIABLE) and find_missing_paths(study.task)):
             problems += find_task_errors(study.task, study.requirements)
+            if study.task.has_target and not any(problems):
+                problems += find_cut_targets(study.model, study.task)
     if lines := [f"  {line}" for line in problems if line]:
         raise ConfigError(f"{origin}: study {study.study} cannot be run:\n" + "\n".join(lines))
