@@ -133,20 +133,20 @@ def read_rows(
 
 
 def list_dropped_row_warnings(key: str, files: Sequence[FileCounts]) -> list[str]:
-    """Return a warning for each file that loses many rows for other reasons than the configuration's.
+    """Return a warning for each file with an empty sentence, or that loses many rows for reasons not configured.
 
     Args:
         key: Key of the split in the configuration, such as "task.train.0".
         files: Counts of the split's files.
 
     Returns:
-        Warnings about files of which a share above `MAX_DROPPED_SHARE` is torn, unlabelled or empty.
+        Warnings about files with an empty sentence, or with a share above `MAX_DROPPED_SHARE` of rows left out.
     """
     warnings = []
     for file in files:
         reasons = {reason: getattr(file, reason) for reason in UNREQUESTED_REASONS}
         chosen, dropped = file.rows - file.not_chosen, sum(reasons.values())
-        if dropped > MAX_DROPPED_SHARE * chosen:
+        if file.empty or dropped > MAX_DROPPED_SHARE * chosen:
             verb = "is" if dropped == 1 else "are"
             warnings.append(
                 f"{key}: {file.path}: {dropped:,} of {format_count(chosen, 'row')} {verb} left out: "
