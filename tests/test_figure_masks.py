@@ -74,7 +74,7 @@ def test_runs_without_core_heads_are_drawn_without_marks(name, table):
 def test_the_path_and_single_components_are_drawn_and_a_run_without_a_path_says_why(drawn):
     figure, marks = drawn["figure_interpolation"]
     path, single, none = figure.axes
-    assert [label.get_text() for label in path.get_xticklabels()] == ["H", "+ 1.2", "− 0.1 = M"]
+    assert [label.get_text() for label in path.get_xticklabels()] == ["lowest", "+ 1.2", "− 0.1 = highest"]
     assert [list(line.get_ydata()) for line in path.lines] == [[10, 45, 60]] * 4
     assert [label.get_text() for label in single.get_xticklabels()] == ["1.2"]
     drawn_values = {float(line.get_ydata()[0]) for line in single.lines if line.get_marker() in "^v"}

@@ -98,9 +98,16 @@ def test_of_random_files_rows_are_those_used_and_those_left_out(tmp_path):
         )
 
 
-@pytest.mark.parametrize(("lost", "warned"), [(1, False), (2, True)])
-@pytest.mark.parametrize("fault", [{"label": "-"}, {"hypothesis": " "}])
-def test_more_than_one_row_in_a_hundred_left_out_is_told(task, lost, warned, fault):
+@pytest.mark.parametrize(
+    ("fault", "lost", "warned"),
+    [
+        ({"label": "-"}, 1, False),
+        ({"label": "-"}, 2, True),
+        ({"hypothesis": " "}, 1, True),
+        ({"hypothesis": " "}, 2, True),
+    ],
+)
+def test_empty_sentences_and_more_than_one_row_in_a_hundred_left_out_are_told(task, lost, warned, fault):
     rows = [{**row, **(fault if index < lost else {})} for index, row in enumerate(pairs(*[*NLI, NLI[0]] * 25))]
     result = read_task(task(evaluation={"dev": (rows, {"group": "id"})}))
     left_out = [warning for warning in result.warnings if mentions(warning, "task.evaluation.dev", "dev.parquet", 100)]
