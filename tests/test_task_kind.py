@@ -9,6 +9,7 @@ from mentions import mentions
 from test_target_workflow import CONFIG, NOUNS, VERBS, write
 
 from heuristic_core.common.errors import InputError
+from heuristic_core.config.models import PretrainedModel
 from heuristic_core.config.reading import ConfigError
 from heuristic_core.config.tasks import parse_task
 from heuristic_core.experiments.subnetworks.archive.cards import Origin
@@ -17,6 +18,7 @@ from heuristic_core.experiments.subnetworks.jobs.classifier import Classifier
 from heuristic_core.experiments.subnetworks.plan.pairs import count_pairs
 from heuristic_core.experiments.subnetworks.plan.sources import check_sources
 from heuristic_core.experiments.subnetworks.study_results import StudyResults
+from heuristic_core.models.cut_targets import find_cut_targets
 from heuristic_core.tables.identity import Identity
 
 KINDS = {"config.yaml": (2, False), "config/agreement.yaml": (1, False), "config/roles.yaml": (1, True)} | {
@@ -64,3 +66,11 @@ def test_studies_of_single_sentences_on_real_data_can_be_planned_without_it(file
     except InputError as error:
         pytest.fail(str(error))
     assert pairs.train.pairs > 1000
+
+
+@pytest.mark.parametrize("content", [None, "{"])
+def test_a_tokenizer_that_cannot_be_read_is_left_to_the_job_that_reads_it(content, tmp_path):
+    if content:
+        (tmp_path / "tokenizer.json").write_text(content)
+    model = PretrainedModel(name="x", source="pretrained", folder=str(tmp_path))
+    assert find_cut_targets(model, load_study(ROOT / "config/cola-blimp.yaml").task) == []

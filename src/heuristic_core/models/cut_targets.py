@@ -20,8 +20,8 @@ def find_cut_targets(model: NewModel | PretrainedModel, task: FilesTask) -> list
     """Return a message for each split in whose first rows `task.max_length` cuts off a target.
 
     Args:
-        model: The model's configuration. Without a local file of its tokenizer, there are no messages; job `encode`
-            checks all rows.
+        model: The model's configuration. Without a readable local file of its tokenizer, there are no messages; job
+            `encode` checks all rows.
         task: A task with targets, whose files can be read.
     """
     try:
@@ -32,7 +32,10 @@ def find_cut_targets(model: NewModel | PretrainedModel, task: FilesTask) -> list
         return []
     from tokenizers import Tokenizer  # here: most studies have no targets
 
-    tokenizer = Tokenizer.from_file(str(path))
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception:  # all that it raises; the job that reads the tokenizer reports a damaged file
+        return []
     tokenizer.enable_truncation(task.max_length)
     problems = []
     for key, rows in _first_rows(task):

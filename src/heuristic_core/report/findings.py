@@ -61,7 +61,6 @@ class FindingView(NamedTuple):
         opposed: Checks whose verdict speaks against the finding.
         checks: Number of checks that could.
         undecided: Number of these that are neither supported nor contradicted.
-        weak: Number of its claims that have reservations.
         exhibits: Figures and tables that show it.
         warning: What went wrong with the runs that it rests on; None if nothing did.
     """
@@ -76,7 +75,6 @@ class FindingView(NamedTuple):
     opposed: Sequence[Answer]
     checks: int
     undecided: int
-    weak: int
     exhibits: Sequence[Exhibit]
     warning: str | None
 
@@ -139,7 +137,6 @@ def build_findings(
                 ],
                 checks=len(checks),
                 undecided=sum(c.overall["verdict"] not in DECIDED for c in checks.values()),
-                weak=weak,
                 exhibits=[e for name in finding.targets for e in exhibits if find_drawing(e.name) == name],
                 warning=warnings.get(finding.runs),
             )
