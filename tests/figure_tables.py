@@ -49,7 +49,7 @@ def subset_rows(rng, means, scale):
         mean = means[group] * (rng.uniform(0.2, 1.8) if group == "ood" and scale else 1)
         noise = scale * rng.normal() if means[group] < 99 else -abs(rng.normal())
         accuracy = float(np.clip(round(mean + noise), 0, 100))
-        interval = {"low": max(0.0, accuracy - 8), "high": min(100.0, accuracy + 6), "unit": "pair"}
+        interval = {"low": max(0.0, accuracy - 8), "high": min(100.0, accuracy + 6), "unit": "example"}
         yield {"subset": subset, "group": group, "family": family, "n": 100, "accuracy": accuracy} | interval
 
 
@@ -73,13 +73,13 @@ def group_accuracy_rows(accuracy):
     keys = ["study", "model", "task", "ft_seed", "step", "sparsity", "seed", "repeat", "group"]
     by_group = accuracy.astype({"seed": object}).groupby(keys, dropna=False, sort=False)
     for key, of_group in by_group:
-        values = of_group[["accuracy", "low", "high"]].mean().to_dict() | {"n": 900, "unit": "pair"}
+        values = of_group[["accuracy", "low", "high"]].mean().to_dict() | {"n": 900, "unit": "example"}
         yield dict(zip(keys, key, strict=True)) | {"subsets": len(of_group)} | values
 
 
 def measured(rows):
     """Rows of J, with intervals, and beside them of AUC, as of a model whose ROC curve has one corner."""
-    j = rows[rows["group"] == "j"].assign(unit="pair")
+    j = rows[rows["group"] == "j"].assign(unit="example")
     j = j.assign(low=(j["accuracy"] - 4).clip(-100, 100), high=(j["accuracy"] + 4).clip(-100, 100))
     auc = {name: 50 + j[name] / 2 for name in ("accuracy", "low", "high")}
     return pd.concat([j, j.assign(group="auc", **auc)], ignore_index=True)

@@ -41,7 +41,6 @@ READ = {
     "not_chosen": 1000,
     "other_label": 0,
     "unlabelled": 34,
-    "empty": 0,
     "overlapping": 0,
     "not_drawn": 195,
     "used": 60000,

@@ -95,11 +95,11 @@ def test_group_means_take_the_chosen_subsets_alone():
 def test_templates_are_drawn_where_a_subset_has_several():
     accuracy, groups = tables()
     assert {s: cell(accuracy, 0.5, subset=s)["unit"] for s in SUBSETS} == {
-        "in": "pair",
+        "in": "example",
         "swap": "template",
-        "if": "pair of one template",
+        "if": "example of one template",
     }
-    assert cell(groups, 0.5, group="ood")["unit"] == "pair of one template or template"
+    assert cell(groups, 0.5, group="ood")["unit"] == "example of one template or template"
 
 
 def test_intervals_of_changes_are_paired():
@@ -199,9 +199,9 @@ def test_clustered_draws_vary_as_much_as_their_templates():
     lower, higher = percentiles(draws)
     assert (high - low) == pytest.approx((higher - lower) * stats.t.ppf(0.975, 3) / 1.96, rel=0.01)
     for unknown in (None, np.nan):
-        assert Resamples([unknown, "a"], 5, np.random.default_rng(0)).unit == "pair"
+        assert Resamples([unknown, "a"], 5, np.random.default_rng(0)).unit == "example"
     single_template = Resamples(["a"] * 3, 5, np.random.default_rng(0))
-    assert (single_template.unit, single_template.units) == ("pair of one template", 3)
+    assert (single_template.unit, single_template.units) == ("example of one template", 3)
 
 
 def test_an_accuracy_at_the_edge_has_wilsons_interval():

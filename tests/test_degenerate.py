@@ -44,7 +44,7 @@ def run_rows(count=None, steps=(10, 20, 30), sparsities=(0.1, 0.3, 0.5), seeds=(
 def full_rows(id_=90.0, ood=60.0, **more):
     """The full model's group accuracies, with intervals of three points to each side."""
     for group, value in {"id": id_, "ood": ood, "ood-entailment": 95.0, **more}.items():
-        yield group_row(value, group, 0.0, None, low=value - 3, high=value + 3, n=900, unit="pair", units=900)
+        yield group_row(value, group, 0.0, None, low=value - 3, high=value + 3, n=900, unit="example", units=900)
 
 
 def constant_class():
@@ -269,7 +269,7 @@ def test_subnetworks_that_lost_the_task_support_nothing(id_, keeps):
     seeds = tuple(range(1, 13))
 
     def pruned(value, full, **more):
-        return {"accuracy": value, "low": value - 1, "high": value + 1, "unit": "pair", "units": 900} | {
+        return {"accuracy": value, "low": value - 1, "high": value + 1, "unit": "example", "units": 900} | {
             "change": value - full, "change_low": value - full - 1, "change_high": value - full + 1
         } | more  # fmt: skip
 

@@ -75,8 +75,8 @@ def test_the_page_goes_from_its_files_to_the_report(folder, studied):
     assert [row["group"] for row in counts] == [None, "id", "ood-entailment", "ood", "ood", "ood-entailment"]
     assert [row["used"] for row in counts[1:]] == [300, 60, 60, 60, 60]
     assert {row["in_training"] for row in counts[1:]} == {0}  # drop_overlap
-    left_out = [counts[0][key] for key in ("unlabelled", "empty", "overlapping")]
-    assert left_out == [1, 1, 99] and counts[0]["used"] == counts[0]["rows"] - sum(left_out)
+    left_out = [counts[0][key] for key in ("unlabelled", "overlapping")]
+    assert left_out == [1, 99] and counts[0]["used"] == counts[0]["rows"] - sum(left_out)
     logged = (root / "logs/sentences.log").read_text()
     for line in block("log").splitlines():
         assert line in logged

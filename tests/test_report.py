@@ -159,7 +159,7 @@ def test_missing_values_settings_and_versions_are_listed(report):
 
 
 def test_data_are_counted_set_by_set(report):
-    read = ["pairs.csv", "61,234", "5", "1,000", "0", "34", "0", "0", "195", "60,000"]
+    read = ["pairs.csv", "61,234", "5", "1,000", "0", "34", "0", "195", "60,000"]
     assert rows(section(report, "data"))[1:] == [
         ["train", "–", *read, "7", "–", "–", "–", "1.5", "0.0"],
         ["cn_if", "ood", *read, "0", "3", "1", "2", "1.5", "0.0"],

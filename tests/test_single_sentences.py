@@ -21,7 +21,7 @@ from heuristic_core.models.special_tokens import find_length_problem
 from heuristic_core.models.tokenizer import make_tokenizer
 
 STUDY = parse_study(read_config(ROOT / "config.yaml"))
-CSV = {"train": "text,label\nJudges slept.,good\nJudges sleeps.,bad\n,good\n", "dev": "text,label\nKings ran.,good\n"}
+CSV = {"train": "text,label\nJudges slept.,good\nJudges sleeps.,bad\n", "dev": "text,label\nKings ran.,good\n"}
 
 
 def task(folder, **changes):
@@ -43,12 +43,11 @@ def row(*sentences):
     return make_row("train", None, None, None, sentences, 0)
 
 
-def test_files_of_one_sentence_are_read_and_empty_ones_left_out(tmp_path):
+def test_files_of_one_sentence_are_read(tmp_path):
     sentences = read_task(task(tmp_path))
     assert sorted(map(get_sentences, sentences.train)) == [("Judges sleeps.",), ("Judges slept.",)]
     assert {row["sentence2"] for row in [*sentences.train, *sentences.evaluation]} == {None}
-    training, dev = count_rows(sentences)
-    assert training["empty"] == 1
+    _, dev = count_rows(sentences)
     assert dev["in_training_swapped"] == 0  # a sentence has no other order
 
 

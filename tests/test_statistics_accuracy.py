@@ -18,9 +18,9 @@ def test_full_accuracy_has_the_bootstraps_interval():
 
 
 def test_units_of_intervals_are_named_in_the_plural():
-    row = FULL | {"unit": "pair of one template or template"}
+    row = FULL | {"unit": "example of one template or template"}
     result = accuracy.full_accuracy(evidence(group_accuracy=[row]), group="ood")
-    assert [unit.split()[0] for unit in result.unit.split(" or ")] == ["pairs", "templates"]
+    assert [unit.split()[0] for unit in result.unit.split(" or ")] == ["examples", "templates"]
 
 
 # ---- saturation
@@ -30,7 +30,7 @@ def curve(by_step):
     """Table "finetune_accuracy": step -> accuracy on one ID subset and two OOD subsets."""
     return [
         {"step": step, "subset": subset, "group": group, "accuracy": value}
-        | {"low": value - 3, "high": value + 3, "n": 50, "unit": "pair", "units": 50}
+        | {"low": value - 3, "high": value + 3, "n": 50, "unit": "example", "units": 50}
         for step, values in by_step.items()
         for subset, group, value in zip(("in", "a", "b"), ("id", "ood", "ood"), values, strict=True)
     ]

@@ -31,7 +31,9 @@ def crossed(values, half=3.0, units=200, auc=None):
 
 def family_rows(values, half=3.0, units=200, group="j"):
     return [
-        group_row(value, group, seed=seed, family=family, low=value - half, high=value + half, units=units, unit="pair")
+        group_row(
+            value, group, seed=seed, family=family, low=value - half, high=value + half, units=units, unit="example"
+        )
         for family, of_seeds in values.items()
         for seed, value in enumerate(of_seeds, start=1)
     ]

@@ -107,18 +107,26 @@ def test_rows_without_a_label_are_left_out_and_counted(task, labels):
         assert left_out(account) == {"unlabelled": 2}
 
 
-def test_rows_with_an_empty_sentence_are_left_out_and_counted(task):
+EMPTY = [("premise", "  "), ("premise", "\u200b \ufeff"), ("hypothesis", ""), ("hypothesis", None)]
+
+
+@pytest.mark.parametrize("name", ["train", "dev"])
+@pytest.mark.parametrize(("column", "empty"), EMPTY, ids=["spaces", "invisible", "empty", "null"])
+def test_an_empty_sentence_of_a_labelled_row_is_an_error_unless_where_excludes_it(task, name, column, empty):
+    unlabelled = pairs(-1)[0] | {"premise": None, "hypothesis": None}
+    rows = [*pairs(0, 1), unlabelled, *[row | {column: empty} for row in pairs(0, 1)]]
+    files = {file: rows if file == name else pairs(0, 1) for file in ("train", "dev")}
+    made = task(files["train"], {"dev": (files["dev"], {"group": "id"})})
+    raises(made, f"{name}.parquet", "row 4", column, "2 labelled rows", "where")
+
+
+def test_rows_with_an_empty_sentence_are_left_out_by_where(task):
     rows = [
-        *pairs(0, 1, -1),
-        {"premise": "  ", "hypothesis": "h", "label": 0},
-        {"premise": "p", "hypothesis": None, "label": 1},
-        {"premise": "\u200b \ufeff", "hypothesis": "h", "label": 1},
-        {"premise": None, "hypothesis": None, "label": None},
+        row | {"hypothesis": hypothesis}
+        for row, hypothesis in zip(pairs(0, 1, 0, 1), ("h", None, "h", ""), strict=True)
     ]
-    result = read_task(task(rows, {"dev": (rows, {"group": "id"})}))
-    assert named(result.train) == named(result.evaluation) == {"p0": 0, "p1": 1}
-    for account in result.accounts:
-        assert (account.rows, account.used, left_out(account)) == (7, 2, {"unlabelled": 2, "empty": 3})
+    result = read_task(task(evaluation={"dev": (rows, {"group": "id", "where": {"hypothesis": r"\S"}})}))
+    assert left_out(result.accounts[1]) == {"not_chosen": 2}
 
 
 # ---- the real files

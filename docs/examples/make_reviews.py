@@ -40,7 +40,7 @@ def write(name, header, rows):
 
 
 Path("reviews").mkdir(exist_ok=True)
-unusable = [("The fan is new.", "Is the fan new?", ""), ("", "Is the bag red?", "silent")]
+unusable = [("The fan is new.", "Is the fan new?", "")]
 write("train.csv", ["review", "question", "answer"], [*answered(3000), *unusable])
 write("dev.csv", ["review", "question", "answer"], answered(300))
 tricky = [(*pair(review), label, kind) for kind, label, review in TRICKY for _ in range(60)]

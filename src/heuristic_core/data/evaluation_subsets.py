@@ -207,7 +207,6 @@ def _count_rows(
     name: str, subset: str | None, group: str | None, source: str, rows: Sequence[Row], dropped: dict[str, int]
 ) -> RowCounts:
     """Count `rows` and the rows `dropped` besides them, by reason."""
-    unlabelled = sum(row.label is None for row in rows)
     used = sum(row.used for row in rows)
-    reasons = {"unlabelled": unlabelled, "empty": len(rows) - unlabelled - used} | dropped
+    reasons = {"unlabelled": len(rows) - used} | dropped
     return RowCounts(name, subset, group, source, len(rows) + sum(dropped.values()), used, reasons)

@@ -12,13 +12,12 @@ REASONS = {  # column of table `splits` -> reason for dropping rows, in messages
     "not_chosen": "excluded by `where`",
     "other_label": "excluded by `only_label`",
     "unlabelled": "without a label",
-    "empty": "with an empty sentence",
     "overlapping": "also in an evaluation set",
     "not_drawn": "outside the sample",
 }
 MAX_LISTED_SUBSETS = 5  # in a message
 TRAIN, SUBSET_MARK = "train", " (subset)"
-UNREQUESTED_REASONS = ("torn", "unlabelled", "empty")  # reasons not set in the configuration
+UNREQUESTED_REASONS = ("torn", "unlabelled")  # reasons not set in the configuration
 # Characters of the category Cf, such as soft hyphens and direction marks, and joiners and variation selectors.
 INVISIBLE_CHARACTERS = re.compile(
     "[\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180b-\u180f\u200b-\u200f\u202a-\u202e"
@@ -148,7 +147,7 @@ def normalise_sentence(text: str) -> str:
 
 
 def format_reasons(reasons: dict[str, int]) -> str:
-    """Format the reasons for dropping rows, as "3 without a label, 1 with an empty sentence"."""
+    """Format the reasons for dropping rows, as "3 without a label, 1 outside the sample"."""
     return ", ".join(f"{reasons[name]:,} {description}" for name, description in REASONS.items() if reasons.get(name))
 
 

@@ -24,7 +24,7 @@ class Row(NamedTuple):
     """One row of a file.
 
     Attributes:
-        sentences: one or two sentences; "" if empty.
+        sentences: one or two sentences; "" if empty, as only rows without a label may have.
         label: index into the split's labels; None if missing.
         subset: value of the column `split_by`.
         family: value of the column `family_by`.
@@ -41,8 +41,8 @@ class Row(NamedTuple):
 
     @property
     def used(self) -> bool:
-        """Whether the row has a label and all sentences."""
-        return self.label is not None and all(self.sentences)
+        """Whether the row has a label."""
+        return self.label is not None
 
 
 class FileCounts(NamedTuple):
@@ -54,7 +54,6 @@ class FileCounts(NamedTuple):
         torn: lines with another number of fields than the header.
         not_chosen: rows that do not meet `where`.
         unlabelled: rows without a label.
-        empty: rows with a label and an empty sentence.
         is_complete: whether the file was read to its end.
     """
 
@@ -63,13 +62,12 @@ class FileCounts(NamedTuple):
     torn: int
     not_chosen: int
     unlabelled: int
-    empty: int
     is_complete: bool
 
     @property
     def used(self) -> int:
         """Number of rows that are not left out."""
-        return self.rows - self.torn - self.not_chosen - self.unlabelled - self.empty
+        return self.rows - self.torn - self.not_chosen - self.unlabelled
 
 
 def read_rows(
@@ -123,8 +121,7 @@ def read_rows(
         if len(selected_rows) < len(is_selected):
             counted_rows = len(selected_rows), len(is_selected), _count_missing_keys(columns, row_filter)
             LOGGER.info("%s: chose %d of %d rows by where%s", path, *counted_rows)
-        unlabelled, used = sum(row.label is None for row in selected_rows), sum(row.used for row in selected_rows)
-        dropped = len(is_selected) - len(selected_rows), unlabelled, len(selected_rows) - unlabelled - used
+        dropped = len(is_selected) - len(selected_rows), sum(not row.used for row in selected_rows)
         counts.append(FileCounts(path, len(is_selected) + columns.torn, columns.torn, *dropped, is_complete))
         rows += selected_rows
     if counts and all(count.is_complete for count in counts):
@@ -133,20 +130,20 @@ def read_rows(
 
 
 def list_dropped_row_warnings(key: str, files: Sequence[FileCounts]) -> list[str]:
-    """Return a warning for each file with an empty sentence, or that loses many rows for reasons not configured.
+    """Return a warning for each file that loses many rows for reasons not configured.
 
     Args:
         key: Key of the split in the configuration, such as "task.train.0".
         files: Counts of the split's files.
 
     Returns:
-        Warnings about files with an empty sentence, or with a share above `MAX_DROPPED_SHARE` of rows left out.
+        Warnings about files with a share above `MAX_DROPPED_SHARE` of rows left out.
     """
     warnings = []
     for file in files:
         reasons = {reason: getattr(file, reason) for reason in UNREQUESTED_REASONS}
         chosen, dropped = file.rows - file.not_chosen, sum(reasons.values())
-        if file.empty or dropped > MAX_DROPPED_SHARE * chosen:
+        if dropped > MAX_DROPPED_SHARE * chosen:
             verb = "is" if dropped == 1 else "are"
             warnings.append(
                 f"{key}: {file.path}: {dropped:,} of {format_count(chosen, 'row')} {verb} left out: "
@@ -238,7 +235,7 @@ def _extract_sentences(path: Path, column: str, columns: Columns, codes: list[in
     """Return the sentences of a column; "" for nulls and texts without a visible character.
 
     Raises:
-        DataError: a labelled row has a value that is not text.
+        DataError: a labelled row has a value that is not text, or is empty.
     """
     values = columns.values[column]
     for row, (value, code) in enumerate(zip(values, codes, strict=True)):
@@ -246,7 +243,16 @@ def _extract_sentences(path: Path, column: str, columns: Columns, codes: list[in
             raise DataError(
                 f"{path}: {columns.describe_row(row)}: {column} = {value!r} is not text; choose a column of sentences"
             )
-    return [value if isinstance(value, str) and INVISIBLE_CHARACTERS.sub("", value).strip() else "" for value in values]
+    sentences = [
+        value if isinstance(value, str) and INVISIBLE_CHARACTERS.sub("", value).strip() else "" for value in values
+    ]
+    if empty := [row for row, text in enumerate(sentences) if not text and codes[row] is not None]:
+        raise DataError(
+            f"{path}: {format_count(len(empty), 'labelled row')} without {column}, the first is "
+            f"{columns.describe_row(empty[0])}; add it, or leave such rows out by `where: {{{column}: \\S}}`. "
+            "A task of single sentences names one column"
+        )
+    return sentences
 
 
 def _extract_targets(

@@ -27,8 +27,8 @@ class Resamples:
         rng: Source of the draws.
 
     Attributes:
-        unit: What is drawn: "template", "pair", or "pair of one template". An interval of the last kind holds for that
-            template only, and is several times narrower than an interval over templates.
+        unit: What is drawn: "template", "example", or "example of one template". An interval of the last kind holds for
+            that template only, and is several times narrower than an interval over templates.
         units: Number of units.
     """
 
@@ -36,7 +36,7 @@ class Resamples:
         distinct = len(set(templates)) if all(isinstance(template, str) for template in templates) else 0
         names = list(templates) if distinct > 1 else list(range(len(templates)))
         _, self._unit_of = np.unique(names, return_inverse=True)
-        self.unit = ("pair", "pair of one template", "template")[min(distinct, 2)]
+        self.unit = ("example", "example of one template", "template")[min(distinct, 2)]
         self.units = int(self._unit_of.max()) + 1
         times = rng.multinomial(self.units, np.full(self.units, 1 / self.units), size=count)
         self._pairs = times @ np.bincount(self._unit_of, minlength=self.units)

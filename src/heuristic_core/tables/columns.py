@@ -48,8 +48,8 @@ INTERVAL = {
     "high": (REAL, "97.5th percentile of accuracy"),
     "unit": (
         STRING,
-        "what the bootstrap draws: template, where a subset has several; pair of one template, where it "
-        "has one: the interval says nothing of others; pair, where none is known; null without",
+        "what the bootstrap draws: template, where a subset has several; example of one template, where it "
+        "has one: the interval says nothing of others; example, where none is known; null without",
     ),
     "units": (INT, "how many of them"),
 }

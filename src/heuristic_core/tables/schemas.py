@@ -31,7 +31,6 @@ SCHEMAS = {
         "not_chosen": (INT, "left out: rows that do not fit `where`; of no subset where a column has these"),
         "other_label": (INT, "left out: of another label than `only_label`; of no subset where a column has these"),
         "unlabelled": (INT, "left out: rows without a label"),
-        "empty": (INT, "left out: rows with a label, but with an empty sentence"),
         "overlapping": (INT, "left out: training pairs that an evaluation set has (drop_overlap)"),
         "not_drawn": (INT, "left out: pairs beyond the sample that train_pairs or pairs asks for"),
         "used": (INT, "pairs used"),

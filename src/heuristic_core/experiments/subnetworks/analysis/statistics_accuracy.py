@@ -150,7 +150,9 @@ def list_interval_units(rows: pd.DataFrame) -> tuple[int | None, str | None]:
     """
     if rows["units"].isna().any():
         return None, None
-    plurals = {"pair": "pairs", "pair of one template": "pairs of one template", "template": "templates"}
+    plurals = {
+        "example": "examples", "example of one template": "examples of one template", "template": "templates",
+    }  # fmt: skip
     units = {unit for units in rows["unit"].unique() for unit in units.split(" or ")}
     return int(rows["units"].sum()), " or ".join(plurals[unit] for unit in sorted(units))
 

@@ -17,7 +17,7 @@ from heuristic_core.stats.bootstrap import difference_interval
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, statistic
 from heuristic_core.stats.randomisation import tail_p_values
 
-PAIR_UNITS = "pairs, drawn by template where a subset has several"
+EXAMPLE_UNITS = "examples, drawn by template where a subset has several"
 CHANGE_COLUMNS = ["change", "change_low", "change_high"]
 
 
@@ -51,7 +51,7 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
     intervals = [(lost["change"], lost["change_high"], lost["change_low"]) for lost in (lost_id, lost_j)]
     low, high = difference_interval(*intervals)
     n = None if pd.isna(low) else int(j["n"] + id_["n"])
-    value, unit = lost_j["change"] - lost_id["change"], PAIR_UNITS if n else None
+    value, unit = lost_j["change"] - lost_id["change"], EXAMPLE_UNITS if n else None
     return Estimate.over_pairs(value, low, high, n, unit, detail)
 
 
@@ -176,7 +176,7 @@ def least_cost(evidence: Evidence, group: str) -> Estimate:
     detail = f"{cheapest['ablation']}: {changes} points {LABELS[group]}"
     low = np.min([-row["change_high"] for row in rows.values()])  # NaN if a kind has no interval
     limits = limit_cost(group)
-    return Estimate.over_pairs(-cheapest["change"], low, -cheapest["change_low"], n, PAIR_UNITS, detail, **limits)
+    return Estimate.over_pairs(-cheapest["change"], low, -cheapest["change_low"], n, EXAMPLE_UNITS, detail, **limits)
 
 
 @statistic
@@ -207,7 +207,7 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
         )
     n = None if pd.isna(row["n"]) else int(row["n"])
     detail = f"{row['ablation']}: {row['change']:+z.1f} points {LABELS[group]} together"
-    return Estimate.over_pairs(row[column], row[f"{column}_low"], row[f"{column}_high"], n, PAIR_UNITS, detail)
+    return Estimate.over_pairs(row[column], row[f"{column}_low"], row[f"{column}_high"], n, EXAMPLE_UNITS, detail)
 
 
 def _full_above_chance(evidence: Evidence) -> tuple[float, float]:

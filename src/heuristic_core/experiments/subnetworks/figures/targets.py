@@ -63,10 +63,10 @@ TARGETS = {
         requirements=SEVERAL_CHECKPOINTS,
         optional_tables=RUNS_TABLE,
     ),
-    "figure07": Target(("attention_maps", "core"), "Attention of core heads between the tokens of a pair", task="mnli"),
+    "figure07": Target(("attention_maps", "core"), "Attention of core heads between tokens", task="mnli"),
     "figure08": Target(
         ("attention_maps", "core"),
-        "Attention of core heads between the tokens of a pair",
+        "Attention of core heads between tokens",
         drawn_by="figure07",
         task="qqp",
     ),
