@@ -111,6 +111,18 @@ def test_batches_by_length_cover_every_pair_once_within_the_token_limit(pairs):
         assert len(index) == 1 or len(index) * int(pairs.lengths[index].max()) <= 64
 
 
+def test_batches_of_few_shapes_hold_the_same_pairs(encoded):
+    """Lengths are rounded up, at most to the longest pair, and what is added is padding."""
+    plain, rounded = PairTensors(encoded), PairTensors(encoded, multiple=4)
+    for index in rounded.split_by_length(64):
+        batch, expected = rounded.batch(index), plain.batch(index)
+        ids, tokens, longest = batch.ids, batch.ids.shape[1], expected.ids.shape[1]
+        assert longest <= tokens < longest + 4 and (tokens % 4 == 0 or tokens == plain.longest)
+        assert len(index) == 1 or len(index) * tokens <= 64
+        assert torch.equal(ids[:, :longest], expected.ids) and not ids[:, longest:].any()
+        assert torch.equal(batch.mask(), ids != 0)
+
+
 def test_pair_tensors_hold_the_encoded_pairs(encoded):
     pairs = PairTensors(encoded)
     batch = pairs.batch(torch.tensor([3, 4]))

@@ -10,6 +10,8 @@ from heuristic_core.common.arithmetic import prepare_arithmetic
 
 # Jupyter and Colab set their own backend, which may not be installed here; figures are only written to files.
 _DRAWING_VARIABLES = {"MPLBACKEND": "agg"}
+# oneDNN keeps 1,024 kernels by default. Pruning in bfloat16 has more shapes: it would compile kernels again and again.
+_ONEDNN_VARIABLES = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "10000"}
 
 
 def prepare_drawing() -> None:
@@ -20,6 +22,7 @@ def prepare_drawing() -> None:
 def prepare_job(arithmetic: str) -> None:
     """Set this process's environment for a job. Call it before numpy, torch or matplotlib is imported."""
     prepare_drawing()
+    os.environ.update(_ONEDNN_VARIABLES)
     prepare_arithmetic(arithmetic)
 
 

@@ -7,6 +7,9 @@ import torch
 
 from heuristic_core.data.encoded import Encoded
 
+# For each new shape, oneDNN compiles a kernel for bfloat16, which takes as long as several products.
+BFLOAT16_MULTIPLE = 8
+
 
 class Batch(NamedTuple):
     """One batch of encoded pairs, padded on the right.
@@ -30,6 +33,16 @@ class Batch(NamedTuple):
         return torch.ones_like(self.ids, dtype=torch.bool) if self.real is None else self.real
 
 
+def length_multiple(device: torch.device, dtype: torch.dtype) -> int:
+    """Return the multiple of tokens to which batches that are learned from are padded.
+
+    Args:
+        device: Device of the model.
+        dtype: Type of its matrix products.
+    """
+    return BFLOAT16_MULTIPLE if device.type == "cpu" and dtype == torch.bfloat16 else 1
+
+
 class PairTensors:
     """An encoded set as one padded matrix per field, from which batches are cut.
 
@@ -40,10 +53,11 @@ class PairTensors:
         encoded: The set.
         pad: The model's padding token.
         device: Where token ids, types and labels are kept.
+        multiple: Batches are padded to a multiple of this number of tokens, or to the longest pair of the set.
     """
 
-    def __init__(self, encoded: Encoded, pad: int = 0, device: str | torch.device = "cpu"):
-        self.device = torch.device(device)
+    def __init__(self, encoded: Encoded, pad: int = 0, device: str | torch.device = "cpu", multiple: int = 1):
+        self.device, self._multiple = torch.device(device), multiple
         self.lengths = torch.from_numpy(encoded.lengths)
         self.labels = torch.from_numpy(encoded.labels).to(self.device)
         ids, types = encoded.pad_to_longest(pad)
@@ -57,7 +71,7 @@ class PairTensors:
     def batch(self, index: torch.Tensor) -> Batch:
         """Return the pairs at `index` (int64 [B], on the host), padded to the longest of them."""
         lengths = self.lengths[index]
-        longest, shortest = int(lengths.max()), int(lengths.min())
+        longest, shortest = int(self._pad_lengths(lengths).max()), int(lengths.min())
         rows = self.to_device(index)
         ids, types = self._ids[rows, :longest].long(), self._types[rows, :longest].long()
         real = None
@@ -97,7 +111,7 @@ class PairTensors:
             tokens: Largest number of padded tokens in a batch of more than one pair.
             among: Indices of pairs, int64 [m]; default: all pairs.
         """
-        lengths = self.lengths if among is None else self.lengths[among]
+        lengths = self._pad_lengths(self.lengths if among is None else self.lengths[among])
         if among is not None and len(lengths) * int(lengths.max()) <= tokens:
             yield torch.arange(len(lengths))
             return
@@ -109,6 +123,11 @@ class PairTensors:
                 stop += 1
             yield order[start:stop]
             start = stop
+
+    def _pad_lengths(self, lengths: torch.Tensor) -> torch.Tensor:
+        """Round lengths up to the multiple, at most to the longest pair of the set."""
+        multiple = self._multiple
+        return ((lengths + multiple - 1) // multiple * multiple).clamp_max(self.longest) if multiple > 1 else lengths
 
     def to_device(self, values: torch.Tensor) -> torch.Tensor:
         """Copy a small host tensor to the device without waiting."""

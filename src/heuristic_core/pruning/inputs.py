@@ -9,7 +9,7 @@ from heuristic_core.config.pruning import Prune
 from heuristic_core.data.encoded import Encoded
 from heuristic_core.interventions.evaluate import require_finite
 from heuristic_core.models.ablation import ComponentMeans
-from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.batches import PairTensors, length_multiple
 from heuristic_core.models.model import Model
 
 
@@ -48,7 +48,8 @@ def make_pruning_inputs(
     require_finite(full_logits, "the full model's stored logits on training pairs")
 
     def part(start: int, stop: int) -> PruningInputs:
-        pairs = PairTensors(train.slice_pairs(start, stop), model.pad, model.device)
+        multiple = length_multiple(model.device, model.dtype)
+        pairs = PairTensors(train.slice_pairs(start, stop), model.pad, model.device, multiple)
         return PruningInputs(model, means, pairs, full_logits[start:stop])
 
     needed = len(train) if settings.pairs_needed is None else settings.pairs_needed

@@ -16,7 +16,8 @@ from heuristic_core.common.seeds import derive_seed, get_global_rng_state, set_g
 from heuristic_core.config.blocks import Finetune, Training
 from heuristic_core.data.encoded import Encoded
 from heuristic_core.interventions.evaluate import all_logits
-from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.batches import PairTensors, length_multiple
+from heuristic_core.models.device import resolve_dtype
 from heuristic_core.models.model import Model
 from heuristic_core.training.competition import CompetitionBatches, CompetitionStepper
 from heuristic_core.training.evaluations import Evaluations
@@ -92,8 +93,9 @@ def finetune(
         DivergenceError: Loss or gradient is NaN or infinite (such a step changes no weight), or the loss of an interval
             between evaluations is far above the loss of a guess. Names the step and the last good checkpoint.
     """
-    sets = (train, evaluation)
-    pairs, held_out = (PairTensors(encoded, model.config.pad_token_id, model.device) for encoded in sets)
+    pad, dtype = model.config.pad_token_id, resolve_dtype(model.device, settings.precision)
+    pairs = PairTensors(train, pad, model.device, length_multiple(model.device, dtype))
+    held_out = PairTensors(evaluation, pad, model.device)
     if settings.competition:
         config = model.config
         batches = CompetitionBatches(train, ft_seed, settings, (config.num_hidden_layers, config.num_attention_heads))
