@@ -14,11 +14,14 @@ import torch
 from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
+from heuristic_core.common.arithmetic import NATIVE
 from heuristic_core.data.encode import encode
 from heuristic_core.data.encoded import Encoded
+from heuristic_core.jobs.environment import prepare_job
 from heuristic_core.models.ablation import ComponentMeans
 from heuristic_core.models.linear import Linear, product
 
+prepare_job(NATIVE)
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 Factors = tuple[Tensor, Tensor]  # of one matrix product

@@ -52,7 +52,7 @@ from heuristic_core.config.blocks import Precision
 from heuristic_core.config.pruning import Prune
 from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.ablation import component_means
-from heuristic_core.models.batches import PairTensors
+from heuristic_core.models.batches import PairTensors, length_multiple
 from heuristic_core.models.components import ComponentGrid
 from heuristic_core.models.device import has_native_bfloat16
 from heuristic_core.models.implementation import wrap_model
@@ -112,7 +112,7 @@ def make_inputs(size: Size, device: str = "cpu", precision: str = "float32"):
     corpus = "generated" if size == SIZES["miniature"] else "MNLI"
     rows, encoded, lengths = encode_pairs(corpus, size.pairs, size)
     model = wrap_model(plain, precision)
-    pairs = PairTensors(encoded, model.pad, model.device)
+    pairs = PairTensors(encoded, model.pad, model.device, length_multiple(model.device, model.dtype))
     means = component_means(model, pairs, torch.arange(64).split(16))
     return plain, rows, lengths, PruningInputs(model, means, pairs, all_logits(model, pairs))
 
