@@ -114,7 +114,7 @@ def task(folder, rows, **changes):
 
 
 def test_targets_are_read_with_their_rows(tmp_path):
-    rows = [("judges saw kings", "judges", "agent"), ("judges saw kings", "2", "patient"), ("", "none", "agent")]
+    rows = [("judges saw kings", "judges", "agent"), ("judges saw kings", "2", "patient"), ("", "none", "")]
     train = read_task(task(tmp_path, rows)).train
     assert sorted((row["target_start"], row["target_end"]) for row in train) == [(0, 6), (11, 16)]
 

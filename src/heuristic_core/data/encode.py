@@ -9,6 +9,7 @@ import numpy as np
 from heuristic_core.common.errors import InputError, format_count
 from heuristic_core.data.encoded import Encoded, Subset, get_token_types, pack_lists
 from heuristic_core.data.pairs import SubsetRule, find_length_error, get_sentences
+from heuristic_core.data.targets import is_cut_off
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -104,15 +105,12 @@ def _locate_targets(rows: Sequence[dict], encoding, max_length: int) -> list[int
         InputError: `max_length` cuts off a part of a target, or the tokenizer has no token for it.
     """
     positions, lost = [], []
-    for number, row in enumerate(rows):
-        span = range(row["target_start"], row["target_end"])
-        tokens = [token for character in span if (token := encoding.char_to_token(number, character)) is not None]
-        is_cut = bool(encoding.encodings[number].overflowing)
-        # Normalisers may drop single characters, such as accents; of a target that is cut off, an end is missing.
-        whole = tokens and not (is_cut and any(encoding.char_to_token(number, c) is None for c in (span[0], span[-1])))
+    for row, of_row in zip(rows, encoding.encodings, strict=True):
+        target = row["target_start"], row["target_end"]
+        tokens = [token for c in range(*target) if (token := of_row.char_to_token(c)) is not None]
         positions.append(max(tokens, default=0))
-        if not whole:
-            lost.append((is_cut, row))
+        if is_cut_off(target, of_row) or not tokens:
+            lost.append((bool(of_row.overflowing), row))
     if lost:
         is_cut, row = lost[0]
         target = f"{row['sentence1'][row['target_start'] : row['target_end']]!r} in {row['sentence1']!r}"

@@ -249,8 +249,7 @@ def _extract_sentences(path: Path, column: str, columns: Columns, codes: list[in
     if empty := [row for row, text in enumerate(sentences) if not text and codes[row] is not None]:
         raise DataError(
             f"{path}: {format_count(len(empty), 'labelled row')} without {column}, the first is "
-            f"{columns.describe_row(empty[0])}; add it, or leave such rows out by `where: {{{column}: \\S}}`. "
-            "A task of single sentences names one column"
+            f"{columns.describe_row(empty[0])}; add it, or leave such rows out by `where: {{{column}: \\S}}`"
         )
     return sentences
 
@@ -268,7 +267,7 @@ def _extract_targets(
     targets: list[tuple[int, int] | None] = []
     for row, (value, code, sentence) in enumerate(zip(columns.values[column], codes, sentences, strict=True)):
         try:
-            targets.append(find_target(value, sentence) if code is not None and sentence else None)
+            targets.append(find_target(value, sentence) if code is not None else None)
         except ValueError as error:
             raise DataError(f"{path}: {columns.describe_row(row)}: {column} = {value!r} {error}") from None
     return targets

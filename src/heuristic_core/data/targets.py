@@ -3,7 +3,10 @@
 import re
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
 
 SPAN_PATTERN = re.compile(r"(\d+)\s*:\s*(\d+)", re.ASCII)
 WORD_PATTERN = re.compile(r"\S+")
@@ -86,3 +89,14 @@ def _find_words(word: str, sentence: str) -> list[tuple[int, int]]:
     if not word:
         return []
     return [match.span() for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", sentence)]
+
+
+def is_cut_off(target: tuple[int, int], encoding: "Encoding") -> bool:
+    """Return whether truncation has cut off an end of a target. Normalisers may drop characters elsewhere.
+
+    Args:
+        target: First character of the target in the first sentence, and the one after its last.
+        encoding: The tokens of the sentence.
+    """
+    ends = target[0], target[1] - 1
+    return bool(encoding.overflowing) and any(encoding.char_to_token(end) is None for end in ends)

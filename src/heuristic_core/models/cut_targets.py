@@ -12,6 +12,7 @@ from heuristic_core.data.files import get_training_labels
 from heuristic_core.data.labels import LabelStyle
 from heuristic_core.data.preview import PREVIEW_ROWS
 from heuristic_core.data.rows import Row, read_rows
+from heuristic_core.data.targets import is_cut_off
 from heuristic_core.models.folder import resolve_folder
 from heuristic_core.models.special_tokens import TOKENIZER_FILE
 
@@ -40,11 +41,7 @@ def find_cut_targets(model: NewModel | PretrainedModel, task: FilesTask) -> list
     problems = []
     for key, rows in _first_rows(task):
         encodings = tokenizer.encode_batch([row.sentences[0] for row in rows])
-        cut = [
-            row
-            for row, encoding in zip(rows, encodings, strict=True)
-            if encoding.overflowing and encoding.char_to_token(row.target[1] - 1) is None
-        ]
+        cut = [row for row, encoding in zip(rows, encodings, strict=True) if is_cut_off(row.target, encoding)]
         if cut:
             start, end = cut[0].target
             sentence = cut[0].sentences[0]
