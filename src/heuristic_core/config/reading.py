@@ -135,7 +135,7 @@ def _format_error(details: dict, kind: type[Block]) -> str:
         return f"{key}: missing; this key has no default"
     message = details["msg"].removeprefix("Value error, ")
     if details["type"] == "value_error":  # raised by our validators: the message names keys and values
-        return f"{key}: {message}" if key else message
+        return message if not key or message.startswith(f"{key}.") else f"{key}: {message}"
     if details["type"] == "string_type" and isinstance(details["input"], bool):
         return f"{key} = {details['input']}: YAML reads yes, no, on, off, true and false as booleans; quote the text"
     value = repr(details["input"])

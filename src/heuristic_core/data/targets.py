@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tokenizers import Encoding
 
-SPAN_PATTERN = re.compile(r"(\d+)\s*:\s*(\d+)", re.ASCII)
+SPAN_PATTERN = re.compile(r"(-?\d+)\s*:\s*(-?\d+)", re.ASCII)
 WORD_PATTERN = re.compile(r"\S+")
 
 

@@ -14,6 +14,8 @@ from typing import NamedTuple
 from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import read_merged_configs
 
+# What a rule file raises, as Snakemake prints it: the message alone tells what to do.
+OWN_ERROR = re.compile(r"^WorkflowError in file .*:\n(.*?)\s*(?:^  File .*)?\Z", re.MULTILINE | re.DOTALL)
 PLAN_VARIABLE = "HEURISTIC_CORE_PLAN"  # set in a dry run whose jobs are only counted: files of the user may be missing
 
 
@@ -77,8 +79,10 @@ def dry_run(
     command += ["--dry-run", "--cores", "1", "--nolock", "--logger", "jobs", *options]
     process = subprocess.run(command, capture_output=True, text=True, env=os.environ | (environment or {}))
     if process.returncode:
+        output = (process.stdout + process.stderr).strip()
+        own_error = OWN_ERROR.search(output)
         raise InputError(
-            f"the dry run of {' '.join(configfiles)} failed:\n{(process.stdout + process.stderr).strip()[-2000:]}"
+            own_error[1] if own_error else f"the dry run of {' '.join(configfiles)} failed:\n{output[-2000:]}"
         )
     jobs = [PlannedJob(**json.loads(line)) for line in process.stdout.splitlines()]
     return [job for job in jobs if job.outputs]
