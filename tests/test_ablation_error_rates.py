@@ -77,7 +77,7 @@ def test_the_interval_of_what_remains_is_that_of_the_table(templates):
     row = rows[(rows["group"] == "j") & (rows["ablation"] != "none")].iloc[0]
     assert (estimate.value, estimate.low, estimate.high) == (row["accuracy"], row["low"], row["high"])
     assert estimate.n == (2 * PAIRS if templates == 1 else 2 * templates)
-    assert estimate.unit.split()[0] == ("pairs" if templates == 1 else "templates")
+    assert estimate.unit.split()[0] == ("examples" if templates == 1 else "templates")
 
 
 @pytest.mark.slow

@@ -189,7 +189,7 @@ def test_a_stable_core_that_is_the_core_is_not_judged_again():
 def completeness(in_core=(0,), in_stable=(0, 4, 5), left=2.0, **selected):
     """What is left without the stable core (J), and what its heads alone keep (ID, against 0 to 39 %)."""
     heads = [row | {"in_stable_core": row["component"] in in_stable} for row in core_rows(set(in_core), set())]
-    rows = [row | {"accuracy": left, "low": left - 3, "high": left + 3, "unit": "pair", "units": 900}
+    rows = [row | {"accuracy": left, "low": left - 3, "high": left + 3, "unit": "example", "units": 900}
             for row in ablation("stable-core", "the stable core", 3, {None: ("j", left - 60)})]  # fmt: skip
     rows += set_rows("all-but-stable-core", 80.0, range(40), "id", "accuracy")
     rows += [row | {"accuracy": 33.0} for row in ablation("all-heads", "all heads", 8, {None: ("id", -57)})]

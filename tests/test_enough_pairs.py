@@ -30,7 +30,7 @@ def numbered(count, label=lambda index: index % 3):
     ("rows", "fields", "counts"),
     [
         (numbered(9), {}, None),
-        ([*numbered(9), {"premise": " ", "hypothesis": "h", "label": 0}], {}, None),
+        ([*numbered(9), {"premise": "p", "hypothesis": "h", "label": -1}], {}, None),
         (numbered(8), {}, (8,)),
         (numbered(12, lambda i: i % 3 if i < 8 else -1), {}, (8, 12, 4)),
         (numbered(10), {"drop_overlap": True}, (8, 10, 2)),

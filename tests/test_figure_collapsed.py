@@ -49,6 +49,16 @@ def test_a_collapsed_subnetwork_is_crossed_on_every_subset(name):
     assert sorted(crosses.get_ydata()) == sorted(run_marks["accuracy"])
 
 
+@pytest.mark.parametrize("name", ["figure02", "figure12"])
+def test_a_legend_with_every_entry_is_inside_the_figure(name):
+    faulty = runs(**POINT)
+    figure, _ = draw(name, TABLES | {"runs": faulty.assign(missed=~faulty["collapsed"])}, Figure(), CONTEXT)
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.width
+
+
 @pytest.mark.parametrize("name", first_fast("figure02", "figure12"))
 def test_a_subnetwork_that_missed_its_target_is_hollow(name):
     collapsed = runs(**POINT)

@@ -74,7 +74,7 @@ def test_j_and_auc_are_what_their_definitions_say(seed):
     for family, subsets, n in (("a", 3, 22), ("b", 3, 17)):
         result = value(families, "j", seed, family=family)
         assert result["accuracy"] == pytest.approx(j[family] - 100)
-        assert (result["subsets"], result["n"], result["unit"], result["units"]) == (subsets, n, "pair", n)
+        assert (result["subsets"], result["n"], result["unit"], result["units"]) == (subsets, n, "example", n)
         assert value(families, "auc", seed, family=family)["accuracy"] == pytest.approx(auc[family])
     assert set(families["family"]) == {"a", "b"}
     assert value(groups, "j", seed)["accuracy"] == pytest.approx(np.mean(list(j.values())) - 100)

@@ -37,7 +37,7 @@ ID_PAIRS, OOD_PAIRS, CHANCE = 450, 1100, 100 / 3
 def make_curve():
     """Rows of table "finetune_accuracy" without accuracies: ID, then OOD."""
     return [
-        {"step": int(step), "subset": group, "group": group, "n": pairs, "unit": "pair", "units": pairs}
+        {"step": int(step), "subset": group, "group": group, "n": pairs, "unit": "example", "units": pairs}
         for group, pairs in (("id", ID_PAIRS), ("ood", OOD_PAIRS))
         for step in STEPS
     ]

@@ -30,7 +30,7 @@ def test_duplicates_and_pairs_that_stand_in_training_too_are_counted(task, caplo
         same_pair("a dog", "sat", 1, subcase="s", heuristic="f"),
         same_pair("ran", "a dog", 1, subcase="s", heuristic="f"),
     ]
-    dev = [same_pair("x", "y", 0), same_pair("a dog", "sat", 1), same_pair("", "y", 1)]
+    dev = [same_pair("x", "y", 0), same_pair("a dog", "sat", 1), same_pair("z", "y", -1)]
     groups = HANS["group_by_label"] | {"entailment": "ood"}
     groups = {"group_by_label": groups, "templates": None}
     made = task(train, {"hans": (hans, HANS | groups), "dev": (dev, {"group": "id"})})

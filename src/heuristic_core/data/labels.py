@@ -73,9 +73,9 @@ def encode_labels(
         location = f"{path}: {data.describe_row(row)}: {column} = {value}"
         if code == UNKNOWN:
             raise DataError(
-                f"{location} is not one of {list(labels)}, {parser.numbers_text}; if the file has other labels than "
-                "the task, name them in its entry's `labels`; an evaluation set's `merge` maps each class of the task "
-                "to one of them"
+                f"{location} is not one of {list(labels)}, {parser.numbers_text}; correct it in the file or in "
+                "task.labels. If the file has other labels than the task, name them in its entry's `labels`, and in "
+                "`merge` which of them each class of the task counts as"
             )
         if code == AMBIGUOUS:
             raise DataError(

@@ -249,7 +249,7 @@ def _extract_sentences(path: Path, column: str, columns: Columns, codes: list[in
     if empty := [row for row, text in enumerate(sentences) if not text and codes[row] is not None]:
         raise DataError(
             f"{path}: {format_count(len(empty), 'labelled row')} without {column}, the first is "
-            f"{columns.describe_row(empty[0])}; add it, or leave such rows out by `where: {{{column}: \\S}}`"
+            f"{columns.describe_row(empty[0])}; add it, or leave such rows out by `where: {{{column}: '\\S'}}`"
         )
     return sentences
 

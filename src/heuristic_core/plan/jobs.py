@@ -15,7 +15,7 @@ from heuristic_core.common.errors import InputError
 from heuristic_core.config.reading import read_merged_configs
 
 # What a rule file raises, as Snakemake prints it: the message alone tells what to do.
-OWN_ERROR = re.compile(r"^WorkflowError in file .*:\n(.*?)\s*(?:^  File .*)?\Z", re.MULTILINE | re.DOTALL)
+OWN_ERROR = re.compile(r"^WorkflowError in file [^\n]*:\n(.*?)\s*(?:^  File .*)?\Z", re.MULTILINE | re.DOTALL)
 PLAN_VARIABLE = "HEURISTIC_CORE_PLAN"  # set in a dry run whose jobs are only counted: files of the user may be missing
 
 

@@ -166,4 +166,4 @@ def _add_legend(figure, full: pd.DataFrame, marks: pd.DataFrame) -> None:
         hollow = {"markerfacecolor": "white", "markeredgewidth": 0.6, "label": "missed its target sparsity"}
         handles += [Line2D([], [], color="0.4", marker="o", markersize=3.5, linestyle="", **hollow)]
     handles += make_cross_handles(marks["collapsed"].any(), "collapsed: at chance in-domain")
-    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+    figure.legend(handles=handles, loc="outside upper center", ncols=3 if marks["collapsed"].any() else len(handles))
