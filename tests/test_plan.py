@@ -20,7 +20,7 @@ from heuristic_core.experiments.subnetworks.plan.sources import check_sources
 from heuristic_core.experiments.subnetworks.plan.space import estimate_disk
 from heuristic_core.experiments.subnetworks.plan.work import estimate_work
 from heuristic_core.plan.devices import get_device
-from heuristic_core.plan.jobs import PLAN_VARIABLE, count_jobs, select_study
+from heuristic_core.plan.jobs import OWN_ERROR, PLAN_VARIABLE, count_jobs, select_study
 from heuristic_core.plan.shapes import read_shape
 
 # ---- pairs
@@ -123,6 +123,14 @@ def test_jobs_are_read_from_a_dry_runs_table():
 def test_a_refused_configuration_is_told_with_its_reason(changed):
     with raises(InputError, "mid", 1.2):
         count_jobs(ROOT / "Snakefile", [str(changed(grid__mid=1.2))], everything=True)
+
+
+def test_of_snakemakes_output_the_studys_own_error_is_told():
+    """The file is named first; what Snakemake prints around it is not shown."""
+    message = "a.yaml: study x cannot be run:\n  task.train.0: train.csv: no column 'text'; it has:\n  label"
+    output = f'Using workflow profile.\nWorkflowError in file "b.smk", line 39:\n{message}\n  File "b.smk", line 39'
+    assert OWN_ERROR.search(output)[1] == message
+    assert not OWN_ERROR.search("KeyError in file b.smk, line 3:\n'x'")
 
 
 @pytest.mark.slow
