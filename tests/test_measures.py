@@ -81,6 +81,15 @@ def test_j_and_auc_are_what_their_definitions_say(seed):
     assert value(groups, "auc", seed)["accuracy"] == pytest.approx(np.mean(list(auc.values())))
 
 
+def test_the_unit_of_j_names_those_of_all_its_subsets():
+    """Some subsets have several templates, others one, as HANS's; each name has a plural in verdicts."""
+    rows = predictions()
+    several = rows["subset"].isin(["a1", "b2"])
+    one = rows.assign(template="t").mask(several, rows.assign(template="t" + (rows["example"] % 2).astype(str)))
+    unit = value(tables(one)[1], "j", None)["unit"]
+    assert unit == "example of one template or template"
+
+
 def test_changes_are_those_of_the_values_and_paired():
     _, groups, families = tables(predictions())
     for table in (groups, families):

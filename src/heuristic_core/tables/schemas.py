@@ -147,7 +147,7 @@ SCHEMAS = {
         "low": (REAL, "95 % interval of the difference; null where a side has none"),
         "high": (REAL, "its upper end"),
         "unit": (STRING, "what the intervals are over"),
-        "n_a": (INT, "units of a's interval; pairs where the unit is pair or template"),
+        "n_a": (INT, "units of a's interval; examples where it has several units"),
         "n_b": (INT, "of b's"),
         "reason": (STRING, "why a value or the interval of the difference is null; else null"),
     },

@@ -121,13 +121,12 @@ class Measure(NamedTuple):
         low, high = self._interval(self.value, lambda draws: draws, extend)
         if self.group == AUC:
             low, high = logit_interval(self.value, low, high)
-        units = {part.resamples.unit for part in self.parts}
         return {
             "n": self.pairs,
             "accuracy": self.value,
             "low": np.clip(low, MIN_VALUES.get(self.group, 0), 100),
             "high": np.clip(high, MIN_VALUES.get(self.group, 0), 100),
-            "unit": units.pop() if len(units) == 1 else "pair or template",
+            "unit": " or ".join(sorted({part.resamples.unit for part in self.parts})),
             "units": sum(self.units),
         }
 
