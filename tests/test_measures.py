@@ -85,9 +85,9 @@ def test_the_unit_of_j_names_those_of_all_its_subsets():
     """Some subsets have several templates, others one, as HANS's; each name has a plural in verdicts."""
     rows = predictions()
     several = rows["subset"].isin(["a1", "b2"])
-    one = rows.assign(template="t").mask(several, rows.assign(template="t" + (rows["example"] % 2).astype(str)))
-    unit = value(tables(one)[1], "j", None)["unit"]
-    assert unit == "example of one template or template"
+    template = pd.Series("t0", rows.index).mask(several, "t" + (rows["example"] % 2).astype(str))
+    j = value(tables(rows.assign(template=template))[1], "j", None)
+    assert j["unit"] == "example of one template or template"
 
 
 def test_changes_are_those_of_the_values_and_paired():

@@ -105,12 +105,12 @@ def _locate_targets(rows: Sequence[dict], encoding, max_length: int) -> list[int
         InputError: `max_length` cuts off a part of a target, or the tokenizer has no token for it.
     """
     positions, lost = [], []
-    for row, of_row in zip(rows, encoding.encodings, strict=True):
+    for row, sentence in zip(rows, encoding.encodings, strict=True):
         target = row["target_start"], row["target_end"]
-        tokens = [token for c in range(*target) if (token := of_row.char_to_token(c)) is not None]
+        tokens = [token for c in range(*target) if (token := sentence.char_to_token(c)) is not None]
         positions.append(max(tokens, default=0))
-        if is_cut_off(target, of_row) or not tokens:
-            lost.append((bool(of_row.overflowing), row))
+        if is_cut_off(target, sentence) or not tokens:
+            lost.append((bool(sentence.overflowing), row))
     if lost:
         is_cut, row = lost[0]
         target = f"{row['sentence1'][row['target_start'] : row['target_end']]!r} in {row['sentence1']!r}"
