@@ -54,7 +54,7 @@ from heuristic_core.interventions.evaluate import all_logits
 from heuristic_core.models.ablation import component_means
 from heuristic_core.models.batches import PairTensors, length_multiple
 from heuristic_core.models.components import ComponentGrid
-from heuristic_core.models.device import has_native_bfloat16
+from heuristic_core.models.device import is_bfloat16_faster
 from heuristic_core.models.implementation import wrap_model
 from heuristic_core.models.micro_batches import pass_tokens
 from heuristic_core.pruning.inputs import PruningInputs
@@ -179,7 +179,7 @@ def compare(size: Size, turns: int) -> dict:
     parts = [list_micro_batches(inputs.pairs, draw.index[0], size.hidden) for draw in plan]
     work = list_products(plain, parts)
     ways = make_steps(masked, rows, inputs, size, plan, work)
-    if has_bfloat16 := has_native_bfloat16(torch.device("cpu")):
+    if has_bfloat16 := is_bfloat16_faster(torch.device("cpu")):
         ways |= make_bfloat16_steps(size, list_products(plain, parts, torch.bfloat16))
     times = time_interleaved(ways, turns)
     seconds = {way: statistics.median(values) / size.steps for way, values in times.items()}

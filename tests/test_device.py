@@ -9,15 +9,16 @@ from heuristic_core.provenance.settings import find_precision
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 PROCESSORS = [
-    ({"avx512_bf16": True, "amx_bf16": False}, "bfloat16"),
-    ({"avx512_bf16": False, "amx_bf16": True}, "bfloat16"),
+    ({"avx512_bf16": True, "amx_bf16": False, "cpu_name": "AMD EPYC"}, "bfloat16"),
+    ({"avx512_bf16": True, "amx_bf16": False, "cpu_name": "Intel Xeon"}, "float32"),
+    ({"avx512_bf16": True, "amx_bf16": True, "cpu_name": "Intel Xeon"}, "bfloat16"),
     ({"avx512_bf16": False, "amx_bf16": False, "avx2": True}, "float32"),
     ({"architecture": "aarch64"}, "float32"),
 ]
 
 
 @pytest.mark.parametrize(("able", "expected"), PROCESSORS)
-def test_auto_is_bfloat16_where_the_processor_multiplies_in_it(able, expected, monkeypatch, checkpoint):
+def test_auto_is_bfloat16_where_the_processor_multiplies_faster_in_it(able, expected, monkeypatch, checkpoint):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
     assert resolve_precision(CPU, "auto") == expected
     assert load_model(checkpoint, "cpu", "auto").dtype == getattr(torch, expected)

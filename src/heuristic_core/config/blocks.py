@@ -95,7 +95,7 @@ Device = Literal["cpu", "cuda"]
 Precision = Literal["float32", "bfloat16", "float16"]
 # auto: bfloat16 on devices that support it, else float32 (`models/device.py`)
 PrecisionSetting = Literal["auto", "float32", "bfloat16", "float16"]
-AUTO_PRECISION_TEXT = "auto: bfloat16 on x86 with AVX-512 BF16 or AMX and on GPUs that support it, else float32"
+AUTO_PRECISION_TEXT = "auto: bfloat16 on x86 with AMX or AMD's AVX-512 BF16 and on GPUs that support it, else float32"
 # On the Hugging Face hub. Commits are fixed, unlike branches and tags.
 Repository = Annotated[str, Field(pattern=r"^[\w.-]+(/[\w.-]+)?$")]
 Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
