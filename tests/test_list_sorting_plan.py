@@ -11,7 +11,7 @@ from conftest import ROOT
 from list_sorting import TINY
 
 from heuristic_core.config.reading import read_config
-from heuristic_core.experiments.list_sorting import halves, mode_ablation, model
+from heuristic_core.experiments.list_sorting import effects, halves, mode_ablation, model
 from heuristic_core.experiments.list_sorting.config import Data, Model
 from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
 from heuristic_core.experiments.list_sorting.llc import estimate_llc
@@ -77,6 +77,7 @@ class Counted:
         monkeypatch.setattr(model, "_attend", attended)
         monkeypatch.setattr(halves, "read_out", read)
         monkeypatch.setattr(mode_ablation, "read_out", read)
+        monkeypatch.setattr(effects, "read_out", read)
 
     def taken(self, models):
         """Of one model, since the last call."""

@@ -62,9 +62,11 @@ def _average_positions(seen: Tensor, start: int) -> Tensor:
     """Return what attention sees of a token, mean over its positions from `start` on, [M, V, d].
 
     Args:
-        seen: What attention sees at every position, [M, 2 L, V, d].
+        seen: What attention sees at every position, [M, 2 L, V, d]; [M, 1, V, d] without positions.
         start: First position of numbers.
     """
+    if seen.shape[1] == 1:
+        return seen[:, 0]
     length = seen.shape[1] // 2
     numbers = [position for position in range(start, 2 * length) if position != length]
     return torch.cat([seen[:, numbers, :-1].mean(1), seen[:, length, -1:]], 1)

@@ -30,6 +30,7 @@ def describe_condition(study: ListSorting, held_out: Tensor) -> dict:
         "mean_gap": float(neighbour_gaps(held_out).double().mean()),
         "nominal_gap": study.data.nominal_gap,
         "heads": study.model.heads,
+        "positions": study.model.positions,
         "layer_norm": study.model.layer_norm,
         "biases": study.model.biases,
         "optimiser": study.training.optimiser,

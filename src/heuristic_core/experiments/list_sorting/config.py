@@ -88,6 +88,7 @@ class Model(Block):
     heads: Heads = Field(2, description="attention heads of the layer")
     width: Width = Field(96, description="of the residual stream")
     head_width: Width = Field(48, description="of queries, keys and values")
+    positions: bool = Field(True, description="learned embeddings of positions")
     layer_norm: bool = Field(True, description="before attention and before the unembedding")
     biases: bool = Field(True, description="of attention, unembedding and LayerNorms")
 

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from heuristic_core.experiments.list_sorting import circuits as c
+from heuristic_core.experiments.list_sorting import effects as e
 from heuristic_core.experiments.list_sorting.ablation import compute_measures, measure_ablations
 from heuristic_core.experiments.list_sorting.folding import measure_folding
 from heuristic_core.experiments.list_sorting.mode_ablation import measure_mode_ablations
@@ -46,8 +47,9 @@ def measure_checkpoint(parameters: Parameters, sample: Sample, seeds: list[int],
     """
     folded = c.fold_circuits(parameters)
     d, copied = c.diagonal(folded.ov), c.copying_mask(folded.ov)
-    yield "sorting_models", _models(parameters, sample, seeds, d, copied)
-    yield "sorting_heads", _heads(parameters, sample, seeds, folded, copied)
+    effects = e.measure_effects(parameters, sample.held_out, sample.numbers)
+    yield "sorting_models", _models(parameters, sample, seeds, d, copied, effects.effect)
+    yield "sorting_heads", _heads(parameters, sample, seeds, folded, copied, effects.effect)
     yield (
         "sorting_ablations",
         _label_ablations(measure_ablations(parameters, sample.held_out, sample.training, sample.seed), seeds),
@@ -56,30 +58,36 @@ def measure_checkpoint(parameters: Parameters, sample: Sample, seeds: list[int],
         numbers = {COPYING: copied, SUPPRESSION: c.suppression_mask(folded.ov)}
         rows = measure_mode_ablations(parameters, sample.held_out, sample.training, numbers, sample.seed)
         yield "sorting_mode_ablations", _label_ablations(rows, seeds)
-        yield "sorting_numbers", _numbers(seeds, d, copied)
+        yield "sorting_numbers", _numbers(seeds, d, copied, effects)
         yield "sorting_matrices", list(_matrices(seeds, folded))
         yield "sorting_distance", _distances(parameters, sample, seeds)
 
 
-def _models(p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: Tensor) -> list[dict]:
+def _models(p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: Tensor, effect: Tensor) -> list[dict]:
     """Return rows of table "sorting_models"."""
-    logits = torch.cat([run_models(p, batch).logits for batch in sample.held_out.split(512)], 1)
+    forward = run_models(p, sample.held_out)
     head_measures = {
         "soft_overlap": c.soft_overlap(d),
         "both_copy": c.both_copy(d),
         "opposite_sign": c.opposite_sign(d),
         "splitting": c.splitting(copied),
+        "effect_overlap": c.soft_overlap(effect.nan_to_num()),
+        "effect_splitting": e.splitting(effect),
+        "effect_suppression": e.suppression(effect),
+        "attention_similarity": e.attention_similarity(forward.attention),
     }
     squares = torch.stack([value.double().flatten(1).square().sum(1) for value in p.values()]).sum(0)
     return [
         {"seed": seed, "weight_norm": float(squares[m]) ** 0.5, "lists": len(sample.held_out)}
-        | compute_measures(logits[m], sample.held_out)
+        | compute_measures(forward.logits[m], sample.held_out)
         | {name: _to_float(values[m]) for name, values in head_measures.items()}
         for m, seed in enumerate(seeds)
     ]
 
 
-def _heads(p: Parameters, sample: Sample, seeds: list[int], folded: c.Circuits, copied: Tensor) -> list[dict]:
+def _heads(
+    p: Parameters, sample: Sample, seeds: list[int], folded: c.Circuits, copied: Tensor, effect: Tensor
+) -> list[dict]:
     """Return rows of table "sorting_heads"."""
     suppressed, differences = c.suppression_mask(folded.ov), measure_folding(p, sample.folded)
     values = {
@@ -90,6 +98,9 @@ def _heads(p: Parameters, sample: Sample, seeds: list[int], folded: c.Circuits, 
         "attention_error": differences.attention,
         "written_error": differences.written,
         "agreement": differences.agreement,
+        "copied": e.copied(effect),
+        "suppressed": e.suppressed(effect),
+        "sign_agreement": e.sign_agreement(effect, c.diagonal(folded.ov)),
     }
     return [
         {"seed": seed, "head": head, "ranges": len(c.copied_ranges(copied[m, head]))}
@@ -104,10 +115,11 @@ def _label_ablations(rows: list[dict], seeds: list[int]) -> list[dict]:
     return [{"seed": seeds[row.pop("model")], "ablated": "+".join(map(str, row.pop("ablated")))} | row for row in rows]
 
 
-def _numbers(seeds: list[int], d: Tensor, copied: Tensor) -> list[dict]:
+def _numbers(seeds: list[int], d: Tensor, copied: Tensor, effects: e.Effects) -> list[dict]:
     """Return rows of table "sorting_numbers"."""
     return [
         {"seed": seed, "head": head, "number": k, "d": float(d[m, head, k]), "copies": bool(copied[m, head, k])}
+        | {name: _to_float(value[m, head, k]) for name, value in effects._asdict().items()}
         for m, seed in enumerate(seeds)
         for head in range(d.shape[1])
         for k in range(d.shape[2])

@@ -7,7 +7,8 @@ token [M, V, d], position [M, 2 L + 1, d]; norm_gain and norm_bias [M, d]; query
 biases [M, H, w]; output [M, H, w, d], output_bias [M, d]; final_gain and final_bias [M, d]; unembed [M, d, V],
 unembed_bias [M, V]. The last position is only predicted, and its row is never read.
 
-A model without LayerNorm lacks the `norm_` and `final_` parameters, one without biases the `_bias` parameters.
+A model without positions lacks `position`, one without LayerNorm the `norm_` and `final_` parameters, one without
+biases the `_bias` parameters.
 
 Keys, values and queries depend only on a token and its position. They are
 therefore computed once for every such pair, V x 2 L rows, and looked up for the lists, which have more tokens.
@@ -73,11 +74,11 @@ def parameter_shapes(data: Data, model: Model) -> dict[str, tuple[int, ...]]:
     sizes |= {f"{name}_bias": (model.heads, model.head_width) for name in ("query", "key", "value")}
     sizes |= {"output": (model.heads, model.head_width, d), "output_bias": (d,), "final_gain": (d,), "final_bias": (d,)}
     sizes |= {"unembed": (d, tokens), "unembed_bias": (tokens,)}
-    missing_prefixes = () if model.layer_norm else ("norm_", "final_")
+    missing_prefixes = (() if model.layer_norm else ("norm_", "final_")) + (() if model.positions else ("position",))
     return {
         name: shape
         for name, shape in sizes.items()
-        if not name.startswith(missing_prefixes or "-") and (model.biases or not name.endswith("_bias"))
+        if not name.startswith(missing_prefixes) and (model.biases or not name.endswith("_bias"))
     }
 
 
@@ -162,12 +163,14 @@ def compute_losses(parameters: Parameters, tokens: Tensor) -> Tensor:
 
 
 def embed_tokens(p: Parameters) -> tuple[Tensor, Tensor]:
-    """Embed every token at every position that is read, [M, 2 L, V, d].
+    """Embed every token at every position that is read, [M, 2 L, V, d]; [M, 1, V, d] without positions.
 
     Returns:
         The residual stream, and what attention sees of it.
     """
-    residual = p["token"][:, None] + p["position"][:, :-1, None]
+    residual = p["token"][:, None]
+    if (position := p.get("position")) is not None:
+        residual = residual + position[:, :-1, None]
     if (gain := p.get("norm_gain")) is None:
         return residual, residual
     seen = F.layer_norm(residual, residual.shape[-1:], eps=EPSILON) * gain[:, None, None]
@@ -206,8 +209,8 @@ def causal_mask(length: int) -> Tensor:
 
 def _look_up(p: Parameters, tokens: Tensor) -> tuple[Tensor, Tensor]:
     """Look up keys and values [M, B, 2 L, 2 H w], and queries beside the residual stream [M, B, L, H w + d]."""
-    residual, seen = embed_tokens(p)
-    keys, vocabulary = seen.shape[1:3]
+    keys, vocabulary = tokens.shape[-1] - 1, p["token"].shape[1]
+    residual, seen = (rows.expand(-1, keys, -1, -1) for rows in embed_tokens(p))
     length = keys // 2
     keys_values = project_rows(seen.flatten(1, 2), p, "key", "value")
     queries = project_rows(seen[:, length:].flatten(1, 2), p, "query") * p["query"].shape[-1] ** -0.5

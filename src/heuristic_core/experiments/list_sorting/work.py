@@ -97,9 +97,9 @@ def training_passes(condition: ListSorting) -> Passes:
 def measuring_passes(study: SortingStudy, condition: ListSorting) -> Passes:
     """Count the passes of measuring.
 
-    At every kept checkpoint: the model twice, every ablation, donors of resampled contexts, means, folding. At
-    checkpoints whose matrices are kept also: attention, means, the model and donors of ablated modes, and logits from
-    replaced values.
+    At every kept checkpoint: the model three times, logits without what each head reads, every ablation, donors of
+    resampled contexts, means, folding. At checkpoints whose matrices are kept also: attention, means, the model and
+    donors of ablated modes, and logits from replaced values.
 
     Args:
         study: The study.
@@ -107,12 +107,13 @@ def measuring_passes(study: SortingStudy, condition: ListSorting) -> Passes:
     """
     measure, kept = study.measure, condition.training.kept
     variants = len(head_sets(condition.model.heads)) * (len(ABLATION_KINDS) + 1)
-    per_checkpoint = measure.lists * (2 + variants) + measure.mean_lists + measure.folded_lists
+    per_checkpoint = measure.lists * (3 + variants) + measure.mean_lists + measure.folded_lists
     modes = len(HEAD_MODES) * len(head_sets(condition.model.heads)) * len(ABLATION_KINDS) * measure.lists
     matrix_checkpoints = len(select_evenly(kept, measure.matrices))
     per_matrix_checkpoint = measure.lists + measure.mean_lists + modes + modes // len(ABLATION_KINDS)
     return Passes(
-        len(kept) * per_checkpoint + matrix_checkpoints * per_matrix_checkpoint, readout=matrix_checkpoints * modes
+        len(kept) * per_checkpoint + matrix_checkpoints * per_matrix_checkpoint,
+        readout=len(kept) * condition.model.heads * measure.lists + matrix_checkpoints * modes,
     )
 
 

@@ -1,0 +1,117 @@
+"""Effects of heads on the next number: planted models, and patches by hand."""
+
+import pytest
+import torch
+from list_sorting import random_parameters, study
+
+from heuristic_core.experiments.list_sorting import effects as e
+from heuristic_core.experiments.list_sorting.circuits import diagonal, fold_circuits, soft_overlap
+from heuristic_core.experiments.list_sorting.config import Data
+from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
+from heuristic_core.experiments.list_sorting.model import run_models
+
+NUMBERS, ALL = 12, range(12)
+LOW, HIGH = range(6), range(6, 12)
+DATA = Data(numbers=NUMBERS, length=4, train_lists=300, held_out_lists=200)
+
+
+def plant(*heads: dict[int, float]) -> dict[str, torch.Tensor]:
+    """One model without positions, LayerNorm and biases, whose heads attend to the next number.
+
+    A head adds to the logit of a number that it attends to what its dict says.
+    """
+    size = NUMBERS + 1
+    scores = torch.full((size, size), -50.0)  # [query, key]
+    for query in range(size):
+        for key in range((query + 1) % size, NUMBERS):
+            scores[query, key] = -3.0 * (key - (query + 1) % size)
+    output = torch.zeros(1, len(heads), size, size)
+    for head, adds in enumerate(heads):
+        for number, logit in adds.items():
+            output[0, head, number, number] = logit
+    one = torch.eye(size)[None]
+    heads_alike = one[:, None].expand(-1, len(heads), -1, -1)
+    query = (scores * size**0.5)[None, None].expand(-1, len(heads), -1, -1)
+    parts = {"token": one, "query": query, "key": heads_alike, "value": heads_alike, "output": output, "unembed": one}
+    return {name: value.double() for name, value in parts.items()}
+
+
+def sequences():
+    return make_sequences(draw_lists(DATA).held_out, DATA)
+
+
+@pytest.mark.parametrize(
+    ("heads", "splitting", "suppression", "overlap"),
+    [
+        ([dict.fromkeys(ALL, 5.0), dict.fromkeys(ALL, -2.0)], 0.0, 0.4, 0.0),
+        ([dict.fromkeys(LOW, 5.0), dict.fromkeys(HIGH, 5.0)], 1.0, 0.0, 0.0),
+        ([dict.fromkeys(ALL, 5.0), dict.fromkeys(ALL, 5.0)], 0.0, 0.0, 1.0),
+        ([dict.fromkeys(ALL, 5.0), {}], 0.0, 0.0, 0.0),
+        ([dict.fromkeys(LOW, 4.0) | dict.fromkeys(HIGH, -1.0), dict.fromkeys(HIGH, 4.0)], 1.0, None, 0.0),
+        ([dict.fromkeys(range(3), 5.0), dict.fromkeys(range(3, 12), 5.0)], 0.811, 0.0, 0.0),
+    ],
+    ids=["one copies, one suppresses", "split", "alike", "one idle", "split, one suppresses", "unevenly split"],
+)
+def test_measures_of_planted_models(heads, splitting, suppression, overlap):
+    effect = e.measure_effects(plant(*heads), sequences(), NUMBERS).effect
+    assert float(e.splitting(effect)) == pytest.approx(splitting, abs=1e-3)
+    assert float(soft_overlap(effect)) == pytest.approx(overlap, abs=1e-6)
+    if suppression is not None:
+        assert float(e.suppression(effect)) == pytest.approx(suppression, abs=1e-6)
+    assert effect[0].sign().tolist() == [[adds[k] / abs(adds[k]) if k in adds else 0 for k in ALL] for adds in heads]
+
+
+def test_the_effect_is_attention_times_d_without_positions_and_layer_norm():
+    parameters, tokens = plant(dict.fromkeys(ALL, 5.0), {3: -2.0, 7: 1.0}), sequences()
+    result = e.measure_effects(parameters, tokens, NUMBERS)
+    d = diagonal(fold_circuits(parameters).ov)
+    torch.testing.assert_close(result.effect, result.attention * d)
+    assert e.sign_agreement(result.effect, d)[0, 0] == 1
+    assert float(e.attention_similarity(run_models(parameters, tokens).attention)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("changes", [{}, {"layer_norm": False}, {"positions": False, "heads": 3}])
+def test_effects_are_those_of_patches_by_hand(changes):
+    """One list at a time: the head's attention to the next number's key, times its value, is taken from the stream."""
+    made = study(model=changes)
+    tokens = make_sequences(draw_lists(made.data).held_out, made.data)[:6]
+    p = {name: value.double() for name, value in random_parameters(made.data, made.model).items()}
+    result, forward, length = e.measure_effects(p, tokens, 12), run_models(p, tokens), made.data.length
+    heads = p["output"].shape[1]
+    by_number = [[[] for _ in range(12)] for _ in range(heads)]
+    for row, sequence in enumerate(tokens.tolist()):
+        for rank, number in enumerate(sequence[length + 1 :]):
+            key = sequence.index(number)
+            stream = forward.residual[1, row, rank] + sum(
+                forward.contexts[1, row, rank, h] @ p["output"][1, h] for h in range(heads)
+            )
+            for head in range(heads):
+                share = forward.attention[1, row, head, rank, key]
+                read = share * forward.values[1, row, key, head] @ p["output"][1, head]
+                with_key, without = (relative_logit(p, s, number) for s in (stream, stream - read))
+                by_number[head][number].append(float(with_key - without))
+    for head, number in ((h, k) for h in range(heads) for k in range(12)):
+        values = torch.tensor(by_number[head][number], dtype=torch.float64)
+        assert float(result.effect[1, head, number]) == pytest.approx(float(values.mean()), nan_ok=True)
+        if len(values) > 1:
+            assert float(result.error[1, head, number]) == pytest.approx(float(values.std() / len(values) ** 0.5))
+
+
+def relative_logit(p, stream, number):
+    """The logit of a number relative to the mean over numbers, of the second model's stream [d]."""
+    if "final_gain" in p:
+        stream = (stream - stream.mean()) / (stream.var(unbiased=False) + 1e-5).sqrt()
+        stream = stream * p["final_gain"][1] + p["final_bias"][1]
+    logits = (stream @ p["unembed"][1] + p["unembed_bias"][1])[:-1]
+    return logits[number] - logits.mean()
+
+
+def test_what_is_undefined_is_nan():
+    one_head = e.measure_effects(plant(dict.fromkeys(ALL, 5.0)), sequences(), NUMBERS)
+    assert e.splitting(one_head.effect).isnan().all() and float(e.suppression(one_head.effect)) == 0
+    nothing = torch.zeros(1, 2, 3, dtype=torch.float64)
+    assert e.splitting(nothing).isnan().all() and e.suppression(nothing).isnan().all()
+    few = e.measure_effects(plant({0: 1.0}), sequences()[:1], NUMBERS)
+    assert int(few.effect.isnan().sum()) == NUMBERS - 4 and few.error.isnan().all()
+    assert float(e.copied(few.effect)) >= 0
+    assert e.attention_similarity(torch.ones(1, 3, 1, 2, 4)).isnan().all()
