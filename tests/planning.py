@@ -1,5 +1,7 @@
 """What plans are tested on: the paper's study on MNLI, its model's shape, numbers of pairs, and its work by name."""
 
+import re
+
 from conftest import ROOT
 
 from heuristic_core.experiments.subnetworks.config import load_study
@@ -15,3 +17,9 @@ HUNDRED = StudyPairs(Pairs(100, 4000), Pairs(50, 1000), subsets=5, largest_subse
 def by_name(study, shape, data):
     """Work of a study by its name."""
     return {part.name: part for part in estimate_work(study, shape, data)}
+
+
+def parse_time(cell):
+    """Seconds of a time such as ~1 min 10 s."""
+    units = {"s": 1, "min": 60, "h": 3600}
+    return sum(float(value) * units[unit] for value, unit in re.findall(r"([\d.]+) (s|min|h)", cell))

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from conftest import ROOT
 from extractive import study
+from planning import parse_time
 
 from heuristic_core.config.reading import read_config
 from heuristic_core.experiments.extractive_structures.config import Model, Pretraining, parse_extractive
@@ -71,13 +72,13 @@ def test_a_model_of_many_components_has_no_runs_for_each_of_them_and_each_token(
     assert work("prune").sentences - work("prune", large).sentences == eliminated
 
 
-def test_finished_jobs_are_no_hours_to_do():
+def test_finished_jobs_are_no_time_to_do():
     wanted = Counter({"pretrain": 6, "teach": 6, "freeze": 2, "order": 2, "score": 2})
     missing = wanted - Counter({"pretrain": 6, "score": 1})
     rows = [re.split(r"  +", line) for line in format_plan(STUDY, wanted, missing).splitlines()]
     to_do = {row[0]: row[-2:] for row in rows if len(row) == 5 and row[0] in wanted}
     assert to_do["pretrain"][1] == "0" and to_do["order"][0] == to_do["order"][1] != "0"
-    hours, half = (float(cell.strip("~")) for cell in to_do["score"])
+    hours, half = (parse_time(cell) for cell in to_do["score"])
     assert half == pytest.approx(hours / 2, rel=0.02)
 
 

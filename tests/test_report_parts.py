@@ -10,12 +10,13 @@ from mentions import mentions, raises
 from page_studies import make_study
 from test_scripts import loaded
 
+from heuristic_core.common.durations import format_duration
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.subnetworks.report.missing import collect_gaps
 from heuristic_core.provenance import digests
 from heuristic_core.report.claims import group_claims
 from heuristic_core.report.exhibits import render_caption, target_label
-from heuristic_core.report.render import format_duration, format_interval, format_number, format_p
+from heuristic_core.report.render import format_interval, format_number, format_p
 from heuristic_core.report.settings import group_settings, read_study
 from heuristic_core.report.study import summarise_scripts
 from heuristic_core.tables.parquet import read_rows
@@ -79,7 +80,7 @@ def test_a_supported_claim_can_fail_when_p_is_adjusted(study, verdict, adjusted,
 def test_intervals_and_durations():
     assert format_interval(-1.0, 2.5) == "−1.0 to 2.5"
     assert format_interval(None, 2.5) == ""
-    spelled = [format_duration(seconds).replace("\N{NO-BREAK SPACE}", " ") for seconds in (0.44, 59.7, 75, 7440)]
+    spelled = [format_duration(seconds) for seconds in (0.44, 59.7, 75, 7440)]
     assert spelled == ["0.4 s", "1 min 0 s", "1 min 15 s", "2 h 4 min"]
 
 

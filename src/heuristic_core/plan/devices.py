@@ -159,7 +159,8 @@ def estimate_hours(work: Work, shape: Shape, device: Device, setting: PrecisionS
     other_work = distance > math.log(1.05) or any(others)
     kind = origin if not other_work else f"estimate {origin}" if foreign else "estimate"
     execution = "" if nearest.execution == "eager" else f", {nearest.execution}"
-    basis = f"{nearest.source}, {nearest.engine}, {nearest.precision}{execution} ({nearest.kind})"
+    known = "" if nearest.kind == kind else f" ({nearest.kind})"
+    basis = f"{nearest.source}, {nearest.engine}, {nearest.precision}{execution}{known}"
     return Hours(work.flops / (scale * nearest.rate) / 3600, kind, basis)
 
 

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping
 
+from heuristic_core.common.durations import format_duration
+
 Rows = list[list[str]]
 
 
@@ -66,6 +68,11 @@ def format_number(value: float) -> str:
 def format_estimate(value: float) -> str:
     """Format an estimate, marked by ~."""
     return f"~{format_number(value)}" if value else "0"
+
+
+def format_hours(hours: float, measured: bool = False) -> str:
+    """Format hours as a duration, marked by ~ unless they are measured."""
+    return f"{'' if measured else '~'}{format_duration(3600 * hours)}" if hours else "0"
 
 
 def format_gigabytes(size: float) -> str:

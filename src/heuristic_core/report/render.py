@@ -6,6 +6,8 @@ from typing import Any
 
 import jinja2
 
+from heuristic_core.common.durations import format_duration
+
 _PACKAGE = "heuristic_core.report"
 MINUS, NO_BREAK = "−", "\N{NO-BREAK SPACE}"
 
@@ -30,7 +32,7 @@ def render(template: str, package: str = _PACKAGE, **values: Any) -> str:
         "number": format_number,
         "interval": format_interval,
         "p": format_p,
-        "duration": format_duration,
+        "duration": lambda seconds: format_duration(seconds).replace(" ", NO_BREAK),
     }
     return environment.get_template(template).render(values)
 
@@ -87,14 +89,3 @@ def format_p(p: float | None) -> str:
     if not is_number(p):
         return ""
     return "< 0.0001" if p < 1e-4 else f"{p:.{3 if p >= 1e-3 else 4}f}"
-
-
-def format_duration(seconds: float) -> str:
-    """Format a duration, such as "0.4 s", "12 s", "3 min 5 s" or "2 h 4 min"."""
-    if seconds < 9.95:
-        return f"{seconds:.1f}{NO_BREAK}s"
-    minutes, seconds_left = divmod(round(seconds), 60)
-    hours, minutes_left = divmod(minutes, 60)
-    if hours:
-        return f"{hours}{NO_BREAK}h {minutes_left}{NO_BREAK}min"
-    return f"{minutes}{NO_BREAK}min {seconds_left}{NO_BREAK}s" if minutes else f"{seconds_left}{NO_BREAK}s"

@@ -20,7 +20,7 @@ from heuristic_core.plan.devices import DEFAULT_DEVICES, Device, Hours, Work, ge
 from heuristic_core.plan.devices import estimate_hours as estimate_job_hours
 from heuristic_core.plan.gpus import describe_gpus
 from heuristic_core.plan.shapes import Shape, read_shape
-from heuristic_core.plan.text import format_estimate, format_gigabytes, format_table, job_rows
+from heuristic_core.plan.text import format_gigabytes, format_hours, format_table, job_rows
 
 BACKWARD = 3  # cost of a forward and a backward pass, in forward passes
 TOKENS = 10  # of a sentence, roughly
@@ -187,8 +187,8 @@ def format_plan(study: ExtractiveStudy, all_jobs: Counter, missing_jobs: Counter
                 work.rule,
                 f"{work.sentences:,}",
                 f"{work.operations:.2g}",
-                format_estimate(all_hours),
-                format_estimate(to_do),
+                format_hours(all_hours),
+                format_hours(to_do),
             ]
         )
     unit, place, basis = _describe_device(study, device)
@@ -201,8 +201,8 @@ def format_plan(study: ExtractiveStudy, all_jobs: Counter, missing_jobs: Counter
         f"{study.study}: {len(study.seeds)} seeds of extractive structures, times for {place}",
         format_table(["jobs", "all", "exist", "to do"], job_rows(all_jobs, missing_jobs)),
         format_table(
-            ["work", "sentences", "FLOP", f"{unit} hours", "to do"],
-            [*rows, ["total", "", "", format_estimate(total), format_estimate(left)]],
+            ["work", "sentences", "FLOP", f"{unit} time", "to do"],
+            [*rows, ["total", "", "", format_hours(total), format_hours(left)]],
         ),
         format_table(["disk", "GB"], sizes),
     ]
@@ -216,7 +216,7 @@ def format_plan(study: ExtractiveStudy, all_jobs: Counter, missing_jobs: Counter
     if study.pretrained and study.device == "cuda":
         parts.append(describe_gpus(lambda gpu: _estimate_device_hours(study, gpu).values()))
     name, first_hours = find_first_figure(study, rule_hours)
-    parts.append(f"First figure: {name} ({TARGETS[name].title}), after {format_estimate(first_hours)} {unit} hours.")
+    parts.append(f"First figure: {name} ({TARGETS[name].title}), after {format_hours(first_hours)} of one {unit}.")
     return "\n\n".join([*parts, basis])
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 from heuristic_core.experiments.list_sorting.study import SortingStudy
 from heuristic_core.experiments.list_sorting.work import Work, checkpoint_bytes, count_work, operations_per_second
-from heuristic_core.plan.text import format_estimate, format_gigabytes, format_table, job_rows
+from heuristic_core.plan.text import format_gigabytes, format_hours, format_table, job_rows
 
 OUTPUT_BYTES = 12e6  # figures, tables and the report
 
@@ -27,7 +27,7 @@ def format_plan(study: SortingStudy, all_jobs: Counter, missing_jobs: Counter) -
             f"{study.study}: {len(work)} conditions of list sorting, times for one core of a processor",
             format_table(["jobs", "all", "exist", "to do"], job_rows(all_jobs, missing_jobs)),
             format_table(
-                ["work", "condition", "lists", "FLOP", "core hours", "to do"], _hours(work, all_jobs, missing_jobs)
+                ["work", "condition", "lists", "FLOP", "core time", "to do"], _hours(work, all_jobs, missing_jobs)
             ),
             format_table(
                 ["disk", "GB"],
@@ -43,7 +43,7 @@ def format_plan(study: SortingStudy, all_jobs: Counter, missing_jobs: Counter) -
 
 
 def _hours(work: dict[str, list[Work]], all_jobs: Counter, missing_jobs: Counter) -> list[list[str]]:
-    """Return the work of each rule and condition, with its core hours."""
+    """Return the work of each rule and condition, with its time on a core."""
     rows, total, left = [], 0.0, 0.0
     for condition, parts in work.items():
         for part in parts:
@@ -57,8 +57,8 @@ def _hours(work: dict[str, list[Work]], all_jobs: Counter, missing_jobs: Counter
                     condition,
                     f"{part.lists:,}",
                     f"{part.operations:.2g}",
-                    format_estimate(hours),
-                    format_estimate(to_do),
+                    format_hours(hours),
+                    format_hours(to_do),
                 ]
             )
-    return [*rows, ["total", "", "", "", format_estimate(total), format_estimate(left)]]
+    return [*rows, ["total", "", "", "", format_hours(total), format_hours(left)]]

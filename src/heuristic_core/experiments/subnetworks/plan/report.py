@@ -11,7 +11,7 @@ from heuristic_core.experiments.subnetworks.plan.work import estimate_work
 from heuristic_core.plan.devices import Device, Hours, Work, estimate_hours
 from heuristic_core.plan.gpus import describe_gpus
 from heuristic_core.plan.shapes import Shape, read_shape
-from heuristic_core.plan.text import Rows, format_estimate, format_gigabytes, format_number, format_table, job_rows
+from heuristic_core.plan.text import Rows, format_gigabytes, format_hours, format_table, job_rows
 
 
 def plan(study: Study, device_name: str, target: Device, all_jobs: Counter, missing_jobs: Counter) -> str:
@@ -32,7 +32,7 @@ def plan(study: Study, device_name: str, target: Device, all_jobs: Counter, miss
         f"{study.study}: {study.model.name} ({size}) on {study.task.name}, times for {device_name} ({target.about})",
         format_table(["jobs", "all", "exist", "to do"], job_rows(all_jobs, missing_jobs)),
         format_table(
-            ["work", "times", "pairs", "tokens", "FLOP", f"{target.unit} hours", "to do", "throughput from"],
+            ["work", "times", "examples", "tokens", "FLOP", f"{target.unit} time", "to do", "throughput from"],
             _work(study, shape, target, work, data.counted, all_jobs, missing_jobs),
         ),
         format_table(["disk", "GB"], _disk(estimate_disk(study, shape, data, work))),
@@ -68,10 +68,10 @@ def _work(
         measured = counted and took.kind == "measured"
         all_measured &= measured
         numbers = [f"{part.repeats:,}", f"{part.pairs:,}", f"{part.tokens:.2g}", f"{part.flops:.2g}"]
-        hour_cells = [format_number(value) if measured else format_estimate(value) for value in (took.hours, to_do)]
-        rows.append([part.name, *numbers, *hour_cells, f"{took.kind}: {took.basis}"])
-    mark = format_number if all_measured else format_estimate
-    return [*rows, ["total", "", "", "", f"{sum(part.flops for part in work):.2g}", mark(total), mark(left), ""]]
+        times = [format_hours(value, measured) for value in (took.hours, to_do)]
+        rows.append([part.name, *numbers, *times, f"{took.kind}: {took.basis}"])
+    times = [format_hours(value, all_measured) for value in (total, left)]
+    return [*rows, ["total", "", "", "", f"{sum(part.flops for part in work):.2g}", *times, ""]]
 
 
 def _first_figure(study: Study, shape: Shape, target: Device, work: list[Work]) -> str:
@@ -79,8 +79,8 @@ def _first_figure(study: Study, shape: Shape, target: Device, work: list[Work]) 
     tuning = [part for part in work if "finetune" in part.rules]
     hours = sum(took.hours for took in estimate_work_hours(study, shape, target, tuning)) / len(study.finetune.seeds)
     return (
-        f"First figure: figure 10, accuracies over fine-tuning, after one fine-tuning run: {format_estimate(hours)} "
-        f"{target.unit} hours."
+        f"First figure: figure 10, accuracies over fine-tuning, after one fine-tuning run: {format_hours(hours)} of "
+        f"one {target.unit}."
     )
 
 
@@ -116,9 +116,9 @@ def _notes(data: StudyPairs, target: Device) -> str:
         known += f", counts assumed (plan/pairs.yaml) for {', '.join(data.assumed_files)}"
     sizes = [f"{part.pairs:,} of {part.mean:.1f} tokens" for part in (data.train, data.evaluation)]
     lines = [
-        f"Pairs, {known}: {sizes[0]} to train on, {sizes[1]} to evaluate.",
+        f"Examples, {known}: {sizes[0]} to train on, {sizes[1]} to evaluate.",
         "~ marks estimates: of speeds not measured with this code, and of unknown lengths or counts. Published speeds",
-        "come from other code. Hours to do: the part of all hours that the jobs to do take. Ablations: for a core of a",
+        "come from other code. Time to do: the part of the time that the jobs to do take. Ablations: for a core of a",
         "sixteenth of all heads, as in the paper, and the heads that few pruning seeds share by chance; a larger core",
         "has more pairs of heads to ablate. Disk and memory are computed from sizes.",
     ]
