@@ -51,7 +51,8 @@ class Plain(nn.Module):
         and values [2 L, H, w].
         """
         p, length = self.p, tokens.shape[1] // 2
-        x = torch.stack([p["token"][t] + p["position"][i] for i, t in enumerate(tokens.T)], 1)
+        positions = p.get("position", torch.zeros(tokens.shape[1], 1))
+        x = torch.stack([p["token"][t] + positions[i] for i, t in enumerate(tokens.T)], 1)
         seen, out = self.norm("norm", x), x.clone()
         for h in range(len(p["query"])):
             if h in without:

@@ -22,4 +22,6 @@ def by_name(study, shape, data):
 def parse_time(cell):
     """Seconds of a time such as ~1 min 10 s."""
     units = {"s": 1, "min": 60, "h": 3600}
-    return sum(float(value) * units[unit] for value, unit in re.findall(r"([\d.]+) (s|min|h)", cell))
+    parts = re.findall(r"([\d.,]+) (s|min|h)", cell)
+    assert parts, cell
+    return sum(float(value.replace(",", "")) * units[unit] for value, unit in parts)

@@ -78,8 +78,8 @@ def test_finished_jobs_are_no_time_to_do():
     rows = [re.split(r"  +", line) for line in format_plan(STUDY, wanted, missing).splitlines()]
     to_do = {row[0]: row[-2:] for row in rows if len(row) == 5 and row[0] in wanted}
     assert to_do["pretrain"][1] == "0" and to_do["order"][0] == to_do["order"][1] != "0"
-    hours, half = (parse_time(cell) for cell in to_do["score"])
-    assert half == pytest.approx(hours / 2, rel=0.02)
+    whole, half = (parse_time(cell) for cell in to_do["score"])
+    assert half == pytest.approx(whole / 2, rel=0.02)
 
 
 def test_the_first_figure_is_the_one_after_the_fewest_hours():

@@ -1,5 +1,6 @@
 """Effects of heads on the next number: planted models, and patches by hand."""
 
+import numpy as np
 import pytest
 import torch
 from list_sorting import random_parameters, study
@@ -18,7 +19,7 @@ DATA = Data(numbers=NUMBERS, length=4, train_lists=300, held_out_lists=200)
 def plant(*heads: dict[int, float]) -> dict[str, torch.Tensor]:
     """One model without positions, LayerNorm and biases, whose heads attend to the next number.
 
-    A head adds to the logit of a number that it attends to what its dict says.
+    Each dict gives what a head adds to the logit of a number when it attends to it.
     """
     size = NUMBERS + 1
     scores = torch.full((size, size), -50.0)  # [query, key]
@@ -54,20 +55,43 @@ def sequences():
 )
 def test_measures_of_planted_models(heads, splitting, suppression, overlap):
     effect = e.measure_effects(plant(*heads), sequences(), NUMBERS).effect
-    assert float(e.splitting(effect)) == pytest.approx(splitting, abs=1e-3)
-    assert float(soft_overlap(effect)) == pytest.approx(overlap, abs=1e-6)
+    assert e.splitting(effect) == pytest.approx(splitting, abs=1e-3)
+    assert float(soft_overlap(torch.from_numpy(effect))) == pytest.approx(overlap, abs=1e-6)
     if suppression is not None:
-        assert float(e.suppression(effect)) == pytest.approx(suppression, abs=1e-6)
-    assert effect[0].sign().tolist() == [[adds[k] / abs(adds[k]) if k in adds else 0 for k in ALL] for adds in heads]
+        assert e.suppression(effect) == pytest.approx(suppression, abs=1e-6)
+    added = np.array([[adds.get(number, 0) for number in ALL] for adds in heads])
+    assert (np.sign(effect[0]) == np.sign(added)).all()
+    assert e.copied(effect)[0] - e.suppressed(effect)[0] == pytest.approx(effect[0].mean(-1))
+    assert (e.copied(effect)[0] > 0).tolist() == (added > 0).any(1).tolist()
 
 
 def test_the_effect_is_attention_times_d_without_positions_and_layer_norm():
     parameters, tokens = plant(dict.fromkeys(ALL, 5.0), {3: -2.0, 7: 1.0}), sequences()
     result = e.measure_effects(parameters, tokens, NUMBERS)
-    d = diagonal(fold_circuits(parameters).ov)
-    torch.testing.assert_close(result.effect, result.attention * d)
-    assert e.sign_agreement(result.effect, d)[0, 0] == 1
-    assert float(e.attention_similarity(run_models(parameters, tokens).attention)) == pytest.approx(1)
+    d = diagonal(fold_circuits(parameters).ov).numpy()
+    np.testing.assert_allclose(result.effect, result.attention * d, atol=1e-12)
+    assert e.sign_agreement(result.effect, d).tolist() == [[1, 2 / 12]]  # ten numbers have no effect of head 1
+    assert e.sign_agreement(result.effect, -d).tolist() == [[0, 0]]
+    assert e.attention_similarity(run_models(parameters, tokens).attention) == pytest.approx(1)
+
+
+def test_attention_similarity_is_the_share_that_two_heads_have_in_common():
+    """Two heads with a quarter of their attention in common, and a third that attends as the first."""
+    first, second = [0.5, 0.5, 0, 0], [0, 0.25, 0.75, 0]
+    attention = torch.tensor([[[[first], [second]]]]).view(1, 1, 2, 1, 4)
+    assert e.attention_similarity(attention) == pytest.approx(0.25)
+    assert e.attention_similarity(torch.cat([attention, attention[:, :, :1]], 2)) == pytest.approx(
+        (0.25 + 1 + 0.25) / 3
+    )
+
+
+def test_batches_do_not_matter(monkeypatch):
+    made = study()
+    tokens, p = make_sequences(draw_lists(made.data).held_out, made.data), random_parameters(made.data, made.model)
+    whole = e.measure_effects(p, tokens, 12)
+    monkeypatch.setattr(e, "BATCH", 7)
+    for value, expected in zip(e.measure_effects(p, tokens, 12), whole, strict=True):
+        np.testing.assert_allclose(value, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("changes", [{}, {"layer_norm": False}, {"positions": False, "heads": 3}])
@@ -94,7 +118,9 @@ def test_effects_are_those_of_patches_by_hand(changes):
         values = torch.tensor(by_number[head][number], dtype=torch.float64)
         assert float(result.effect[1, head, number]) == pytest.approx(float(values.mean()), nan_ok=True)
         if len(values) > 1:
-            assert float(result.error[1, head, number]) == pytest.approx(float(values.std() / len(values) ** 0.5))
+            assert float(result.effect_error[1, head, number]) == pytest.approx(
+                float(values.std() / len(values) ** 0.5)
+            )
 
 
 def relative_logit(p, stream, number):
@@ -108,10 +134,10 @@ def relative_logit(p, stream, number):
 
 def test_what_is_undefined_is_nan():
     one_head = e.measure_effects(plant(dict.fromkeys(ALL, 5.0)), sequences(), NUMBERS)
-    assert e.splitting(one_head.effect).isnan().all() and float(e.suppression(one_head.effect)) == 0
-    nothing = torch.zeros(1, 2, 3, dtype=torch.float64)
-    assert e.splitting(nothing).isnan().all() and e.suppression(nothing).isnan().all()
+    assert np.isnan(e.splitting(one_head.effect)).all() and e.suppression(one_head.effect) == 0
+    nothing = np.zeros((1, 2, 3))
+    assert np.isnan(e.splitting(nothing)).all() and np.isnan(e.suppression(nothing)).all()
     few = e.measure_effects(plant({0: 1.0}), sequences()[:1], NUMBERS)
-    assert int(few.effect.isnan().sum()) == NUMBERS - 4 and few.error.isnan().all()
-    assert float(e.copied(few.effect)) >= 0
-    assert e.attention_similarity(torch.ones(1, 3, 1, 2, 4)).isnan().all()
+    assert np.isnan(few.effect).sum() == NUMBERS - 4 and np.isnan(few.effect_error).all()
+    assert not np.isnan(e.copied(few.effect)).any()
+    assert np.isnan(e.attention_similarity(torch.ones(1, 3, 1, 2, 4))).all()

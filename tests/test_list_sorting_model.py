@@ -22,6 +22,7 @@ VARIANTS = [
     {"layer_norm": False},
     {"biases": False},
     {"layer_norm": False, "biases": False},
+    {"positions": False},
 ]
 
 

@@ -173,5 +173,5 @@ def test_finished_jobs_are_no_time_to_do():
     rows = [re.split(r"  +", line) for line in format_plan(STUDY, wanted, missing).splitlines()]
     of = {(row[0], row[1]): row[-2:] for row in rows if row[0] in ("train", "measure")}
     assert of["train", "l2"][1] == "0" and of["train", "numbers-101"][0] == of["train", "numbers-101"][1] != "0"
-    hours, to_do = (parse_time(cell) for cell in of["measure", "l2"])
-    assert to_do == pytest.approx(hours / 2, rel=0.03)
+    whole, to_do = (parse_time(cell) for cell in of["measure", "l2"])
+    assert to_do == pytest.approx(whole / 2, rel=0.03)

@@ -1,4 +1,4 @@
-"""Estimate what a run needs before it starts: jobs, work, hours on a device, disk, memory."""
+"""Estimate what a run needs before it starts: jobs, work, time on a device, disk, memory."""
 
 from pathlib import Path
 

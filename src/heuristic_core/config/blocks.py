@@ -93,7 +93,7 @@ PathName = Annotated[Name, Field(description="name, part of the paths of results
 Names = Annotated[list[Name], Field(min_length=1), AfterValidator(check_unique)]
 Device = Literal["cpu", "cuda"]
 Precision = Literal["float32", "bfloat16", "float16"]
-# auto: bfloat16 on devices that support it, else float32 (`models/device.py`)
+# auto: bfloat16 on devices where it is faster, else float32 (`models/device.py`)
 PrecisionSetting = Literal["auto", "float32", "bfloat16", "float16"]
 AUTO_PRECISION_TEXT = "auto: bfloat16 on x86 with AMX or AMD's AVX-512 BF16 and on GPUs that support it, else float32"
 # On the Hugging Face hub. Commits are fixed, unlike branches and tags.

@@ -54,7 +54,7 @@ def resolve_precision(device: torch.device, precision: PrecisionSetting) -> Prec
 def is_bfloat16_faster(device: torch.device) -> bool:
     """Return whether `device` multiplies faster in bfloat16 than in float32.
 
-    Intel's AVX-512 BF16 does not: without AMX, its products take 1.6 times as long as those in float32. AMD's
+    Intel's AVX-512 BF16 does not: without AMX, its products take 1.7 times as long as those in float32. AMD's
     take half.
     """
     if device.type == "cuda":

@@ -72,7 +72,9 @@ def format_estimate(value: float) -> str:
 
 def format_hours(hours: float, measured: bool = False) -> str:
     """Format hours as a duration, marked by ~ unless they are measured."""
-    return f"{'' if measured else '~'}{format_duration(3600 * hours)}" if hours else "0"
+    if not hours:
+        return "0"
+    return f"{'' if measured else '~'}{format_duration(max(0.1, 3600 * hours))}"
 
 
 def format_gigabytes(size: float) -> str:

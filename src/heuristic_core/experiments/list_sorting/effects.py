@@ -13,6 +13,7 @@ No measure here has a threshold.
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -26,13 +27,13 @@ class Effects(NamedTuple):
 
     Attributes:
         effect: Mean over lists with the number, logits, [M, H, numbers]; NaN where no list has it.
-        error: Its standard error, [M, H, numbers]; NaN with fewer than two lists.
+        effect_error: Its standard error, [M, H, numbers]; NaN with fewer than two lists.
         attention: The head's attention to the number where it is next, mean over lists, [M, H, numbers].
     """
 
-    effect: Tensor
-    error: Tensor
-    attention: Tensor
+    effect: np.ndarray
+    effect_error: np.ndarray
+    attention: np.ndarray
 
 
 @torch.no_grad()
@@ -45,17 +46,19 @@ def measure_effects(parameters: Parameters, tokens: Tensor, numbers: int) -> Eff
         numbers: Size of the vocabulary without the separator.
     """
     parts = [_effects_by_list(parameters, batch) for batch in tokens.split(BATCH)]
-    effect, attention = (torch.cat(values, 2).flatten(2).double() for values in zip(*parts, strict=True))
-    targets = tokens[:, tokens.shape[1] // 2 + 1 :].flatten()
-    lists = torch.bincount(targets, minlength=numbers)
+    effect, attention = (torch.cat(values, 2).flatten(2).double().numpy() for values in zip(*parts, strict=True))
+    targets = tokens[:, tokens.shape[1] // 2 + 1 :].flatten().numpy()
+    lists = np.bincount(targets, minlength=numbers)
 
-    def average(values: Tensor) -> Tensor:
-        sums = torch.zeros(*values.shape[:2], numbers, dtype=torch.float64).index_add_(2, targets, values)
+    def average(values: np.ndarray) -> np.ndarray:
+        sums = np.zeros((*values.shape[:2], numbers))
+        np.add.at(sums, np.s_[..., targets], values)
         return sums / lists
 
-    mean = average(effect)
-    variance = average((effect - mean[..., targets]) ** 2) * (lists / (lists - 1))
-    return Effects(mean, (variance / lists).sqrt(), average(attention))
+    with np.errstate(divide="ignore", invalid="ignore"):  # numbers that no list, or one list, has
+        mean = average(effect)
+        variance = average((effect - mean[..., targets]) ** 2) * (lists / (lists - 1))
+        return Effects(mean, np.sqrt(variance / lists), average(attention))
 
 
 def _effects_by_list(p: Parameters, tokens: Tensor) -> tuple[Tensor, Tensor]:
@@ -76,7 +79,7 @@ def _effects_by_list(p: Parameters, tokens: Tensor) -> tuple[Tensor, Tensor]:
 def _remove(p: Parameters, forward: ForwardPass, read: Tensor, head: int) -> Tensor:
     """Return logits [M, B, L, V] without what one head reads, [M, B, L, H, w]."""
     contexts = forward.contexts.clone()
-    contexts[..., head, :] -= read[..., head, :]
+    contexts[..., head, :] = contexts[..., head, :] - read[..., head, :]
     return read_out(p, forward.residual, contexts)
 
 
@@ -89,47 +92,52 @@ def _relative_logit(logits: Tensor, targets: Tensor) -> Tensor:
 # ---- measures of effects [M, H, numbers]; numbers that no list has are left out
 
 
-def copied(effect: Tensor) -> Tensor:
-    """Return what a head adds to numbers that it copies, mean over numbers, logits, [M, H]."""
-    return effect.clamp(min=0).nanmean(-1)
+def copied(effect: np.ndarray) -> np.ndarray:
+    """Return what a head adds to numbers that it copies, mean over all numbers, logits, [M, H]."""
+    return np.nanmean(np.maximum(effect, 0), -1)
 
 
-def suppressed(effect: Tensor) -> Tensor:
-    """Return what a head takes from numbers that it suppresses, mean over numbers, logits, [M, H]."""
-    return (-effect).clamp(min=0).nanmean(-1)
+def suppressed(effect: np.ndarray) -> np.ndarray:
+    """Return what a head takes from numbers that it suppresses, mean over all numbers, logits, [M, H]."""
+    return np.nanmean(np.maximum(-effect, 0), -1)
 
 
-def suppression(effect: Tensor) -> Tensor:
+def suppression(effect: np.ndarray) -> np.ndarray:
     """Return what heads take from numbers over what heads add to numbers, [M]; NaN if no head copies."""
     return suppressed(effect).sum(1) / _positive_or_nan(copied(effect).sum(1))
 
 
-def splitting(effect: Tensor) -> Tensor:
+def splitting(effect: np.ndarray) -> np.ndarray:
     """Compute how far heads split the vocabulary, [M]; NaN for one head, and if no head copies.
 
     The information that a number has about which head copies it, I(head; number) / log H, where numbers are equally
     frequent and a head's probability given a number is its share of the copying. It is 1 if each number is copied by
     one head and heads have equally many numbers; 0 if all numbers are copied by the same head, or by the heads alike.
+    Numbers that no head copies are left out.
 
     Args:
         effect: Effects, [M, H, numbers].
     """
     heads = effect.shape[1]
-    positive = effect.clamp(min=0)
-    total = positive.sum(1, keepdim=True)
-    shares = positive / _positive_or_nan(total)  # NaN where no head copies the number
-    information = _entropy(shares.nanmean(-1)) - _entropy(shares).nanmean(-1)
-    return information / torch.tensor(float(heads) if heads > 1 else torch.nan, dtype=torch.float64).log()
+    result = np.full(len(effect), np.nan)
+    for m, positive in enumerate(np.maximum(effect, 0)):
+        by_number = positive[:, positive.sum(0) > 0]  # False where no list has the number
+        if heads > 1 and by_number.size:
+            shares = by_number / by_number.sum(0)
+            result[m] = (_entropy(shares.mean(1)) - _entropy(shares).mean()) / np.log(heads)
+    return result
 
 
-def sign_agreement(effect: Tensor, d: Tensor) -> Tensor:
-    """Return the share of numbers whose D, [M, H, numbers], has the sign of the effect, [M, H]."""
-    known = ~effect.isnan()
-    return ((effect * d > 0) & known).sum(-1).double() / known.sum(-1)
+def sign_agreement(effect: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """Return the share of numbers whose D, [M, H, numbers], has the sign of the effect, [M, H].
+
+    A number with an effect of 0 disagrees.
+    """
+    return (effect * d > 0).sum(-1) / (~np.isnan(effect)).sum(-1)
 
 
-def attention_similarity(attention: Tensor) -> Tensor:
-    """Return how alike two heads attend: 1 less half the sum over keys of the absolute difference, [M].
+def attention_similarity(attention: Tensor) -> np.ndarray:
+    """Return how alike two heads attend: 1 minus half the sum over keys of the absolute difference, [M].
 
     Mean over sorted numbers, lists and pairs of heads; NaN for one head.
 
@@ -138,14 +146,14 @@ def attention_similarity(attention: Tensor) -> Tensor:
     """
     pairs = torch.combinations(torch.arange(attention.shape[2]))
     differences = (attention[:, :, pairs[:, 0]] - attention[:, :, pairs[:, 1]]).abs().sum(-1).double()
-    return 1 - differences.mean((1, 2, 3)) / 2
+    return 1 - differences.mean((1, 2, 3)).numpy() / 2
 
 
-def _entropy(shares: Tensor) -> Tensor:
-    """Return the entropy over heads (axis 1), nats; NaN where a share is."""
-    return -torch.special.xlogy(shares, shares).sum(1)
+def _entropy(shares: np.ndarray) -> np.ndarray:
+    """Return the entropy over heads (first axis), nats."""
+    return -(shares * np.log(np.where(shares > 0, shares, 1))).sum(0)
 
 
-def _positive_or_nan(values: Tensor) -> Tensor:
+def _positive_or_nan(values: np.ndarray) -> np.ndarray:
     """Return values with NaN in place of 0."""
-    return values.where(values > 0, torch.nan)
+    return np.where(values > 0, values, np.nan)

@@ -1,8 +1,10 @@
 """Measure one checkpoint of every model, as rows of the experiment's tables."""
 
 from collections.abc import Iterator
+from math import isnan
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -63,7 +65,9 @@ def measure_checkpoint(parameters: Parameters, sample: Sample, seeds: list[int],
         yield "sorting_distance", _distances(parameters, sample, seeds)
 
 
-def _models(p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: Tensor, effect: Tensor) -> list[dict]:
+def _models(
+    p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: Tensor, effect: np.ndarray
+) -> list[dict]:
     """Return rows of table "sorting_models"."""
     forward = run_models(p, sample.held_out)
     head_measures = {
@@ -71,7 +75,7 @@ def _models(p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: 
         "both_copy": c.both_copy(d),
         "opposite_sign": c.opposite_sign(d),
         "splitting": c.splitting(copied),
-        "effect_overlap": c.soft_overlap(effect.nan_to_num()),
+        "effect_overlap": c.soft_overlap(torch.from_numpy(np.nan_to_num(effect))),
         "effect_splitting": e.splitting(effect),
         "effect_suppression": e.suppression(effect),
         "attention_similarity": e.attention_similarity(forward.attention),
@@ -86,7 +90,7 @@ def _models(p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: 
 
 
 def _heads(
-    p: Parameters, sample: Sample, seeds: list[int], folded: c.Circuits, copied: Tensor, effect: Tensor
+    p: Parameters, sample: Sample, seeds: list[int], folded: c.Circuits, copied: Tensor, effect: np.ndarray
 ) -> list[dict]:
     """Return rows of table "sorting_heads"."""
     suppressed, differences = c.suppression_mask(folded.ov), measure_folding(p, sample.folded)
@@ -98,9 +102,9 @@ def _heads(
         "attention_error": differences.attention,
         "written_error": differences.written,
         "agreement": differences.agreement,
-        "copied": e.copied(effect),
-        "suppressed": e.suppressed(effect),
-        "sign_agreement": e.sign_agreement(effect, c.diagonal(folded.ov)),
+        "effect_copied": e.copied(effect),
+        "effect_suppressed": e.suppressed(effect),
+        "sign_agreement": e.sign_agreement(effect, c.diagonal(folded.ov).numpy()),
     }
     return [
         {"seed": seed, "head": head, "ranges": len(c.copied_ranges(copied[m, head]))}
@@ -156,6 +160,7 @@ def _distances(p: Parameters, sample: Sample, seeds: list[int]) -> list[dict]:
     ]
 
 
-def _to_float(value: Tensor) -> float | None:
+def _to_float(value: Tensor | np.floating) -> float | None:
     """Return a number, or None if the measure is undefined."""
-    return None if value.isnan() else float(value)
+    number = float(value)
+    return None if isnan(number) else number

@@ -61,12 +61,13 @@ TABLES = {
         "opposite_sign": (REAL, "share of numbers with positive D in one head and negative D in the other, 0-1"),
         "splitting": (REAL, "share of numbers that one head copies alone, less the largest such share of a head, times "
                             "heads / (heads - 1), 0-1: 1 where heads share the numbers evenly; null of one head"),
-        "effect_overlap": (REAL, "soft_overlap of effects, as of sorting_numbers, in place of D"),
+        "effect_overlap": (REAL, "soft_overlap of effects, as in sorting_numbers, in place of D"),
         "effect_splitting": (REAL, "information that a number has about which head copies it, by effects, over its "
                                    "maximum, 0-1: 1 where heads copy different numbers and equally many"),
-        "effect_suppression": (REAL, "what heads take from the next number over what heads add to it, by effects, "
-                                     "mean over numbers"),
-        "attention_similarity": (REAL, "1 less the total variation between two heads' attention, 0-1, mean over pairs"),
+        "effect_suppression": (REAL, "what heads take from numbers, mean over numbers, over the mean of what they add, "
+                                     "by effects; null, as effect_overlap and _splitting, if no head copies"),
+        "attention_similarity": (REAL, "1 minus the total variation between two heads' attention, 0-1, mean over "
+                                       "pairs; null of one head, as effect_overlap and effect_splitting"),
         "weight_norm": (REAL, "Euclidean norm of all weights"),
         "lists": (INT, "held-out lists behind the scores"),
     }, "{condition}/models.parquet"),
@@ -80,8 +81,8 @@ TABLES = {
         "written_error": (REAL, "share of the variance that the head writes to the logits that folded OV misses"),
         "agreement": (REAL, "share of numbers for which the head raises the same number most by folded OV as by what "
                             "it writes to the logits of held-out lists, 0-1"),
-        "copied": (REAL, "positive effects, as of sorting_numbers, mean over numbers, logits"),
-        "suppressed": (REAL, "negative effects, mean over numbers, logits"),
+        "effect_copied": (REAL, "positive effects, as in sorting_numbers, mean over all numbers, logits"),
+        "effect_suppressed": (REAL, "negative effects, mean over all numbers, logits"),
         "sign_agreement": (REAL, "share of numbers whose D has the sign of the effect, 0-1"),
     }, "{condition}/heads.parquet"),
     "sorting_numbers": Table(RUN | STEP | HEAD | {
@@ -90,7 +91,7 @@ TABLES = {
         "copies": (BOOL, "whether the head raises this number most of all"),
         "effect": (REAL, "how much the number's logit, relative to the mean over numbers, falls where it is next if "
                          "the head does not read it; mean over held-out lists"),
-        "error": (REAL, "standard error of the effect, over lists"),
+        "effect_error": (REAL, "standard error of the effect, over lists"),
         "attention": (REAL, "the head's attention to the number where it is next, 0-1"),
     }, "{condition}/numbers.parquet"),
     "sorting_matrices": Table(RUN | STEP | HEAD | {

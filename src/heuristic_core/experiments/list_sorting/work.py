@@ -206,7 +206,7 @@ def count_parameters(data: Data, model: Model) -> int:
         data: Range and length of the lists.
         model: Heads and widths of the model.
     """
-    embedded = 2 * (data.numbers + 1) + 2 * data.length + 1  # tokens in and out, positions
+    embedded = 2 * (data.numbers + 1) + (2 * data.length + 1 if model.positions else 0)  # tokens in and out, positions
     return model.width * (embedded + 4 * model.heads * model.head_width)
 
 
