@@ -1,13 +1,12 @@
 """Circuits of heads, read from the weights: QK and OV matrices over tokens; measures of copying and suppression.
 
 Folding. Attention sees a token's embedding after the first LayerNorm, with gain and bias. In a model with positions
-this row depends on the position; the matrices take its mean over the positions where the token can be: the
-separator's own position; for a number as a key all others; for a number as a query those after the separator. The final LayerNorm
+this row depends on the position; the matrices take its mean over the positions where the token can be: the separator's
+own position; for a number as a key all others; for a number as a query those after the separator. The final LayerNorm
 centres, which is linear, and divides by a standard deviation that depends on the list: the matrices divide by 1, unless
-a scale is given.
-A common positive factor changes no measure here. Module `folding` measures how far the matrices are from the model.
-Gains, biases of values and the unembedding are folded in; the biases of the output and of the unembedding belong to no
-head.
+a scale is given. A common positive factor changes no measure here. Module `folding` measures how far the matrices are
+from the model. Gains, biases of values and the unembedding are folded in; the biases of the output and of the
+unembedding belong to no head.
 
 All measures are over the numbers, without the separator. D_h(k) = OV_h[k, k] - mean of row k: how much head h, where it
 attends to k, raises k above other numbers. Measures of a pair of heads are means over all pairs, NaN for one head.
