@@ -80,7 +80,7 @@ def test_finished_jobs_are_no_time_to_do():
     to_do = {row[0]: row[-2:] for row in rows if len(row) == 5 and row[0] in wanted}
     assert to_do["pretrain"][1] == "0" and to_do["order"][0] == to_do["order"][1] != "0"
     whole, half = (parse_time(cell) for cell in to_do["teach"])
-    assert half == pytest.approx(whole / 2, rel=0.02)
+    assert half == pytest.approx(whole / 2, rel=0.05)  # times are rounded
 
 
 def test_the_first_figure_is_the_one_after_the_fewest_hours():
