@@ -179,14 +179,14 @@ def compare(size: Size, turns: int) -> dict:
     parts = [list_micro_batches(inputs.pairs, draw.index[0], size.hidden) for draw in plan]
     work = list_products(plain, parts)
     ways = make_steps(masked, rows, inputs, size, plan, work)
-    if has_bfloat16 := is_bfloat16_faster(torch.device("cpu")):
+    if measures_bfloat16 := is_bfloat16_faster(torch.device("cpu")):
         ways |= make_bfloat16_steps(size, list_products(plain, parts, torch.bfloat16))
     times = time_interleaved(ways, turns)
     seconds = {way: statistics.median(values) / size.steps for way, values in times.items()}
     steps = range(size.steps, len(plan))  # those of the counted turns
     real, padded = (sum(part[k] for n in steps for part in parts[n]) / len(steps) for k in (0, 2))
     flop = sum(2 * len(x) * matrix.numel() for n in steps for x, matrix in work[n]) / len(steps)
-    ours = (*STAGES, "as published", *([f"ours, {BFLOAT16}"] if has_bfloat16 else []))
+    ours = (*STAGES, "as published", *([f"ours, {BFLOAT16}"] if measures_bfloat16 else []))
     shares = {
         way: median_ratio(times[min(PRODUCTS[way], key=seconds.get)], times[way]) for way in ours if way in PRODUCTS
     }

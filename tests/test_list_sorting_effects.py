@@ -30,10 +30,10 @@ def plant(*heads: dict[int, float]) -> dict[str, torch.Tensor]:
     for head, adds in enumerate(heads):
         for number, logit in adds.items():
             output[0, head, number, number] = logit
-    one = torch.eye(size)[None]
-    heads_alike = one[:, None].expand(-1, len(heads), -1, -1)
+    identity = torch.eye(size)[None]
+    by_head = identity[:, None].expand(-1, len(heads), -1, -1)
     query = (scores * size**0.5)[None, None].expand(-1, len(heads), -1, -1)
-    parts = {"token": one, "query": query, "key": heads_alike, "value": heads_alike, "output": output, "unembed": one}
+    parts = {"token": identity, "unembed": identity, "query": query, "key": by_head, "value": by_head, "output": output}
     return {name: value.double() for name, value in parts.items()}
 
 
