@@ -9,14 +9,14 @@ from heuristic_core.tables.schemas import get_schema
 SEEDS, LAST = (1, 2, 3), 100
 CONDITIONS = {  # all but numbers, windows and weight decay alike
     "l2": {},
-    "bare": {"weight_decay": 0.0, "but_data": "bare", "but_gap": "bare"},
-    "small": {"nominal_gap": 2.0, "but_decay": "small", "but_gap": "small"},
-    "large": {"nominal_gap": 8.0, "but_decay": "large", "but_gap": "large"},
+    "bare": {"weight_decay": 0.0, "but_data": "bare"},
+    "small": {"nominal_gap": 2.0, "numbers": 25, "but_decay": "small"},
+    "large": {"nominal_gap": 8.0, "numbers": 100, "but_decay": "large"},
     "near": {"nominal_gap": 2.0, "but_decay": "near"},
     "decoupled": {},
 }
-LIKE = {"nominal_gap": 4.0, "steps": LAST, "weight_decay": 0.005}
-LIKE |= {"but_decay": "l2", "but_data": "l2", "but_gap": "l2"}
+LIKE = {"nominal_gap": 4.0, "numbers": 50, "length": 10, "steps": LAST, "weight_decay": 0.005}
+LIKE |= {"but_decay": "l2", "but_data": "l2"}
 
 
 def table(name, rows):

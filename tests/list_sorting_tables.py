@@ -38,9 +38,10 @@ def scores(step, cost=0.0):
 def model_rows():
     for condition, seed, step in RUNS:
         far = np.log10(1 + step) / np.log10(1 + LAST)
-        shares = {"soft_overlap": 0.6 - 0.5 * far, "both_copy": 0.2, "opposite_sign": 0.7 * far}
-        shares["splitting"] = (0.8 if condition == "l2" else 0.3) * far
-        shares = {name: value + 0.05 * RNG.random() for name, value in shares.items()}
+        shares = {"overlap": 0.6 - 0.5 * far, "suppression": (0.0 if condition == "l2" else 0.4) * far}
+        shares |= {"suppression_of_next": 0.0, "folded_opposite_sign": 0.7 * far}
+        shares["splitting"] = (0.9 if condition == "l2" else 0.1) * far
+        shares = {name: value + 0.004 * RNG.random() for name, value in shares.items()}
         yield named(condition, seed, step) | scores(step) | shares | {"weight_norm": 10.0, "lists": 40}
 
 
@@ -53,10 +54,19 @@ def head_rows():
     for condition, seed, step in RUNS:
         for head in HEADS:
             copies = head == copier(seed)
-            suppression = 0.05 if copies or condition == "l2" else 0.75
-            result = {"copying": 0.8 if copies else 0.1, "suppression": suppression + 0.1 * RNG.random()}
+            suppression = 0.01 if copies or condition == "l2" else 0.15
+            result = {"copying": 5.0 if copies else 2.0, "suppression": suppression + 0.01 * RNG.random()}
             ranks = {"ranges": 1, "qk_rank": 2.0, "ov_rank": 2.0, "attention_error": 0.1, "written_error": 0.1}
             yield named(condition, seed, step) | {"head": head} | result | ranks | {"agreement": 0.9}
+
+
+def number_rows():
+    for condition, seed, step in RUNS:
+        for head in HEADS if step in (0, 32, LAST) else ():
+            for number in range(CONDITIONS[condition]["numbers"]):
+                effect = (3.0 if head == copier(seed) else -0.5) + RNG.random()
+                result = {"effect": effect, "effect_error": 0.1, "other_effect": effect / 9, "other_effect_error": 0.02}
+                yield named(condition, seed, step) | {"head": head, "number": number} | result
 
 
 def ablation_rows():
@@ -128,7 +138,7 @@ def stage_rows():
 def condition_rows():
     for name, values in CONDITIONS.items():
         like = {"heads": 2, "layer_norm": True, "biases": True, "steps": LAST}
-        alike = {"but_decay": str(values["numbers"]), "but_data": values["optimiser"], "but_gap": name}
+        alike = {"but_decay": str(values["numbers"]), "but_data": values["optimiser"]}
         yield {"study": "made", "condition": name, "nominal_gap": values["mean_gap"]} | like | alike | values
 
 
@@ -156,6 +166,7 @@ def build():
         "conditions": condition_rows(), "models": model_rows(), "heads": head_rows(), "ablations": ablation_rows(),
         "matrices": matrix_rows(), "distance": distance_rows(), "llc": llc_rows(), "stages": stage_rows(),
         "sizes": size_rows(), "core": core_rows(), "mode_ablations": mode_ablation_rows(),
+        "numbers": number_rows(),
     }  # fmt: skip
     return {f"sorting_{name}": make_frame(f"sorting_{name}", list(result)) for name, result in rows.items()}
 

@@ -25,8 +25,8 @@ CHANCE_RANK = 9.5  # of twenty answers
 GUESSED = {"token_accuracy": 0.02, "list_accuracy": 0.0, "rank": CHANCE_RANK, "facts_rank": CHANCE_RANK}
 GUESSED |= {"implications_rank": CHANCE_RANK}
 # What is measured of a model, a head or a component, by the names of columns.
-MEASURED = ["loss", "entropy", "confidence", "copying", "suppression", "soft_overlap", "splitting", "both_copy"]
-MEASURED += ["opposite_sign", "value", "r", "rho", "r_pooled", "observed", "expected", "p", "kept_by", "greedy_kl"]
+MEASURED = ["loss", "entropy", "confidence", "copying", "suppression", "overlap", "splitting", "value"]
+MEASURED += ["suppression_of_next", "r", "rho", "r_pooled", "observed", "expected", "p", "kept_by", "greedy_kl"]
 MEASURED += ["informative", "downstream", "upstream", "upstream_path", "restored", "ablated", "kl", "ranges"]
 
 

@@ -10,8 +10,8 @@ from heuristic_core.experiments.list_sorting.model import run_models
 
 OV = torch.tensor(
     [
-        [[4.0, 0, 2, 9], [0, 0, 3, 9], [6, 0, 0, 9], [9, 9, 9, 9]],  # copies 0; lowers 1 and 2 (1 ties with 0: first)
-        [[-3.0, 0, 0, 9], [0, 3, 0, 9], [0, 0, 6, 9], [9, 9, 9, 9]],  # lowers 0; copies 1 and 2
+        [[4.0, 0, 2, 9], [0, 0, 3, 9], [6, 0, 0, 9], [9, 9, 9, 9]],  # raises 0, lowers 1 and 2
+        [[-3.0, 0, 0, 9], [0, 3, 0, 9], [0, 0, 6, 9], [9, 9, 9, 9]],  # lowers 0, raises 1 and 2
     ]
 )[None]
 D = torch.tensor([[[2.0, -1.0, -2.0], [-2.0, 2.0, 4.0]]])
@@ -21,63 +21,25 @@ def test_the_diagonal_is_relative_to_the_row_and_leaves_the_separator_out():
     torch.testing.assert_close(c.diagonal(OV), D)
 
 
-def test_copying_and_suppression_are_the_largest_and_the_smallest_of_a_row():
-    assert c.copying_mask(OV).tolist() == [[[True, False, False], [False, True, True]]]
-    assert c.suppression_mask(OV).tolist() == [[[False, False, False], [True, False, False]]]
-    lower = OV.clone()
-    lower[0, 0, 2, 2] = -1
-    assert c.suppression_mask(lower)[0, 0].tolist() == [False, False, True]
-
-
-def test_ranges_are_runs_of_copied_numbers():
-    copied = [True, True, False, True, False, False, True]
-    assert c.copied_ranges(torch.tensor(copied)) == [(0, 1), (3, 3), (6, 6)]
-    assert c.copied_ranges(torch.zeros(3, dtype=torch.bool)) == []
-    assert c.copied_ranges(torch.ones(3, dtype=torch.bool)) == [(0, 2)]
-
-
 @pytest.mark.parametrize(
-    ("heads", "expected"),
+    ("d", "both", "opposite"),
     [
-        ([[1, 1, 0, 0], [0, 0, 1, 1]], 1.0),
-        ([[1, 1, 1, 1], [0, 0, 0, 0]], 0.0),
-        ([[1, 1, 1, 1], [1, 1, 1, 1]], 0.0),
-        ([[1, 1, 1, 0], [0, 0, 1, 1]], 0.5),
-        ([[1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 1, 1]], 0.75),
-        (torch.eye(4).repeat_interleave(3, 1).tolist(), 1.0),
-        ([[1, 1, 1, 1], [0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], 0.0),
+        (D[0].tolist(), 0.0, 1.0),
+        ([[1.0, 2.0], [1.0, 2.0]], 1.0, 0.0),
+        ([[1.0, 2.0], [3.0, -1.0]], 0.5, 0.5),
+        ([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 1 / 6, 0.0),
     ],
 )
-def test_splitting_is_one_for_an_even_split_and_zero_for_one_head(heads, expected):
-    assert c.splitting(torch.tensor(heads, dtype=torch.bool)[None]).tolist() == [expected]
-
-
-def test_splitting_of_two_heads_is_twice_what_the_second_copies_alone():
-    copied = torch.rand(200, 2, 51, generator=torch.Generator().manual_seed(3)) < 0.6
-    alone = (copied & (copied.sum(1, keepdim=True) == 1)).double().mean(-1)
-    assert c.splitting(copied).tolist() == (2 * alone.min(-1).values).tolist()
-
-
-@pytest.mark.parametrize(
-    ("d", "overlap", "both", "opposite"),
-    [
-        (D[0].tolist(), 0.0, 0.0, 1.0),
-        ([[1.0, 2.0], [1.0, 2.0]], 1.0, 1.0, 0.0),
-        ([[1.0, 2.0], [3.0, -1.0]], 1 / 5, 0.5, 0.5),
-        ([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 1 / 3, 1 / 6, 0.0),
-    ],
-)
-def test_measures_of_two_heads(d, overlap, both, opposite):
+def test_measures_of_two_heads(d, both, opposite):
     d = torch.tensor(d)[None]
-    for measure, expected in ((c.soft_overlap, overlap), (c.both_copy, both), (c.opposite_sign, opposite)):
+    for measure, expected in ((c.both_copy, both), (c.opposite_sign, opposite)):
         assert float(measure(d)) == pytest.approx(expected)
 
 
 def test_what_is_undefined_is_nan():
     single_head = torch.ones(2, 1, 3)
-    for measure in (c.soft_overlap, c.both_copy, c.opposite_sign, lambda d: c.splitting(d > 0)):
+    for measure in (c.both_copy, c.opposite_sign):
         assert measure(single_head).isnan().tolist() == [True, True]
-    assert c.soft_overlap(-torch.ones(1, 2, 3)).isnan().all()
 
 
 def test_the_effective_rank_of_equal_singular_values_is_their_number():

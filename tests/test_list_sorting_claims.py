@@ -11,7 +11,7 @@ from scipy import stats
 from heuristic_core.config.claims import load_claims
 from heuristic_core.experiments import list_sorting
 from heuristic_core.experiments.list_sorting.claims import judge_claims
-from heuristic_core.stats.estimates import STATISTICS, DoesNotApply, NotComputable
+from heuristic_core.stats.estimates import STATISTICS, DoesNotApply, NotComputable, TooFewUnits
 from heuristic_core.stats.means import bound_mean, mean_interval
 from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, PERCENT, extreme_mean, mean_over_seeds
 from heuristic_core.tables.schemas import SCHEMAS
@@ -36,7 +36,7 @@ def test_a_measure_at_the_end_is_of_the_condition_that_decides():
     assert lowest.high == 100 and mentions(lowest.detail, "splitting", "l2", 93, "bare", 99)
     without = statistic("at_end", study_evidence, measure="splitting", which="lowest", decay="without")
     assert (without.value, without.low) == (pytest.approx(99), pytest.approx(mean_interval([98, 99, 100])[1]))
-    with raises(NotComputable, "sorting_heads"):
+    with raises(NotComputable, "suppression"):
         statistic("at_end", study_evidence, measure="suppression", which="highest")
 
 
@@ -56,16 +56,6 @@ def test_conditions_that_do_not_sort_count_by_their_accuracy_alone():
         evidence(["l2"], models=models("token_accuracy", l2=(0.95, 0.99, 0.99))).conditions()
 
 
-def test_of_heads_the_one_that_suppresses_most_counts():
-    rows = [
-        {"condition": "l2", "seed": seed, "step": LAST, "head": head, "suppression": share + seed / 100}
-        for seed in SEEDS
-        for head, share in enumerate((0.1, 0.4))
-    ]
-    result = statistic("at_end", evidence(heads=rows), measure="suppression", which="highest")
-    assert result.value == pytest.approx(42)
-
-
 def test_what_a_study_lacks_is_said():
     nothing = models("splitting", l2=(None, None, None))  # one head
     with raises(NotComputable, "splitting"):
@@ -78,8 +68,9 @@ def test_what_a_study_lacks_is_said():
 
 
 def test_the_nearer_mode_counts():
-    heads = [row | {"head": 0} for row in models("suppression", l2=(0.1, 0.1, 0.1), bare=(0.5, 0.5, 0.5))]
-    study_evidence = evidence(models=models("splitting", l2=(0.6, 0.9, 0.9), bare=(0, 0, 0)), heads=heads)
+    splitting = models("splitting", l2=(0.6, 0.9, 0.9), bare=(0, 0, 0))
+    suppression = models("suppression", l2=(0.1, 0.1, 0.1), bare=(0.5, 0.5, 0.5))
+    study_evidence = evidence(models=[a | b for a, b in zip(splitting, suppression, strict=True)])
     result = statistic("nearest_mode", study_evidence, splitting=75, suppression=20)
     assert result.value == pytest.approx((0.8 + 1.2 + 1.2) / 3) and mentions(result.detail, "l2")
 
@@ -99,27 +90,33 @@ def test_of_pairs_that_differ_in_weight_decay_the_lowest_counts():
     assert result.value == pytest.approx(-40 / 3) and result.low == pytest.approx(-100)
 
 
-def test_a_trend_is_over_doublings_of_the_gap():
-    rows = models("splitting", small=(0.1, 0.2, 0.1), l2=(0.3, 0.4, 0.2), large=(0.5, 0.6, 0.4), bare=(1.0, 1.0, 1.0))
-    pooled = {"measure": "splitting", "alike": "but_data", "least": 3}
-    result = statistic("gap_trend", evidence(models=rows), **pooled)
-    slopes = [20, 20, 15]
-    assert result.value == pytest.approx(stats.ttest_1samp(slopes, 0).pvalue) and result.opposite is None
-    assert mentions(result.detail, "+18.3", "l2", "small", "large") and not mentions(result.detail, "bare")
-    two = evidence(["l2", "bare", "small"], models=rows)
-    with raises(NotComputable, 2, "but_data", 3):
-        statistic("gap_trend", two, **pooled)
+def test_a_slope_is_over_doublings_of_the_gap_where_the_numbers_are_the_same():
+    """Twice the numbers, and so twice the gap, is 20 points; near has half the gap of l2 and its numbers."""
+    by_seed = (0.3, 0.4, 0.2)
+    rows = models(
+        "splitting",
+        small=[value - 0.2 for value in by_seed],
+        l2=by_seed,
+        large=[value + 0.2 for value in by_seed],
+        near=[value - slope for value, slope in zip(by_seed, (0.1, 0.15, 0.05), strict=True)],
+        bare=(1.0, 1.0, 1.0),
+    )
+    result = statistic("gap_slope", evidence(models=rows), measure="splitting")
+    assert result.value == pytest.approx(stats.ttest_1samp([10, 15, 5], 0).pvalue) and result.opposite is None
+    low, high = stats.ttest_1samp([10, 15, 5], 0).confidence_interval()
+    assert mentions(result.detail, "+10.0", f"{low:z.1f}", f"{high:z.1f}", "l2", "small", "large", "near")
+    assert not mentions(result.detail, "bare")
 
 
-def test_the_gap_alone_is_told_from_numbers():
-    """near has the gap of small and the numbers of l2: between these two splitting does not follow the gap."""
-    rows = models("splitting", small=(0.1, 0.2, 0.1), l2=(0.3, 0.4, 0.2), near=(0.3, 0.5, 0.1))
-    alone = {"measure": "splitting", "alike": "but_gap", "least": 2}
-    result = statistic("gap_trend", evidence(["small", "l2", "near"], models=rows), **alone)
-    assert result.value == pytest.approx(stats.ttest_1samp([0, -10, 10], 0).pvalue)
-    assert mentions(result.detail, "l2", "near") and not mentions(result.detail, "small")
-    with raises(NotComputable, 1, "but_gap"):
-        statistic("gap_trend", evidence(["small", "l2"], models=rows), **alone)
+def test_a_gap_that_changes_with_the_numbers_alone_is_not_told_from_them():
+    rows = models("splitting", small=(0.1, 0.2, 0.1), l2=(0.3, 0.4, 0.2), large=(0.5, 0.6, 0.4))
+    with raises(NotComputable, "mean gap", "numbers", 3):
+        statistic("gap_slope", evidence(["small", "l2", "large"], models=rows), measure="splitting")
+    with raises(NotComputable, "mean gap"):
+        statistic("gap_slope", evidence(["l2"], models=rows), measure="splitting")
+    few = models("splitting", small=(0.1, None, None), l2=(0.3, 0.4, 0.2), large=(0.5, 0.6, 0.4), near=(0.2, 0.3, 0.1))
+    with pytest.raises(TooFewUnits):
+        statistic("gap_slope", evidence(["small", "l2", "large", "near"], models=few), measure="splitting")
 
 
 def ablations(measure, kind="mean", **by_condition):
@@ -133,18 +130,22 @@ def ablations(measure, kind="mean", **by_condition):
     ]
 
 
+def with_loss(measure, **by_condition):
+    """Rows of models with a measure, and a loss."""
+    return [row | {"loss": 1.0} for row in models(measure, **by_condition)]
+
+
 def mode_rows(losses):
     """What each mode of a head is worth: suppression what the head's ablation costs, copying far more."""
     rows = [row for row in losses if row["ablated"]]
     return [row | {"mode": "suppression"} for row in rows] + [row | {"mode": "copying", "loss": 99.0} for row in rows]
 
 
-def head_rows(condition, copying, suppression):
+def head_rows(condition, *suppression):
     return [
-        {"condition": condition, "seed": seed, "step": LAST, "head": head}
-        | {"copying": copying[head], "suppression": suppression[head]}
+        {"condition": condition, "seed": seed, "step": LAST, "head": head, "suppression": logits}
         for seed in SEEDS
-        for head in (0, 1)
+        for head, logits in enumerate(suppression)
     ]
 
 
@@ -153,49 +154,54 @@ SUPPRESSING = {"suppression": 20, "which": "lowest"}
 
 def test_the_suppression_of_the_head_that_suppresses_most_is_ablated():
     losses = ablations("loss", l2=[(1.0, 9.0, 1.0 + seed, 9.0) for seed in SEEDS], bare=[(0.0, 5.0, 5.0, 5.0)] * 3)
-    heads = head_rows("l2", (0.1, 0.9), (0.3, 0.4)) + head_rows("bare", (0.9, 0.9), (0.1, 0.1))
-    study_evidence = evidence(ablations=losses, mode_ablations=mode_rows(losses), heads=heads)
+    heads, shares = head_rows("l2", 0.3, 0.4) + head_rows("bare", 0.6, 0.5), {"l2": [0.4] * 3, "bare": [0.1] * 3}
+    study_evidence = evidence(
+        ablations=losses, mode_ablations=mode_rows(losses), heads=heads, models=with_loss("suppression", **shares)
+    )
     result = statistic("without_suppression", study_evidence, measure="loss", kind="mean", **SUPPRESSING)
     assert (result.value, result.low, result.high) == tuple(map(pytest.approx, mean_interval(SEEDS)))
-    assert mentions(result.detail, "l2", 2)  # head 1 copies more than it suppresses
-    assert not mentions(result.detail, "bare")  # no head of it suppresses
+    assert mentions(result.detail, "l2", 2) and not mentions(result.detail, "bare")
     with raises(NotComputable, "zero"):
         statistic("without_suppression", study_evidence, measure="loss", kind="zero", **SUPPRESSING)
 
 
-def test_only_conditions_all_of_whose_heads_suppress_are_averaged():
-    """In condition bare a head suppresses in two seeds of three, where its loss rises by 9; in small it does in all."""
+def test_only_conditions_all_of_whose_models_suppress_are_averaged():
+    """In condition bare two models of three suppress, where loss rises by 9; in small all do."""
     losses = ablations("loss", l2=[(1.0, 9.0, 2.0 + seed, 9.0) for seed in SEEDS], bare=[(0.0, 9.0, 9.0, 9.0)] * 3)
     losses += ablations("loss", small=[(1.0, 9.0, 1.5, 9.0), (1.0, 9.0, 2.5, 9.0), (1.0, 9.0, 2.0, 9.0)])
-    heads = [row for name in ("l2", "bare", "small") for row in head_rows(name, (0.9, 0.1), (0.1, 0.4))]
-    heads = [row for row in heads if (row["condition"], row["seed"], row["head"]) != ("bare", 3, 1)]
-    study_evidence = evidence(ablations=losses, mode_ablations=mode_rows(losses), heads=heads)
+    heads = [row for name in ("l2", "bare", "small") for row in head_rows(name, 0.1, 0.4)]
+    shares = with_loss("suppression", l2=(0.4, 0.4, 0.4), bare=(0.4, 0.4, None), small=(0.3, 0.4, 0.5))
+    study_evidence = evidence(ablations=losses, mode_ablations=mode_rows(losses), heads=heads, models=shares)
     result = statistic("without_suppression", study_evidence, measure="loss", kind="mean", **SUPPRESSING)
     assert (result.value, result.low) == tuple(map(pytest.approx, mean_interval([0.5, 1.5, 1.0])[:2]))
     assert mentions(result.detail, "l2", 3, "small", 1) and not mentions(result.detail, "bare")
 
 
-def test_a_head_costs_its_own_numbers():
-    """Head 0 copies 0 to 5, head 1 copies 4 to 9 of ten numbers: each copies 40 % alone, and costs that, nearly."""
+def test_a_head_costs_its_share_of_copying():
+    """Of ten numbers head 0 copies six and head 1 the others, but one by halves, and one not at all."""
+    effects = ([4.0] * 5 + [2.0] + [-1.0] * 3 + [0.0], [0.0] * 5 + [2.0] + [3.0] * 3 + [-1.0])
     numbers = [
-        {"condition": "l2", "seed": seed, "step": LAST, "head": head, "number": k, "copies": first <= k <= first + 5}
+        {"condition": "l2", "seed": seed, "step": LAST, "head": head, "number": k, "effect": effect}
         for seed in SEEDS
-        for head, first in ((0, 0), (1, 4))
-        for k in range(10)
+        for head, values in enumerate(effects)
+        for k, effect in enumerate(values)
     ]
-    accuracy = ablations("token_accuracy", l2=[(1.0, 0.6 - seed / 100, 0.6 + 3 * seed / 100, 0.0) for seed in SEEDS])
+    shares = [100 * 5.5 / 9, 100 * 3.5 / 9]
+    ablated = [(1.0, 1 - shares[0] / 100 - seed / 100, 1 - shares[1] / 100 + 3 * seed / 100, 0.0) for seed in SEEDS]
     study_evidence = evidence(
-        numbers=numbers, ablations=accuracy, models=models("splitting", l2=(0.8, 0.8, 0.8), bare=(0.7, 0.7, 0.7))
+        numbers=numbers,
+        ablations=ablations("token_accuracy", l2=ablated),
+        models=with_loss("splitting", l2=(0.8, 0.8, 0.8), bare=(0.8, 0.7, 0.8)),
     )
-    result = statistic("cost_beyond_range", study_evidence, kind="mean", splitting=75)
+    result = statistic("cost_beyond_share", study_evidence, kind="mean", splitting=75)
     assert (result.value, result.low) == tuple(map(pytest.approx, mean_interval([2, 4, 6])[:2]))
     with raises(NotComputable, 90):
-        statistic("cost_beyond_range", study_evidence, kind="mean", splitting=90)
+        statistic("cost_beyond_share", study_evidence, kind="mean", splitting=90)
 
 
 def test_a_head_that_does_nothing_has_no_range():
-    """Its soft overlap with the head that does all is 0."""
-    overlaps = models("soft_overlap", l2=(0.0, 0.01, 0.02), bare=(0.05, 0.05, 0.06))
+    """Its overlap with the head that does all is 0."""
+    overlaps = models("overlap", l2=(0.0, 0.01, 0.02), bare=(0.05, 0.05, 0.06))
     losses = ablations("loss", l2=[(0.1, 2.0, 2.1, 3.0)] * 3, bare=[(0.1, 2.0, 2.1, 3.0)] * 3)
     works = [row | {"entropy": row["loss"] / 2} for row in losses]
     result = statistic("overlap_at_end", evidence(models=overlaps, ablations=works))

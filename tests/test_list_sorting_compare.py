@@ -10,7 +10,6 @@ from scipy import stats
 
 from heuristic_core.common.errors import InputError
 from heuristic_core.experiments.list_sorting.compare import MEASURES, compare, unshared_conditions
-from heuristic_core.experiments.list_sorting.modes import add_suppression
 from heuristic_core.experiments.list_sorting.sides import parse_sides
 from heuristic_core.experiments.list_sorting.tables import TABLES
 
@@ -23,7 +22,7 @@ def models(values: dict[str, list[float]], step: int = 40, **null) -> pd.DataFra
         for seed, last in enumerate(losses)
         for at, loss in ((0, 9.0), (step, last))
     ]
-    return pd.DataFrame(rows).reindex(columns=[*TABLES["sorting_models"].columns, "suppression"])
+    return pd.DataFrame(rows).reindex(columns=[*TABLES["sorting_models"].columns])
 
 
 def select_row(differences: pd.DataFrame, measure: str, condition: str) -> pd.Series:
@@ -48,20 +47,10 @@ def test_what_has_no_interval_has_a_reason():
     assert pd.isna(select_row(alike, "loss", "l2").reason)
     single = select_row(compare(models({"l2": [1.0]}), models({"l2": [1.0, 2.0]})), "loss", "l2")
     assert single.difference == 0.5 and np.isnan(single.low)
-    none = select_row(
-        compare(models({"l2": [1.0, 2.0]}, soft_overlap=None), models({"l2": [1.0, 2.0]})), "soft_overlap", "l2"
-    )
+    none = select_row(compare(models({"l2": [1.0, 2.0]}, overlap=None), models({"l2": [1.0, 2.0]})), "overlap", "l2")
     assert np.isnan(none.difference) and none.b == 0.5
     reasons += [single.reason, none.reason]
     assert all(isinstance(reason, str) for reason in reasons) and len(set(reasons)) == 3
-
-
-def test_suppression_is_that_of_the_head_that_suppresses_most():
-    rows = [{"study": "s", "condition": "l2", "seed": seed, "step": 40} for seed in (0, 1)]
-    heads = pd.DataFrame([row | {"head": head, "suppression": s} for row in rows for head, s in ((0, 0.1), (1, 0.6))])
-    model_rows = models({"l2": [1.0, 2.0]}).drop(columns="suppression").assign(study="s")
-    row = select_row(compare(*2 * [add_suppression(model_rows[model_rows["step"] == 40], heads)]), "suppression", "l2")
-    assert (row.a, row.b, row.difference) == (0.6, 0.6, 0)
 
 
 def test_conditions_of_one_side_are_named_and_not_compared():

@@ -80,7 +80,7 @@ def test_digests_tell_conditions_that_differ_in_one_thing_alone():
     assert same == {
         "without": ["but_decay"],
         "without, other rate": [],
-        "near": ["but_data", "but_gap"],
+        "near": ["but_data"],
         "more numbers": ["but_data"],
         "other seeds and steps kept": list(DIGEST_VARIANTS),
         "wider": [],

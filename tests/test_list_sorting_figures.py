@@ -33,6 +33,7 @@ class Drawn(dict):
 
 
 DRAWN = Drawn()
+WITHOUT_LLC = draw("figure_development", {k: v for k, v in TABLES.items() if k != "sorting_llc"}, SETTINGS)
 
 
 def reduced(**values):
@@ -97,7 +98,7 @@ def with_heads(count):
         rows["sorting_mode_ablations"] = table[table["ablated"] == "0"]
     if count == 1:
         rows["sorting_models"] = rows["sorting_models"].assign(
-            splitting=np.nan, soft_overlap=np.nan, opposite_sign=np.nan
+            splitting=np.nan, overlap=np.nan, folded_opposite_sign=np.nan
         )
     return rows
 
@@ -113,8 +114,10 @@ def test_models_with_one_head_and_with_three(name, heads, known):
         known = known | {"all copying", "all suppression"}
     assert len(marks) and ("role" not in marks or set(marks["role"]) <= known)
     assert whole(figure)
-    if name == "figure_development":
-        assert bool(panel(figure, 0, 1, 4).texts) == (heads == 1)  # soft overlap has no value
+    if name == "figure_development":  # one head neither overlaps nor splits
+        assert set(filter_rows(marks, panel="modes").dropna(subset="value")["curve"]) == (
+            {"suppression"} if heads == 1 else {"overlap", "splitting", "suppression"}
+        )
     if name == "figure_ablation":
         assert set(marks["role"]) == known
 
@@ -135,17 +138,18 @@ def panel(figure, row, column, columns):
 
 
 def test_development_draws_seeds_and_means_and_a_null_leaves_a_gap():
-    figure, marks = DRAWN["figure_development"]
+    figure, marks = WITHOUT_LLC
     losses = filter_rows(TABLES["sorting_models"], condition="no-decay", step=100)["loss"]
     mean = filter_rows(marks, condition="no-decay", curve="loss", step=100, seed=None)
     assert mean["value"].item() == pytest.approx(losses.mean()) and mean["seeds"].item() == 3
     wanted = filter_rows(marks, condition="no-decay", curve="loss").round(9)
-    assert points(panel(figure, 1, 0, 4)) == set(zip(wanted["step"], wanted["value"], strict=True))
+    assert points(panel(figure, 1, 0, 2)) == set(zip(wanted["step"], wanted["value"], strict=True))
+    figure, marks = DRAWN["figure_development"]
     assert not filter_rows(marks, step=0)["panel"].isin(["stage"]).any() and (marks["step"].dropna() > 0).all()
     # seed 3 has no raw LLC at step 100: its line does not reach from step 10 to the last
     values = filter_rows(TABLES["sorting_llc"], seed=3, estimator="raw")["value"].round(9).tolist()
     assert np.isnan(values[1])
-    lines = [set(np.round(line.get_ydata(), 9)) for line in panel(figure, 0, 3, 4).lines]
+    lines = [set(np.round(line.get_ydata(), 9)) for line in panel(figure, 0, 2, 3).lines]
     assert not [line for line in lines if {values[0], values[2]} <= line]
     assert [line for line in lines if values[0] in line] and [line for line in lines if values[2] in line]
     assert filter_rows(marks, curve="raw", step=100, seed=3)["reason"].tolist() == [DIVERGED]
@@ -155,10 +159,10 @@ def test_development_draws_seeds_and_means_and_a_null_leaves_a_gap():
 
 
 def test_development_has_a_bar_for_each_stage_above_the_curves():
-    figure, marks = DRAWN["figure_development"]
+    figure, marks = WITHOUT_LLC
 
     def bars(row):
-        return [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in panel(figure, row, 0, 4).patches]
+        return [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in panel(figure, row, 0, 2).patches]
 
     assert sorted(bars(0)) == [(10, 32), (32, 100), (100, 200)] and sorted(bars(1)) == [(10, 32), (32, 100)]
     for ax in figure.axes:
@@ -172,20 +176,18 @@ def test_development_has_a_bar_for_each_stage_above_the_curves():
 
 
 def test_development_says_where_there_is_no_llc():
-    drawn = DRAWN["figure_development"][0]
-    assert [bool(panel(drawn, row, 3, 4).lines) for row in range(3)] == [True, False, False]  # sampled ones first
-    assert not panel(drawn, 1, 3, 4).axison and not panel(drawn, 1, 3, 4).texts
+    assert len(DRAWN["figure_development"][0].axes) == 3 and set(DRAWN["figure_development"][1]["condition"]) == {"l2"}
     l2_only = reduced(condition="l2")
     failed = l2_only["sorting_llc"].assign(value=np.nan)
     figure, _ = draw("figure_development", l2_only | {"sorting_llc": failed}, SETTINGS)
-    assert len(panel(figure, 0, 3, 4).texts) == 1
-    figure, marks = draw("figure_development", {k: v for k, v in l2_only.items() if k != "sorting_llc"}, SETTINGS)
-    assert not panel(figure, 0, 3, 4).texts and "LLC" not in set(marks["panel"])
+    assert len(panel(figure, 0, 2, 3).texts) == 1
 
 
 def test_circuits_are_centred_rows_in_the_units_of_their_scale():
     figure, marks = DRAWN["figure_circuits"]
-    (image,) = figure.axes[2].images  # of numbers-20: QK 0, QK 1, OV 0, OV 1 below each other; steps 0, 32 and the last
+    (image,) = figure.axes[
+        4
+    ].images  # of numbers-20, seed 1: QK 0, QK 1, OV 0, OV 1 below each other; steps 0, 32 and the last
     tokens, pitch = 21, 22
     for line, (circuit, head) in enumerate((("qk", 0), ("qk", 1), ("ov", 0), ("ov", 1))):
         where = {"condition": "numbers-20", "seed": 1, "step": 32, "head": head, "circuit": circuit}
@@ -196,15 +198,16 @@ def test_circuits_are_centred_rows_in_the_units_of_their_scale():
         np.testing.assert_allclose(drawn * circuit_marks["unit"].iloc[0], values, atol=1e-12)
         written = np.array([row.split(" ") for row in circuit_marks["values"]], float)
         np.testing.assert_allclose(written, values, rtol=1e-3)
-    assert set(marks["seed"]) == {1}
+    assert set(marks["seed"]) == {SEEDS[0], SEEDS[-1]}
     assert marks.loc[marks["circuit"] == "qk", "unit"].nunique() == 1
-    assert (filter_rows(marks, circuit="ov").groupby(["condition", "step"])["unit"].nunique() == 1).all()
-    ov = [row.split(" ") for row in filter_rows(marks, circuit="ov", condition="l2", step=LAST)["values"]]
-    unit = filter_rows(marks, circuit="ov", condition="l2", step=LAST)["unit"].iloc[0]
+    assert (filter_rows(marks, circuit="ov").groupby(["condition", "seed", "step"])["unit"].nunique() == 1).all()
+    last = filter_rows(marks, circuit="ov", condition="l2", seed=1, step=LAST)
+    ov, unit = [row.split(" ") for row in last["values"]], last["unit"].iloc[0]
     assert unit == pytest.approx(np.percentile(np.abs(np.array(ov, float)), 99), rel=1e-3)
     assert {ax.get_aspect() for ax in figure.axes if ax.images} == {1.0}  # maps are square
     titles = [text for text in texts(figure) if any(mentions(text, name) for name in CONDITIONS)]
-    assert all(mentions(title, name, 1) for title, name in zip(titles, CONDITIONS, strict=True))
+    models = [(name, seed) for name in CONDITIONS for seed in (SEEDS[0], SEEDS[-1])]
+    assert all(mentions(title, *model) for title, model in zip(titles, models, strict=True))
 
 
 def test_modes_have_the_intervals_of_their_means_and_tell_conditions_apart():
@@ -215,13 +218,10 @@ def test_modes_have_the_intervals_of_their_means_and_tell_conditions_apart():
     whiskers = [c for c in figure.axes[0].collections if isinstance(c, LineCollection)]
     ends = {tuple(np.round(line[:, 1], 9)) for c in whiskers for line in c.get_segments()}
     assert tuple(np.round([point["low"], point["high"]], 9).tolist()) in ends and len(ends) == len(CONDITIONS)
-    highest = filter_rows(TABLES["sorting_heads"], condition="no-decay", step=LAST).groupby("seed")["suppression"].max()
-    seed_marks = filter_rows(marks, condition="no-decay", measure="suppression").dropna(subset="seed")
-    assert seed_marks.set_index("seed")["value"].to_dict() == highest.to_dict()
-    for described in ((12, 4), (20, 4), ("L2", 0.005, 2), ("decay", 2)):
-        assert any(mentions(text, *described) for text in texts(figure)), described
-    means = [line.get_xydata()[0, 0] for line in figure.axes[0].lines if line.get_marker() in ("o", "^")]
-    assert len({round(x, 6) for x in means}) == len(CONDITIONS)  # two of them have one gap
+    assert {*CONDITIONS} <= {*texts(figure)}
+    means = [line for line in figure.axes[0].lines if line.get_marker() in ("o", "^", "s")]
+    assert len({round(line.get_xydata()[0, 0], 6) for line in means}) == len(CONDITIONS)  # two of them have one gap
+    assert len({line.get_color() for line in means}) == len(CONDITIONS)
 
 
 @pytest.mark.parametrize("name", ["figure_modes", "figure_ablation"])
@@ -251,23 +251,16 @@ def test_heads_are_compared_by_what_they_do():
     assert {round(x, 9) for x in changes.values()} | {round(mean["value"], 9)} <= drawn
 
 
-def test_suppression_of_a_head_beside_what_its_ablation_changes():
-    figure, marks = DRAWN["figure_suppression"]
-    head = filter_rows(TABLES["sorting_heads"], condition="no-decay", seed=2, step=LAST, head=0).iloc[0]
-    head_mark = filter_rows(marks, condition="no-decay", seed=2, kind="zero", ablated="0").iloc[0]
-    table = filter_rows(TABLES["sorting_ablations"], condition="no-decay", seed=2, step=LAST)
-    change = filter_rows(table, kind="zero", ablated="0")["calibration_error"].item()
-    change -= filter_rows(table, kind="none")["calibration_error"].item()
-    assert (head_mark["suppression"], head_mark["calibration_error"]) == (head["suppression"], pytest.approx(change))
-    assert head_mark["role"] == "suppresses"
-    assert (round(head_mark["suppression"], 9), round(change, 9)) in points(panel(figure, 0, 2, 3))
-    assert len(marks) == len(CONDITIONS) * len(SEEDS) * 2 * 3  # heads, kinds; not both heads together
-    drawn = {(line.get_color(), line.get_marker()): points_of(line) for line in panel(figure, 0, 0, 3).lines[1:]}
-    markers = dict(zip(CONDITIONS, "o^s", strict=True))
-    for (condition, role), rows in marks[marks["kind"] == "zero"].groupby(["condition", "role"]):
-        wanted = set(zip(rows["suppression"].round(9), rows["loss"].round(9), strict=True))
-        assert drawn.pop((HEADS[role].colour, markers[condition])) == wanted
-    assert not drawn
+def test_effects_are_drawn_for_the_first_and_the_last_seed():
+    figure, marks = DRAWN["figure_effects"]
+    assert set(marks["seed"]) == {SEEDS[0], SEEDS[-1]} and len(figure.axes) == 4 * len(CONDITIONS)
+    rows = filter_rows(TABLES["sorting_numbers"], condition="no-decay", seed=SEEDS[-1], step=LAST)
+    for column, ax in (("effect", panel(figure, 1, 2, 4)), ("other_effect", panel(figure, 1, 3, 4))):
+        drawn = {line.get_color(): points_of(line) for line in ax.lines[1:]}
+        for head in (0, 1):
+            head_rows = filter_rows(rows, head=head)
+            wanted = set(zip(head_rows["number"], head_rows[column].round(9), strict=True))
+            assert drawn[HEADS["copies" if head == copier(SEEDS[-1]) else "suppresses"].colour] == wanted
 
 
 @pytest.mark.slow
@@ -293,7 +286,7 @@ def test_conditions_are_counted_by_mode():
     sorting, heads = build_sheets("table_conditions", marks)
     assert [cells[0] for cells in sorting.rows] == [*CONDITIONS] == [cells[0] for cells in heads.rows]
     assert dict(zip(heads.columns, heads.rows[0], strict=True))["mode: splitting"] == "3 of 3"
-    alone = TABLES["sorting_models"].assign(splitting=np.nan, soft_overlap=np.nan)
+    alone = TABLES["sorting_models"].assign(splitting=np.nan, overlap=np.nan)
     _, marks = draw("table_conditions", TABLES | {"sorting_models": alone}, SETTINGS)
     assert (marks.filter(like="mode_") == 0).all(axis=None) and marks["splitting"].isna().all()
     assert (marks["splitting_seeds"] == 0).all()

@@ -39,9 +39,9 @@ def llc(condition, **by_estimator):
 
 
 def overlaps(**by_condition):
-    """The soft overlap of each seed at the last step; it is 0.5 at the other measured steps."""
+    """The overlap of each seed at the last step; it is 0.5 at the other measured steps."""
     return [
-        {"condition": condition, "seed": seed, "step": step, "soft_overlap": value if step == LAST else 0.5}
+        {"condition": condition, "seed": seed, "step": step, "overlap": value if step == LAST else 0.5}
         for condition, values in by_condition.items()
         for seed, value in zip(SEEDS, values, strict=True)
         for step in MEASURED

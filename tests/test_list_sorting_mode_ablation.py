@@ -9,13 +9,13 @@ from list_sorting_tables import LAST, SEEDS, TABLES
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting import mode_ablation
 from heuristic_core.experiments.list_sorting.ablation import (
-    ablate_heads,
     compute_measures,
     draw_donors,
     measure_ablations,
 )
-from heuristic_core.experiments.list_sorting.circuits import copying_mask, fold_circuits, suppression_mask
 from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
+from heuristic_core.experiments.list_sorting.effect_measures import copied_numbers, suppressed_numbers
+from heuristic_core.experiments.list_sorting.effects import measure_effects
 from heuristic_core.experiments.list_sorting.figures import draw
 from heuristic_core.experiments.list_sorting.mode_ablation import ablate_numbers, measure_mode_ablations
 from heuristic_core.experiments.list_sorting.model import read_out, run_models
@@ -27,32 +27,34 @@ def models():
     made = study()
     train, held_out = (make_sequences(part, made.data) for part in draw_lists(made.data))
     parameters = random_parameters(made.data, made.model)
-    ov = fold_circuits(parameters).ov
-    return parameters, held_out, train, {"copying": copying_mask(ov), "suppression": suppression_mask(ov)}
+    effects = measure_effects(parameters, held_out, made.data.numbers)
+    numbers = {"copying": copied_numbers(effects), "suppression": suppressed_numbers(effects)}
+    return parameters, held_out, train, {mode: torch.from_numpy(mask) for mode, mask in numbers.items()}
 
 
 def select_model(parameters, m):
     return {name: value[m : m + 1] for name, value in parameters.items()}
 
 
+@pytest.mark.parametrize("where_next", [True, False])
 @pytest.mark.parametrize("kind", ["zero", "mean", "resample"])
-def test_values_of_the_chosen_numbers_alone_are_replaced(models, kind):
-    """List by list, query by query, key by key."""
+def test_values_of_the_chosen_numbers_alone_are_replaced(models, kind, where_next):
+    """List by list, prediction by prediction, key by key."""
     parameters, tokens, training, numbers = models
     model, tokens = select_model(parameters, 1), tokens[:5]
     chosen = numbers["copying"][1] | numbers["suppression"][1]
     assert chosen.any(1).all() and not chosen.all(1).any()
-    donors = draw_donors(tokens, training, 0)
+    donors, length = draw_donors(tokens, training, 0), tokens.shape[1] // 2
     mean = run_models(model, training).values[0].mean(0)
     reference = {"zero": torch.zeros_like(mean), "mean": mean, "resample": donors}[kind]
-    result = ablate_numbers(model, tokens, chosen, reference)
+    result = ablate_numbers(model, tokens, chosen, where_next, reference)
     whole, donated = run_models(model, tokens), run_models(model, donors).values[0]
     contexts = torch.zeros_like(whole.contexts)
     for b, sequence in enumerate(tokens.tolist()):
-        for query in range(contexts.shape[2]):
+        for query, following in enumerate(sequence[length + 1 :]):
             for head in range(contexts.shape[3]):
                 for key, token in enumerate(sequence[:-1]):
-                    replaced = token < chosen.shape[1] and chosen[head, token]
+                    replaced = key < length and chosen[head, token] and (token == following) == where_next
                     value = whole.values[0, b, key, head]
                     if replaced:
                         value = {"zero": 0 * value, "mean": mean[key, head], "resample": donated[b, key, head]}[kind]
@@ -60,15 +62,13 @@ def test_values_of_the_chosen_numbers_alone_are_replaced(models, kind):
     torch.testing.assert_close(result, read_out(model, whole.residual, contexts)[0], rtol=1e-4, atol=1e-4)
 
 
-def test_all_numbers_of_a_head_and_none(models):
-    """Without a number nothing changes; without any, what is left of a head is what it says of the separator."""
+def test_without_a_number_nothing_changes(models):
     parameters, tokens, _, numbers = models
     model, none = select_model(parameters, 0), torch.zeros_like(numbers["copying"][0])
     zero = torch.zeros(tokens.shape[1] - 1, 1, 1)
-    torch.testing.assert_close(ablate_numbers(model, tokens, none, zero), run_models(model, tokens).logits[0])
-    silent = model | {"value": model["value"] * 0, "value_bias": model["value_bias"] * 0}
-    whole = ablate_numbers(silent, tokens, ~none, zero)
-    torch.testing.assert_close(whole, ablate_heads(silent, tokens, [0, 1], torch.zeros(1, 1, 1, 1, 1))[0])
+    for where_next in (True, False):
+        logits = ablate_numbers(model, tokens, none, where_next, zero)
+        torch.testing.assert_close(logits, run_models(model, tokens).logits[0])
 
 
 def test_there_is_a_row_for_every_mode_set_of_heads_and_kind(models, monkeypatch):
@@ -84,7 +84,8 @@ def test_there_is_a_row_for_every_mode_set_of_heads_and_kind(models, monkeypatch
             chosen[row["ablated"]] = of[row["ablated"]]
             zero = torch.zeros(tokens.shape[1] - 1, 1, 1)
             expected = compute_measures(
-                ablate_numbers(select_model(parameters, row["model"]), tokens, chosen, zero), tokens
+                ablate_numbers(select_model(parameters, row["model"]), tokens, chosen, row["mode"] == "copying", zero),
+                tokens,
             )
             assert {name: row[name] for name in expected} == expected
     monkeypatch.setattr(mode_ablation, "BATCH", 7)

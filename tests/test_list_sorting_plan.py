@@ -11,8 +11,8 @@ from conftest import ROOT
 from list_sorting import TINY
 from planning import parse_time
 
-from heuristic_core.config.reading import read_config
-from heuristic_core.experiments.list_sorting import effects, halves, mode_ablation, model
+from heuristic_core.config.reading import read_config, read_merged_configs
+from heuristic_core.experiments.list_sorting import halves, mode_ablation, model
 from heuristic_core.experiments.list_sorting.config import Data, Model
 from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequences
 from heuristic_core.experiments.list_sorting.llc import estimate_llc
@@ -78,7 +78,6 @@ class Counted:
         monkeypatch.setattr(model, "_attend", attended)
         monkeypatch.setattr(halves, "read_out", read)
         monkeypatch.setattr(mode_ablation, "read_out", read)
-        monkeypatch.setattr(effects, "read_out", read)
 
     def taken(self, models):
         """Of one model, since the last call."""
@@ -153,10 +152,10 @@ def test_conditions_have_the_work_that_they_ask_for():
     assert {name for name, result in rules.items() if "prune" in result} == set(STUDY.pruned_conditions)
 
 
-@pytest.mark.parametrize("config", ["list-sorting", "list-sorting-full"])
-def test_a_sampled_step_is_next_to_every_end_of_a_stage(config):
+@pytest.mark.parametrize("paths", [["list-sorting"], ["list-sorting/base", "list-sorting/decay"]])
+def test_a_sampled_step_is_next_to_every_end_of_a_stage(paths):
     """A stage may begin and end at any kept step after step 0; claims look one kept step outside it at most."""
-    study = parse_sorting(read_config(ROOT / "config" / f"{config}.yaml"))
+    study = parse_sorting(read_merged_configs([ROOT / "config" / f"{path}.yaml" for path in paths]))
     for name in study.conditions:
         if sampled := study.sampled_steps(name):
             kept = [step for step in study.condition_settings(name).training.kept if step]

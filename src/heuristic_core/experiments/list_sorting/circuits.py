@@ -1,4 +1,4 @@
-"""Circuits of heads, read from the weights: QK and OV matrices over tokens; measures of copying and suppression.
+"""Circuits of heads, read from the weights: QK and OV matrices over tokens; measures of them and of attention.
 
 Folding. Attention sees a token's embedding after the first LayerNorm, with gain and bias. In a model with positions
 this row depends on the position; the matrices take its mean over the positions where the token can be: the separator's
@@ -81,68 +81,6 @@ def diagonal(ov: Tensor) -> Tensor:
     return numbers.diagonal(dim1=-2, dim2=-1) - numbers.mean(-1)
 
 
-def copying_mask(ov: Tensor) -> Tensor:
-    """Return whether attending to a number raises this number most, bool [M, H, numbers].
-
-    The share of such numbers is the copying score.
-    """
-    return _equals_index(ov[..., :-1, :-1].argmax(-1))
-
-
-def suppression_mask(ov: Tensor) -> Tensor:
-    """Return whether attending to a number lowers this number most, bool [M, H, numbers].
-
-    The share of such numbers is the suppression score.
-    """
-    return _equals_index(ov[..., :-1, :-1].argmin(-1))
-
-
-def _equals_index(number: Tensor) -> Tensor:
-    """Return where the last axis holds its own index."""
-    return number == torch.arange(number.shape[-1])
-
-
-def copied_ranges(copied: Tensor) -> list[tuple[int, int]]:
-    """Return the first and last number of each run of neighbouring copied numbers, ascending.
-
-    Args:
-        copied: Whether one head copies each number, bool [numbers].
-    """
-    edges = torch.diff(copied.int(), prepend=torch.zeros(1), append=torch.zeros(1))
-    firsts, ends = ((edges == sign).nonzero().flatten().tolist() for sign in (1, -1))
-    return [(first, end - 1) for first, end in zip(firsts, ends, strict=True)]
-
-
-def splitting(copied: Tensor) -> Tensor:
-    """Compute how evenly heads split the vocabulary, [M]; NaN for one head.
-
-    The share of numbers that exactly one head copies, minus the largest such share of a head, times H / (H - 1). It is
-    1 if the heads share the vocabulary evenly, 0 if one head does all copying or several heads copy all numbers. For
-    two heads it is twice the share that the second head alone copies.
-
-    Args:
-        copied: Whether each head copies each number, bool [M, H, numbers].
-    """
-    heads, numbers = copied.shape[1:]
-    if heads == 1:
-        return torch.full((len(copied),), torch.nan, dtype=torch.float64)
-    counts = (copied & (copied.sum(1, keepdim=True) == 1)).sum(-1)  # numbers that only this head copies, [M, H]
-    remaining = counts.sum(-1) - counts.max(-1).values
-    return heads / (heads - 1) * (remaining.double() / numbers)
-
-
-def soft_overlap(d: Tensor) -> Tensor:
-    """Compute sum over numbers of min(D_0+, D_1+) / sum of max(D_0+, D_1+), + being the positive part, [M].
-
-    It is NaN if no head copies.
-
-    Args:
-        d: D_h(k), [M, H, numbers].
-    """
-    positive = d.clamp(min=0)
-    return _average_pairs(positive, lambda a, b: torch.minimum(a, b).sum(-1) / torch.maximum(a, b).sum(-1))
-
-
 def both_copy(d: Tensor) -> Tensor:
     """Return the share of numbers with positive D in both heads, [M], for D [M, H, numbers]."""
     return _average_pairs(d, lambda a, b: ((a > 0) & (b > 0)).double().mean(-1))
@@ -170,6 +108,19 @@ def effective_rank(matrices: Tensor) -> Tensor:
     centred = matrices - matrices.mean(-1, keepdim=True)
     gram = centred @ centred.mT
     return gram.diagonal(dim1=-2, dim2=-1).sum(-1) ** 2 / (gram**2).sum((-2, -1))
+
+
+def attention_similarity(attention: Tensor) -> Tensor:
+    """Return how alike two heads attend: 1 minus half the sum over keys of the absolute difference, [M].
+
+    Mean over sorted numbers, lists and pairs of heads; NaN for one head.
+
+    Args:
+        attention: Attention, [M, B, H, L, 2 L].
+    """
+    pairs = torch.combinations(torch.arange(attention.shape[2]))
+    differences = (attention[:, :, pairs[:, 0]] - attention[:, :, pairs[:, 1]]).abs().sum(-1).double()
+    return 1 - differences.mean((1, 2, 3)) / 2
 
 
 class AttentionByDistance(NamedTuple):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from heuristic_core.experiments.list_sorting.modes import select_last_step
 from heuristic_core.stats.frames import make_frame
 from heuristic_core.stats.means import mean_interval
 from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
@@ -14,10 +15,10 @@ MEASURES = {
     "list_accuracy": "list accuracy, 0-1",
     "entropy": "entropy, nats",
     "calibration_error": "calibration error, 0-1",
-    "soft_overlap": "soft overlap",
-    "opposite_sign": "share of numbers of opposite sign, 0-1",
+    "overlap": "overlap of heads, 0-1",
     "splitting": "vocabulary splitting, 0-1",
-    "suppression": "copy suppression, of the head that suppresses most, 0-1",
+    "suppression": "copy suppression, share of what heads add",
+    "folded_opposite_sign": "share of numbers with D of opposite sign, 0-1",
 }
 UNIT = "training seeds"
 
@@ -29,7 +30,7 @@ def compare(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
     condition lacks, such as the overlap of a single head, are null, with the reason.
 
     Args:
-        a: Table "sorting_models" of study a with column `suppression` of :func:`modes.add_suppression`.
+        a: Table "sorting_models" of study a.
         b: The same table of study b.
     """
     ends = [select_last_step(table) for table in (a, b)]
@@ -40,11 +41,6 @@ def compare(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
             sides = [end[end["condition"] == condition] for end in ends]
             rows.append({"quantity": quantity, "group_or_subset": condition} | _row(*sides, measure))
     return make_frame("differences", rows)
-
-
-def select_last_step(models: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of every condition at its last step."""
-    return models[models["step"] == models.groupby("condition")["step"].transform("max")]
 
 
 def unshared_conditions(models: pd.DataFrame, others: pd.DataFrame) -> list[str]:

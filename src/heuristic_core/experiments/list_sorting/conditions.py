@@ -12,7 +12,6 @@ from heuristic_core.experiments.list_sorting.data import neighbour_gaps
 DIGEST_VARIANTS = {  # column -> block, and the settings of the block that the digest leaves out; None: all
     "but_decay": ("training", {"optimiser", "weight_decay"}),
     "but_data": ("data", None),
-    "but_gap": ("data", {"mean_gap"}),
 }
 IRRELEVANT_SETTINGS = {"seeds", "checkpoints", "per_decade", "save_every"}  # of training: do not change a seed's model
 

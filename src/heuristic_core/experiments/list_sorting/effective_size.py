@@ -64,7 +64,7 @@ def core_rows(masks: pd.DataFrame, heads: pd.DataFrame) -> Iterator[dict]:
     Yields:
         A row for each model, head, and half of the head.
     """
-    scores = heads.set_index([*MODEL, "head"])[["copying", "suppression"]]
+    measures = heads.set_index([*MODEL, "head"])[["copying", "suppression"]]
     model_heads = {model: sorted(rows["head"]) for model, rows in heads.groupby(MODEL)}
     for model, model_masks in masks.groupby(MODEL, sort=False):
         kept = [halves.split("+") for halves in model_masks["kept"].dropna()]
@@ -77,6 +77,6 @@ def core_rows(masks: pd.DataFrame, heads: pd.DataFrame) -> Iterator[dict]:
                     "kept_by": count,
                     "of": len(kept),
                     "core": count == len(kept) if kept else None,
-                    **scores.loc[(*model, head)],
+                    **measures.loc[(*model, head)],
                     "reason": None if kept else "; ".join(sorted(set(model_masks["reason"]))),
                 }

@@ -14,8 +14,8 @@ from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable
 from heuristic_core.study.claims import Evidence as BaseEvidence
 
 WITH_DECAY, WITHOUT_DECAY, ANY_DECAY = "with", "without", "any"  # weight decay
-HEAD_MEASURES = ("copying", "suppression")  # of the model's head that has most of it
-NATS = ("loss", "entropy")  # measures in nats; the others are shares
+NATS = ("loss", "entropy")  # measures in nats; the others are in percent
+SHARES = ("token_accuracy", "list_accuracy", "splitting", "overlap")  # measures that are 100 % at most
 ACCURACY = "token_accuracy"
 IDLE_TOLERANCE = 1e-3  # nats; a head does nothing if ablating it changes loss and entropy by at most this
 SORTS_ABOVE = 95  # percent of sorted numbers that are right; the claims name the same limit
@@ -74,19 +74,19 @@ class Evidence(BaseEvidence):
         """Return a measure of every model at its last step, percent or nats, [seeds, conditions].
 
         Args:
-            measure: A column of table "sorting_models", or one of `HEAD_MEASURES`, the highest of the model's heads.
+            measure: A column of table "sorting_models".
             decay: WITH or WITHOUT weight decay, or ANY.
 
         Raises:
             NotComputable: No model has the measure.
         """
-        rows = self.select_final_rows(measure, "sorting_heads" if measure in HEAD_MEASURES else "sorting_models")
+        rows = self.select_final_rows(measure)
         rows = rows[rows["condition"].isin(self.conditions(decay)["condition"])]
         if rows.empty:
             raise NotComputable(
-                f"no model {decay} weight decay has a {measure}" if decay != ANY_DECAY else f"no {measure}"
+                f"no model {decay} weight decay has the measure {measure}" if decay != ANY_DECAY else f"no {measure}"
             )
-        values = rows.groupby(["seed", "condition"], sort=False)[measure].max().unstack("condition")
+        values = rows.pivot(index="seed", columns="condition", values=measure)[rows["condition"].unique()]
         return values.astype(float).sort_index() * (1 if measure in NATS else 100)
 
     @cached_property
@@ -94,7 +94,7 @@ class Evidence(BaseEvidence):
         """Heads whose mean ablation changes neither loss nor entropy by more than `IDLE_TOLERANCE` at the last step.
 
         Names are such as "head 1 of l2, seed 3". Such a head does not attend to numbers, or writes the same whatever it
-        attends to. Its folded OV matrix may have any soft overlap, or none.
+        attends to. Overlap with it is low, or not defined.
 
         Raises:
             NotComputable: No head was ablated by means.
@@ -110,14 +110,14 @@ class Evidence(BaseEvidence):
         return [f"head {row.ablated} of {row.condition}, seed {row.seed}" for row in idle.itertuples()]
 
     def split_by_overlap(self, overlap: float) -> tuple[list[str], list[str]]:
-        """Return the conditions whose mean soft overlap ends below `overlap` percent, and the others.
+        """Return the conditions whose mean overlap ends below `overlap` percent, and the others.
 
         Raises:
             DoesNotApply: There is no such condition.
         """
-        means = self.measure_by_seed("soft_overlap").mean()
+        means = self.measure_by_seed("overlap").mean()
         if not (means < overlap).any():
-            raise DoesNotApply(f"in no condition the mean soft overlap ends below {overlap:g} %")
+            raise DoesNotApply(f"in no condition the mean overlap ends below {overlap:g} %")
         return list(means.index[means < overlap]), list(means.index[means >= overlap])
 
     def pair_conditions(self, alike: str, first: list[str], second: list[str]) -> list[tuple[str, str]]:

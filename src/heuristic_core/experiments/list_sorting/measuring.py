@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from heuristic_core.experiments.list_sorting import circuits as c
-from heuristic_core.experiments.list_sorting import effects as e
+from heuristic_core.experiments.list_sorting import effect_measures as e
 from heuristic_core.experiments.list_sorting.ablation import compute_measures, measure_ablations
+from heuristic_core.experiments.list_sorting.effects import EffectsByTarget, measure_effects
 from heuristic_core.experiments.list_sorting.folding import measure_folding
 from heuristic_core.experiments.list_sorting.mode_ablation import measure_mode_ablations
 from heuristic_core.experiments.list_sorting.model import Parameters, run_models
@@ -48,37 +49,36 @@ def measure_checkpoint(parameters: Parameters, sample: Sample, seeds: list[int],
         matrices: Whether to return QK and OV matrices and attention by distance, and to ablate modes.
     """
     folded = c.fold_circuits(parameters)
-    d, copied = c.diagonal(folded.ov), c.copying_mask(folded.ov)
-    effects = e.measure_effects(parameters, sample.held_out, sample.numbers)
-    yield "sorting_models", _models(parameters, sample, seeds, d, copied, effects.effect)
-    yield "sorting_heads", _heads(parameters, sample, seeds, folded, copied, effects.effect)
+    d = c.diagonal(folded.ov)
+    effects = measure_effects(parameters, sample.held_out, sample.numbers)
+    yield "sorting_models", _models(parameters, sample, seeds, d, effects)
+    yield "sorting_heads", _heads(parameters, sample, seeds, folded, effects)
     yield (
         "sorting_ablations",
         _label_ablations(measure_ablations(parameters, sample.held_out, sample.training, sample.seed), seeds),
     )
     if matrices:
-        numbers = {COPYING: copied, SUPPRESSION: c.suppression_mask(folded.ov)}
-        rows = measure_mode_ablations(parameters, sample.held_out, sample.training, numbers, sample.seed)
+        numbers = {COPYING: e.copied_numbers(effects), SUPPRESSION: e.suppressed_numbers(effects)}
+        chosen = {mode: torch.from_numpy(mask) for mode, mask in numbers.items()}
+        rows = measure_mode_ablations(parameters, sample.held_out, sample.training, chosen, sample.seed)
         yield "sorting_mode_ablations", _label_ablations(rows, seeds)
-        yield "sorting_numbers", _numbers(seeds, d, copied, effects)
+        yield "sorting_numbers", _numbers(seeds, d, numbers, effects)
         yield "sorting_matrices", list(_matrices(seeds, folded))
         yield "sorting_distance", _distances(parameters, sample, seeds)
 
 
-def _models(
-    p: Parameters, sample: Sample, seeds: list[int], d: Tensor, copied: Tensor, effect: np.ndarray
-) -> list[dict]:
+def _models(p: Parameters, sample: Sample, seeds: list[int], d: Tensor, effects: EffectsByTarget) -> list[dict]:
     """Return rows of table "sorting_models"."""
     forward = run_models(p, sample.held_out)
     head_measures = {
-        "soft_overlap": c.soft_overlap(d),
-        "both_copy": c.both_copy(d),
-        "opposite_sign": c.opposite_sign(d),
-        "splitting": c.splitting(copied),
-        "effect_overlap": c.soft_overlap(torch.from_numpy(np.nan_to_num(effect))),
-        "effect_splitting": e.splitting(effect),
-        "effect_suppression": e.suppression(effect),
-        "attention_similarity": e.attention_similarity(forward.attention),
+        "overlap": e.overlap(effects.next.effect),
+        "splitting": e.splitting(effects.next.effect),
+        "suppression": e.share_suppressed(effects.other.effect),
+        "suppression_of_next": e.share_suppressed(effects.next.effect),
+        "attention_similarity": c.attention_similarity(forward.attention),
+        "folded_overlap": e.overlap(d.numpy()),
+        "folded_both_copy": c.both_copy(d),
+        "folded_opposite_sign": c.opposite_sign(d),
     }
     squares = torch.stack([value.double().flatten(1).square().sum(1) for value in p.values()]).sum(0)
     return [
@@ -89,25 +89,25 @@ def _models(
     ]
 
 
-def _heads(
-    p: Parameters, sample: Sample, seeds: list[int], folded: c.Circuits, copied: Tensor, effect: np.ndarray
-) -> list[dict]:
+def _heads(p: Parameters, sample: Sample, seeds: list[int], folded: c.Circuits, effects: EffectsByTarget) -> list[dict]:
     """Return rows of table "sorting_heads"."""
-    suppressed, differences = c.suppression_mask(folded.ov), measure_folding(p, sample.folded)
+    differences, d = measure_folding(p, sample.folded), c.diagonal(folded.ov).numpy()
+    copied = e.copied_numbers(effects)
     values = {
-        "copying": copied.double().mean(-1),
-        "suppression": suppressed.double().mean(-1),
+        "copying": e.copying(effects),
+        "suppression": e.suppression(effects),
+        "copied_share": copied.mean(-1),
+        "suppressed_share": e.suppressed_numbers(effects).mean(-1),
         "qk_rank": c.effective_rank(folded.qk),
         "ov_rank": c.effective_rank(folded.ov),
         "attention_error": differences.attention,
         "written_error": differences.written,
         "agreement": differences.agreement,
-        "effect_copied": e.copied(effect),
-        "effect_suppressed": e.suppressed(effect),
-        "sign_agreement": e.sign_agreement(effect, c.diagonal(folded.ov).numpy()),
+        "sign_agreement": e.sign_agreement(effects.next.effect, d),
+        "other_sign_agreement": e.sign_agreement(effects.other.effect, d),
     }
     return [
-        {"seed": seed, "head": head, "ranges": len(c.copied_ranges(copied[m, head]))}
+        {"seed": seed, "head": head, "ranges": e.count_ranges(copied[m, head])}
         | {name: _to_float(value[m, head]) for name, value in values.items()}
         for m, seed in enumerate(seeds)
         for head in range(copied.shape[1])
@@ -119,11 +119,13 @@ def _label_ablations(rows: list[dict], seeds: list[int]) -> list[dict]:
     return [{"seed": seeds[row.pop("model")], "ablated": "+".join(map(str, row.pop("ablated")))} | row for row in rows]
 
 
-def _numbers(seeds: list[int], d: Tensor, copied: Tensor, effects: e.Effects) -> list[dict]:
+def _numbers(seeds: list[int], d: Tensor, numbers: dict[str, np.ndarray], effects: EffectsByTarget) -> list[dict]:
     """Return rows of table "sorting_numbers"."""
+    values = effects.next._asdict() | {f"other_{name}": value for name, value in effects.other._asdict().items()}
     return [
-        {"seed": seed, "head": head, "number": k, "d": float(d[m, head, k]), "copies": bool(copied[m, head, k])}
-        | {name: _to_float(value[m, head, k]) for name, value in effects._asdict().items()}
+        {"seed": seed, "head": head, "number": k, "d": float(d[m, head, k])}
+        | {"copies": bool(numbers[COPYING][m, head, k]), "suppresses": bool(numbers[SUPPRESSION][m, head, k])}
+        | {name: _to_float(value[m, head, k]) for name, value in values.items()}
         for m, seed in enumerate(seeds)
         for head in range(d.shape[1])
         for k in range(d.shape[2])

@@ -1,10 +1,10 @@
 """Ablate what heads copy, or what they suppress.
 
-A head copies the numbers that attending to raises most, and suppresses those that it lowers most, by its OV matrix
-(:mod:`circuits`). A mode of a head is ablated by replacing the values of these numbers, wherever they are attended to:
-by zero, by the mean value at the position over training lists, or by the value at the position on a training list.
-Attention, and the values of all other tokens, do not change. This separates the two functions of one head, which
-ablation of the head cannot.
+Which numbers a head copies, and which it suppresses, is by its effects (:mod:`effects`). A mode of a head is ablated by
+replacing the values of these numbers in the list: of copied numbers where they are next, of suppressed numbers where
+another number is next. Replacements are zero, the mean value at the position over training lists, or the value at the
+position on a training list. Attention, and all other values, do not change. This separates the two functions of one
+head, which ablation of the head cannot.
 """
 
 import torch
@@ -46,34 +46,37 @@ def measure_mode_ablations(
                 chosen[ablated] = numbers[mode][m, ablated]
                 names = {"model": m, "mode": mode, "ablated": ablated, "replaced": int(chosen.sum())}
                 for kind, reference in references.items():
-                    logits = ablate_numbers(model, tokens, chosen, reference)
+                    logits = ablate_numbers(model, tokens, chosen, mode == COPYING, reference)
                     rows.append(names | {"kind": kind} | compute_measures(logits, tokens))
     return rows
 
 
 @torch.no_grad()
-def ablate_numbers(model: Parameters, tokens: Tensor, chosen: Tensor, reference: Tensor) -> Tensor:
-    """Compute the logits of one model with the values of some numbers replaced.
+def ablate_numbers(model: Parameters, tokens: Tensor, chosen: Tensor, where_next: bool, reference: Tensor) -> Tensor:
+    """Compute the logits of one model with the values of some numbers of the list replaced.
 
     Args:
         model: Parameters of one model, each [1, ...].
         tokens: Sequences, int64 [B, 2 L + 1].
         chosen: Which numbers of which heads, bool [H, numbers].
+        where_next: Whether values are replaced for the prediction of the number itself, or for all others.
         reference: Values [2 L, H, w], the same for all lists; or donors, int64 [B, 2 L + 1], one sequence for every
             list.
 
     Returns:
         Logits, [B, L, V].
     """
-    replace_token = torch.cat([chosen, torch.zeros_like(chosen[:, :1])], 1).T  # the separator stays, [V, H]
-    logits = []
+    length, logits = tokens.shape[1] // 2, []
     for start in range(0, len(tokens), BATCH):
         batch = tokens[start : start + BATCH]
         forward, new_values = run_models(model, batch), reference
         if not reference.is_floating_point():
             new_values = run_models(model, reference[start : start + BATCH]).values[0]
-        replaced = replace_token[batch[:, :-1]][..., None]  # [B, 2 L, H, 1]
-        values = torch.where(replaced, new_values, forward.values[0]).transpose(1, 2)
-        contexts = (forward.attention[0] @ values).transpose(1, 2)
+        keys = batch[:, :length]
+        is_next = batch[:, length + 1 :, None] == keys[:, None]  # [B, L predictions, L keys]
+        replaced = chosen[:, keys].transpose(0, 1)[:, :, None] & (is_next == where_next)[:, None]  # [B, H, L, L]
+        weights = forward.attention[0, ..., :length] * replaced
+        change = (new_values - forward.values[0])[:, :length].transpose(1, 2)  # [B, H, L, w]
+        contexts = forward.contexts[0] + (weights @ change).transpose(1, 2)
         logits.append(read_out(model, forward.residual, contexts[None])[0])
     return torch.cat(logits)

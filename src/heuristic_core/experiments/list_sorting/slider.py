@@ -1,4 +1,4 @@
-"""QK and OV matrices over training as images for a slider: one image for each condition and checkpoint."""
+"""QK and OV matrices over training as images for a slider: one image for each model and checkpoint."""
 
 import io
 from pathlib import Path
@@ -33,7 +33,7 @@ class Frame(NamedTuple):
 
 
 class Slider(NamedTuple):
-    """The frames of one condition.
+    """The frames of one model.
 
     Attributes:
         condition: Name of the condition.
@@ -51,7 +51,7 @@ class Slider(NamedTuple):
 
 
 def sliders(marks: Path) -> list[Slider]:
-    """Return a slider for each condition.
+    """Return a slider for each model in the figure.
 
     Args:
         marks: Path of figure_circuits.csv: one row per row of a map, with the value that is drawn darkest.
@@ -59,18 +59,19 @@ def sliders(marks: Path) -> list[Slider]:
     rows = pd.read_csv(marks, dtype={"values": str})
     values = (np.array(text.split(), dtype=float) for text in rows["values"])
     rows["values"] = [row_values / unit for row_values, unit in zip(values, rows["unit"], strict=True)]
-    return [_slider(name, condition_rows) for name, condition_rows in rows.groupby("condition", sort=False)]
+    models = rows.groupby(["condition", "seed"], sort=False)
+    return [_slider(condition, int(seed), model_rows) for (condition, seed), model_rows in models]
 
 
-def _slider(condition: str, rows: pd.DataFrame) -> Slider:
-    """Return the slider of one condition."""
+def _slider(condition: str, seed: int, rows: pd.DataFrame) -> Slider:
+    """Return the slider of one model."""
     circuits, heads = sorted(rows["circuit"].unique(), reverse=True), sorted(rows["head"].unique())
     frames = []
     for step, step_rows in rows.groupby("step"):
         maps = {key: np.stack(matrix_rows["values"]) for key, matrix_rows in step_rows.groupby(["circuit", "head"])}
         grid = [[maps[circuit, head] for head in heads] for circuit in circuits]
         frames.append(Frame(int(step), *_draw_grid(grid)))
-    return Slider(condition, int(rows["seed"].iloc[0]), [name.upper() for name in circuits], heads, frames)
+    return Slider(condition, seed, [name.upper() for name in circuits], heads, frames)
 
 
 def _draw_grid(grid: list[list[np.ndarray]]) -> tuple[str, int, int]:

@@ -14,28 +14,24 @@ IDENTITY = ["condition", "seed"]  # of a model
 def without_suppression(evidence: Evidence, measure: str, kind: str, suppression: float, which: str) -> Estimate:
     """Compute how ablating the suppression of the head that suppresses most changes a measure, nats or points.
 
-    At the last step, in the condition with the lowest or highest change, of those in which every model has a head that
-    suppresses more than `suppression` percent of numbers.
+    At the last step, in the condition with the lowest or highest change, of those all of whose models suppress more
+    than `suppression` percent.
 
     Args:
         evidence: Tables of the study.
         measure: Column of table "sorting_mode_ablations".
         kind: Kind of ablation.
-        suppression: Percent of numbers.
+        suppression: Percent; column `suppression` of table "sorting_models".
         which: lowest or highest.
 
     Raises:
-        DoesNotApply: In no condition every model has such a head.
+        DoesNotApply: In no condition all models do.
     """
-    heads = evidence.select_final_rows("suppression", "sorting_heads")
-    top_heads = heads[100 * heads["suppression"] > suppression]
-    top_heads = _complete_conditions(
-        top_heads.sort_values("suppression", ascending=False, kind="stable").drop_duplicates(IDENTITY), heads
-    )
-    if top_heads.empty:
-        raise DoesNotApply(
-            f"in no condition every model has a head that suppresses more than {suppression:g} % of numbers"
-        )
+    models = _models_above(evidence, "suppression", suppression)
+    if models.empty:
+        raise DoesNotApply(f"in no condition every model suppresses more than {suppression:g} %")
+    heads = evidence.select_final_rows("suppression", "sorting_heads").merge(models)
+    top_heads = heads.sort_values("suppression", ascending=False, kind="stable").drop_duplicates(IDENTITY)
     changes = _changes(evidence, measure, kind, SUPPRESSION).merge(
         top_heads[[*IDENTITY, "head"]], on=[*IDENTITY, "head"]
     )
@@ -43,11 +39,12 @@ def without_suppression(evidence: Evidence, measure: str, kind: str, suppression
 
 
 @sorting_statistic
-def cost_beyond_range(evidence: Evidence, kind: str, splitting: float) -> Estimate:
-    """Compare the accuracy that ablating a head costs with the share of numbers that it alone copies.
+def cost_beyond_share(evidence: Evidence, kind: str, splitting: float) -> Estimate:
+    """Compare the accuracy that ablating a head costs with the head's share of copying.
 
-    Points, the mean of absolute differences over heads, at the last step, in the condition with the highest mean, of
-    those in which every model splits the vocabulary by more than `splitting` percent.
+    The share is of the positive effects on a number that is next, mean over numbers. Points, the mean of absolute
+    differences over heads, at the last step, in the condition with the highest mean, of those in which every model
+    splits the vocabulary by more than `splitting` percent.
 
     Args:
         evidence: Tables of the study.
@@ -57,17 +54,24 @@ def cost_beyond_range(evidence: Evidence, kind: str, splitting: float) -> Estima
     Raises:
         DoesNotApply: In no condition every model splits its vocabulary so much.
     """
-    models = evidence.select_final_rows("splitting")
-    models_that_split = _complete_conditions(models[100 * models["splitting"] > splitting], models)[IDENTITY]
-    if models_that_split.empty:
+    models = _models_above(evidence, "splitting", splitting)
+    if models.empty:
         raise DoesNotApply(f"in no condition every model splits its vocabulary by more than {splitting:g} %")
-    numbers = evidence.select_final_rows("copies", "sorting_numbers")
-    copied = numbers["copies"].astype(bool)
-    copied_alone = copied & (copied.groupby([numbers[name] for name in [*IDENTITY, "number"]]).transform("sum") == 1)
-    shares = copied_alone.groupby([numbers[name] for name in [*IDENTITY, "head"]]).mean().rename("alone").reset_index()
-    costs = _changes(evidence, "token_accuracy", kind).merge(models_that_split).merge(shares, on=[*IDENTITY, "head"])
-    differences = 100 * (costs["alone"] + costs["change"]).abs()
+    numbers = evidence.select_final_rows("effect", "sorting_numbers").astype({"effect": float})
+    positive = numbers["effect"].clip(lower=0)
+    whole = positive.groupby([numbers[name] for name in [*IDENTITY, "number"]]).transform("sum")
+    share = (positive / whole.where(whole > 0)).groupby([numbers[name] for name in [*IDENTITY, "head"]]).mean()
+    costs = _changes(evidence, "token_accuracy", kind).merge(models)
+    costs = costs.merge(share.rename("share").reset_index(), on=[*IDENTITY, "head"])
+    differences = 100 * (costs["share"] + costs["change"]).abs()
     return _extreme(differences.groupby([costs[name] for name in IDENTITY]).mean(), HIGHEST)
+
+
+def _models_above(evidence: Evidence, measure: str, percent: float) -> pd.DataFrame:
+    """Return condition and seed of the models of conditions all of whose models have more of a measure."""
+    models = evidence.select_final_rows("loss")
+    above = 100 * models[measure].astype(float) > percent
+    return models.loc[above.groupby(models["condition"]).transform("all"), IDENTITY]
 
 
 def _changes(evidence: Evidence, measure: str, kind: str, mode: str | None = None) -> pd.DataFrame:
@@ -84,12 +88,6 @@ def _changes(evidence: Evidence, measure: str, kind: str, mode: str | None = Non
     return single_heads[IDENTITY].assign(
         head=single_heads["ablated"].astype(int), change=single_heads[measure] - before
     )
-
-
-def _complete_conditions(rows: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `rows` of the conditions for which it has every model, so that all have the same seeds."""
-    counts, totals = (frame.groupby("condition")["seed"].nunique() for frame in (rows, models))
-    return rows[rows["condition"].map(counts) == rows["condition"].map(totals)]
 
 
 def _extreme(values: pd.Series, which: str) -> Estimate:

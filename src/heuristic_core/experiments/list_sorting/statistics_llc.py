@@ -31,7 +31,7 @@ def models_with_stage(evidence: Evidence, stage: str, overlap: float) -> Estimat
     Args:
         evidence: Tables of the study.
         stage: Name of the stage.
-        overlap: Percent; the conditions are those whose soft overlap ends below it.
+        overlap: Percent; the conditions are those whose overlap ends below it.
     """
     rows = evidence.table("sorting_seed_stages")
     rows = rows[(rows["stage"] == stage) & rows["condition"].isin(specialised := evidence.split_by_overlap(overlap)[0])]
@@ -44,7 +44,7 @@ def models_with_stage(evidence: Evidence, stage: str, overlap: float) -> Estimat
 def llc_change(evidence: Evidence, stage: str, which: str, estimators: str, overlap: float) -> Estimate:
     """Compute the change of the LLC in a stage, percent, for the most extreme estimator and condition.
 
-    The conditions are those whose soft overlap ends below `overlap` percent. The change is a percentage of the highest
+    The conditions are those whose overlap ends below `overlap` percent. The change is a percentage of the highest
     mean of the condition's curve by this estimator, seed by seed, between the sampled steps next to the model's own
     stage.
 
@@ -69,7 +69,7 @@ def llc_change(evidence: Evidence, stage: str, which: str, estimators: str, over
 def llc_change_beyond_control(evidence: Evidence, stage: str, which: str, estimators: str, overlap: float) -> Estimate:
     """Compute :func:`llc_change` minus the change of controls between the same steps, points, seed by seed.
 
-    Controls are conditions that differ only in optimiser and weight decay and whose soft overlap ends at `overlap`
+    Controls are conditions that differ only in optimiser and weight decay and whose overlap ends at `overlap`
     percent or above.
 
     Args:
@@ -87,7 +87,7 @@ def llc_change_beyond_control(evidence: Evidence, stage: str, which: str, estima
     if not (pairs := evidence.pair_conditions("but_decay", specialised, others)):
         raise NotComputable(
             "no control: no two conditions that differ in weight decay alone have a sampled LLC, of which one ends "
-            f"with a soft overlap below {overlap:g} %, and the other does not"
+            f"with a overlap below {overlap:g} %, and the other does not"
         )
     changes = _Changes(evidence, stage)
     groups = {

@@ -7,7 +7,7 @@ from scipy import stats
 from heuristic_core.experiments.list_sorting.evidence import (
     ACCURACY,
     ANY_DECAY,
-    NATS,
+    SHARES,
     WITH_DECAY,
     WITHOUT_DECAY,
     Evidence,
@@ -23,6 +23,9 @@ from heuristic_core.stats.training_seeds import (
     extreme_mean,
     extreme_model,
 )
+
+MIN_DOUBLINGS = 0.01  # singular value below which factors count as changing together
+DATA_FACTORS = {"mean gap": "nominal_gap", "numbers": "numbers", "length": "length"}  # columns of "sorting_conditions"
 
 
 @statistic
@@ -50,28 +53,28 @@ def at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY_DECAY)
 def _at_end(evidence: Evidence, measure: str, which: str, decay: str = ANY_DECAY) -> Estimate:
     """Return the estimate of :func:`at_end`."""
     values = evidence.measure_by_seed(measure, decay)
-    limits = (0.0, np.inf) if measure in NATS else PERCENT
+    limits = PERCENT if measure in SHARES else (0.0, np.inf)
     return extreme_mean(values.to_dict("list"), which, _format_means(measure, values), limits)
 
 
 @sorting_statistic
 def overlap_at_end(evidence: Evidence) -> Estimate:
-    """Return the soft overlap at the last step, percent, in the condition with the highest overlap.
+    """Return the overlap at the last step, percent, in the condition with the highest overlap.
 
     Raises:
-        DoesNotApply: A head does nothing; it has no range of numbers, and soft overlap with it is low.
+        DoesNotApply: A head does nothing; it has no range of numbers, and overlap with it is low.
     """
     if idle := evidence.idle_heads:
         more = f" (and {len(idle) - 1} more)" if len(idle) > 1 else ""
         raise DoesNotApply(f"{idle[0]}{more} does nothing: with means in its place neither loss nor entropy changes")
-    return _at_end(evidence, "soft_overlap", HIGHEST)
+    return _at_end(evidence, "overlap", HIGHEST)
 
 
 @sorting_statistic
 def nearest_mode(evidence: Evidence, splitting: float, suppression: float) -> Estimate:
     """Return how close a model gets to the nearer of two modes, in the lowest condition; 1 reaches it.
 
-    A model's value is the larger of its two scores, each over the mode's limit.
+    A model's value is the larger of its two measures, each over the value at which the mode begins.
 
     Args:
         evidence: Tables of the study.
@@ -79,7 +82,8 @@ def nearest_mode(evidence: Evidence, splitting: float, suppression: float) -> Es
         suppression: Percent at which the mode begins.
     """
     shares = evidence.measure_by_seed("splitting") / splitting, evidence.measure_by_seed("suppression") / suppression
-    nearer = pd.concat({name: np.maximum(*(share[name] for share in shares)) for name in [*shares[0]]}, axis=1)
+    names = [name for name in shares[0] if name in shares[1]]
+    nearer = pd.concat({name: np.maximum(*(share[name] for share in shares)) for name in names}, axis=1)
     return extreme_mean(nearer.to_dict("list"), LOWEST, _format_means("nearer mode", nearer))
 
 
@@ -103,47 +107,56 @@ def without_less_with_decay(evidence: Evidence, measure: str) -> Estimate:
         for decay in (WITHOUT_DECAY, WITH_DECAY)
     )
     if not (pairs := evidence.pair_conditions("but_decay", without, decayed)):
-        raise NotComputable(f"no two conditions differ in weight decay alone and have a {measure}")
+        raise NotComputable(f"no two conditions differ in weight decay alone and have the measure {measure}")
     differences = {f"{a} less {b}": values[a] - values[b] for a, b in pairs}
-    limits = (-np.inf, np.inf) if measure in NATS else (-100.0, 100.0)
+    limits = (-100.0, 100.0) if measure in SHARES else (-np.inf, np.inf)
     return extreme_mean(differences, LOWEST, "; ".join(differences), limits)
 
 
 @sorting_statistic
-def gap_trend(evidence: Evidence, measure: str, alike: str, least: int) -> Estimate:
-    """Test that a measure at the last step has no trend over the mean gap of lists: two-sided t test over seeds.
+def gap_slope(evidence: Evidence, measure: str) -> Estimate:
+    """Test that a measure at the last step does not depend on the mean gap of lists: two-sided t test over seeds.
 
-    A seed's trend is the slope over the binary logarithm of the nominal mean gap, within groups of conditions.
+    Each seed has a least-squares fit on the binary logarithms of mean gap, numbers and length, as far as they differ,
+    over the largest group of conditions that differ in data alone: the slope over the gap is with numbers and length
+    held constant.
 
     Args:
         evidence: Tables of the study.
         measure: Measure; see :meth:`Evidence.models`.
-        alike: Column of table "sorting_conditions" that the conditions of a group share: but_data if they differ only
-            in data, but_gap if only in the gap.
-        least: Number of different gaps that a group needs.
 
     Raises:
-        NotComputable: If no group has so many gaps.
-        TooFewUnits: If there are not two seeds with different trends.
+        NotComputable: If these conditions do not differ in the gap, or the gap cannot be told from numbers and length.
+        TooFewUnits: If there are not two seeds with all conditions and different slopes.
     """
     values = evidence.measure_by_seed(measure)
     rows = evidence.conditions()
     rows = rows[rows["condition"].isin(values.columns)]
-    gaps = rows.groupby(alike)["nominal_gap"].transform("nunique")
-    if (most_gaps := gaps.max()) < least:
-        raise NotComputable(f"{most_gaps} mean gaps among conditions that share {alike}, and a trend needs {least}")
-    rows = rows[gaps >= least]
-    doublings = np.log2(rows["nominal_gap"].astype(float))
-    within = (doublings - doublings.groupby(rows[alike]).transform("mean")).to_numpy()
+    rows = rows[rows["but_data"] == rows["but_data"].value_counts(sort=False).idxmax()]
+    factors = [name for name, column in DATA_FACTORS.items() if rows[column].nunique() > 1]
+    if "mean gap" not in factors:
+        raise NotComputable("no conditions that differ in data alone differ in the mean gap")
+    doublings = np.log2(rows[[DATA_FACTORS[name] for name in factors]].to_numpy(dtype=float))
+    design = np.column_stack([doublings, np.ones(len(doublings))])
+    if np.linalg.matrix_rank(design, tol=MIN_DOUBLINGS) <= len(factors):
+        raise NotComputable(
+            f"{', '.join(factors)} cannot be told apart over {len(rows)} conditions; add one that changes the gap alone"
+        )
     seed_values = values[rows["condition"]].dropna().to_numpy()
-    slopes = seed_values @ within / (within**2).sum()
-    if len(slopes) < 2 or slopes.std(ddof=1) < MIN_SD:
-        raise TooFewUnits("two seeds with different trends are needed")
-    p = float(stats.ttest_1samp(slopes, 0).pvalue)
-    detail = (
-        f"{slopes.mean():+z.1f} points per doubling of the mean gap, of {', '.join(rows['condition'])}, p = {p:.2g}"
+    slopes = dict(zip(factors, np.linalg.pinv(design) @ seed_values.T, strict=False))
+    gap = slopes["mean gap"]
+    if len(gap) < 2:
+        raise TooFewUnits("fewer than two seeds have all conditions")
+    if gap.std(ddof=1) < MIN_SD:
+        raise TooFewUnits("all seeds have the same slope")
+    p = float(stats.ttest_1samp(gap, 0).pvalue)
+    ends = {name: stats.ttest_1samp(slope, 0).confidence_interval() for name, slope in slopes.items()}
+    texts = ", ".join(
+        f"{slope.mean():+z.1f} [{ends[name].low:z.1f}, {ends[name].high:z.1f}] by {name}"
+        for name, slope in slopes.items()
     )
-    return Estimate.test(p, None, len(slopes), TRAINING_SEEDS, detail)
+    detail = f"points per doubling: {texts}, of {', '.join(rows['condition'])}, p = {p:.2g}"
+    return Estimate.test(p, None, len(gap), TRAINING_SEEDS, detail)
 
 
 def _format_means(label: str, values: pd.DataFrame) -> str:

@@ -50,30 +50,30 @@ TABLES = {
         "steps": (INT, "training steps"),
         "but_decay": (STRING, "digest of all settings that make a model, but for optimiser and weight decay"),
         "but_data": (STRING, "the same but for the data"),
-        "but_gap": (STRING, "the same but for the data's mean gap"),
     }, "{condition}/conditions.parquet"),
     "sorting_trace": Table(RUN | STEP | {"loss": (REAL, "training loss, mean since the checkpoint before, nats")},
         "{condition}/trace.parquet"),
     "sorting_models": Table(RUN | STEP | SCORES | {
-        "soft_overlap": (REAL, "sum over numbers of the smaller of two heads' positive D over the larger one; D_h(k) "
-                               "is OV_h[k, k] less the mean of row k; mean over pairs of heads; null of one head"),
-        "both_copy": (REAL, "share of numbers with positive D in both heads, 0-1"),
-        "opposite_sign": (REAL, "share of numbers with positive D in one head and negative D in the other, 0-1"),
-        "splitting": (REAL, "share of numbers that one head copies alone, less the largest such share of a head, times "
-                            "heads / (heads - 1), 0-1: 1 where heads share the numbers evenly; null of one head"),
-        "effect_overlap": (REAL, "soft_overlap of effects, as in sorting_numbers, in place of D"),
-        "effect_splitting": (REAL, "information that a number has about which head copies it, by effects, over its "
-                                   "maximum, 0-1: 1 where heads copy different numbers and equally many"),
-        "effect_suppression": (REAL, "what heads take from numbers, mean over numbers, over the mean of what they add, "
-                                     "by effects; null, as effect_overlap and _splitting, if no head copies"),
+        "overlap": (REAL, "sum over numbers of the smaller of two heads' positive effects where the number is next, "
+                          "over the sum of the larger; mean over pairs of heads; null of one head"),
+        "splitting": (REAL, "information that a number has about which head copies it, over its maximum, 0-1: 1 where "
+                            "heads copy different numbers and equally many; null of one head"),
+        "suppression": (REAL, "sum of negative effects (absolute) over the sum of positive ones, over heads and "
+                              "numbers, where another number is next; null without positive effects"),
+        "suppression_of_next": (REAL, "the same where the number is next"),
         "attention_similarity": (REAL, "1 minus the total variation between two heads' attention, 0-1, mean over "
-                                       "pairs; null of one head, as effect_overlap and effect_splitting"),
+                                       "pairs; null of one head"),
+        "folded_overlap": (REAL, "overlap of D in place of effects; D_h(k) is OV_h[k, k] less the mean of row k"),
+        "folded_both_copy": (REAL, "share of numbers with positive D in both heads, 0-1"),
+        "folded_opposite_sign": (REAL, "share of numbers with positive D in one head and negative D in the other, 0-1"),
         "weight_norm": (REAL, "Euclidean norm of all weights"),
         "lists": (INT, "held-out lists behind the scores"),
     }, "{condition}/models.parquet"),
     "sorting_heads": Table(RUN | STEP | HEAD | {
-        "copying": (REAL, "share of numbers that the head's OV raises most of all numbers, 0-1"),
-        "suppression": (REAL, "share of numbers that it lowers most, 0-1"),
+        "copying": (REAL, "what the head adds to the number that is next, mean over numbers, logits"),
+        "suppression": (REAL, "what it takes from numbers where another one is next, mean over numbers, logits"),
+        "copied_share": (REAL, "share of numbers that it copies, 0-1"),
+        "suppressed_share": (REAL, "share of numbers that it suppresses, 0-1"),
         "ranges": (INT, "runs of neighbouring numbers that it copies"),
         "qk_rank": (REAL, "effective rank of the folded QK matrix, rows centred"),
         "ov_rank": (REAL, "of the folded OV matrix"),
@@ -81,18 +81,21 @@ TABLES = {
         "written_error": (REAL, "share of the variance that the head writes to the logits that folded OV misses"),
         "agreement": (REAL, "share of numbers for which the head raises the same number most by folded OV as by what "
                             "it writes to the logits of held-out lists, 0-1"),
-        "effect_copied": (REAL, "positive effects, as in sorting_numbers, mean over all numbers, logits"),
-        "effect_suppressed": (REAL, "negative effects, mean over all numbers, logits"),
-        "sign_agreement": (REAL, "share of numbers whose D has the sign of the effect, 0-1"),
+        "sign_agreement": (REAL, "share of numbers whose D has the sign of the effect where they are next, 0-1"),
+        "other_sign_agreement": (REAL, "the same where another one is next"),
     }, "{condition}/heads.parquet"),
     "sorting_numbers": Table(RUN | STEP | HEAD | {
         "number": (INT, "the number attended to"),
         "d": (REAL, "D_h(k), logits"),
-        "copies": (BOOL, "whether the head raises this number most of all"),
+        "copies": (BOOL, "whether the head raises the number where it is next: effect above 2 standard errors"),
+        "suppresses": (BOOL, "whether it lowers the number where another one is next: other_effect below -2 errors"),
         "effect": (REAL, "how much the number's logit, relative to the mean over numbers, falls where it is next if "
-                         "the head does not read it; mean over held-out lists"),
+                         "the head does not read it in the list; mean over held-out lists"),
         "effect_error": (REAL, "standard error of the effect, over lists"),
         "attention": (REAL, "the head's attention to the number where it is next, 0-1"),
+        "other_effect": (REAL, "effect where another number is next, mean over positions and lists"),
+        "other_effect_error": (REAL, "its standard error, over lists"),
+        "other_attention": (REAL, "the head's attention to the number where another one is next, 0-1"),
     }, "{condition}/numbers.parquet"),
     "sorting_matrices": Table(RUN | STEP | HEAD | {
         "circuit": (STRING, "qk: scores of a query token for a key token; ov: logits that attending to a token adds"),
@@ -111,8 +114,8 @@ TABLES = {
         "ablated": (STRING, "the heads, such as 0 or 0+1; empty: none"),
     } | SCORES, "{condition}/ablations.parquet"),
     "sorting_mode_ablations": Table(RUN | STEP | {
-        "mode": (STRING, "copying or suppression: values of the numbers that a head copies are replaced, or of those "
-                         "that it suppresses"),
+        "mode": (STRING, "copying: values of the numbers that a head copies are replaced where they are next; "
+                         "suppression: of those that it suppresses, where another number is next"),
         "kind": (STRING, "what takes the values' place: zero, mean (over training lists, of each position) or resample "
                           "(another list)"),
         "ablated": (STRING, "the heads, such as 0 or 0+1"),

@@ -97,9 +97,9 @@ def training_passes(condition: ListSorting) -> Passes:
 def measuring_passes(study: SortingStudy, condition: ListSorting) -> Passes:
     """Count the passes of measuring.
 
-    At every kept checkpoint: the model three times, logits without what each head reads, every ablation, donors of
-    resampled contexts, means, folding. At checkpoints whose matrices are kept also: attention, means, the model and
-    donors of ablated modes, and logits from replaced values.
+    At every kept checkpoint: the model three times, every ablation, donors of resampled contexts, means, folding. At
+    checkpoints whose matrices are kept also: attention, means, the model and donors of ablated modes, and logits from
+    replaced values.
 
     Args:
         study: The study.
@@ -113,7 +113,7 @@ def measuring_passes(study: SortingStudy, condition: ListSorting) -> Passes:
     per_matrix_checkpoint = measure.lists + measure.mean_lists + modes + modes // len(ABLATION_KINDS)
     return Passes(
         len(kept) * per_checkpoint + matrix_checkpoints * per_matrix_checkpoint,
-        readout=len(kept) * condition.model.heads * measure.lists + matrix_checkpoints * modes,
+        readout=matrix_checkpoints * modes,
     )
 
 

@@ -23,7 +23,7 @@ MEASURES = {
 
 
 def ablation_costs(tables: Tables) -> pd.DataFrame:
-    """Return condition, seed, kind, ablated, role, both scores of the head, and the change in each of `MEASURES`.
+    """Return condition, seed, kind, ablated, role, copying and suppression of the head, and changes in `MEASURES`.
 
     A change is the ablated model's value minus the whole model's. role: role of the head by
     :func:`heuristic_core.experiments.list_sorting.modes.assign_roles`, or "all".

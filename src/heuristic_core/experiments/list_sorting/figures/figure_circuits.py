@@ -7,9 +7,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.list_sorting.figures.styles import condition_names
+from heuristic_core.experiments.list_sorting.figures.styles import condition_names, select_end_seeds
 from heuristic_core.figures.drawing import Drawing, Tables
-from heuristic_core.figures.panels import make_wrapped_panels
+from heuristic_core.figures.panels import make_panels
 
 CIRCUITS = {"qk": "QK: score of a key", "ov": "OV: logit of a number, relative to its checkpoint"}
 COLOURS = "RdBu_r"
@@ -23,31 +23,32 @@ COLUMNS = ["condition", "seed", "step", "circuit", "head", "row", "unit", "value
 
 
 def draw(tables: Tables, settings: Figure) -> Drawing:
-    """Draw a strip for each condition, of its first seed: rows are QK of every head, then OV; columns are checkpoints.
+    """Draw a strip for the first and the last seed of each condition: rows are QK of every head, then OV.
+
+    Columns of a strip are checkpoints.
 
     Returns:
         The figure, and marks: one row per row of a map; `values`: values of its columns, separated by spaces; `unit`:
         the value that is drawn darkest.
     """
-    rows = tables["sorting_matrices"]
-    rows = _with_units(_center_rows(rows[rows["seed"] == rows.groupby("condition")["seed"].transform("min")]))
-    names = condition_names(rows)
-    strips = {name: Strip(rows[rows["condition"] == name]) for name in names}
-    columns = min(len(names), 2)
-    ratios = [strip.image.shape[0] / strip.image.shape[1] for strip in strips.values()]
-    tallest = [max(ratios[start : start + columns]) for start in range(0, len(ratios), columns)]  # of each row
+    rows = _with_units(_center_rows(select_end_seeds(tables["sorting_matrices"])))
+    strips = {name: _strips(rows[rows["condition"] == name]) for name in condition_names(rows)}
+    columns = max(map(len, strips.values()))
+    ratios = [max(strip.image.shape[0] / strip.image.shape[1] for strip in row) for row in strips.values()]
     width = settings.width / columns - MARGINS[0]
-    height = width * sum(tallest) / len(tallest) + MARGINS[1] + COLORBAR_HEIGHT * (1 + len(names) % 2) / len(tallest)
-    figure, axes = make_wrapped_panels(settings, len(names), height, height_ratios=tallest)
-    for ax, (name, strip) in zip(axes, strips.items(), strict=True):
-        strip.draw(ax)
-        ax.set_title(f"{name}, seed {strip.seed}", loc="left")
-        ax.set_xlabel("training step", labelpad=1)
+    height = width * sum(ratios) + MARGINS[1] * len(strips) + COLORBAR_HEIGHT * (1 + columns % 2)
+    figure, axes = make_panels(settings, len(strips), columns, height, height_ratios=ratios)
+    for axes_row, (name, row) in zip(axes, strips.items(), strict=True):
+        for ax, strip in zip(axes_row, row, strict=False):
+            strip.draw(ax)
+            ax.set_title(f"{name}, seed {strip.seed}", loc="left")
+            ax.set_xlabel("training step", labelpad=1)
+        for ax in axes_row[len(row) :]:
+            ax.remove()
     limits = {"qk": rows.loc[rows["circuit"] == "qk", "unit"].max(), "ov": 1.0}
     for k, (circuit, label) in enumerate(CIRCUITS.items()):
         colours = ScalarMappable(Normalize(-limits[circuit], limits[circuit]), COLOURS)
-        under = axes if len(axes) % 2 else axes[k::2]  # side by side, if both columns are as long
-        bar = figure.colorbar(colours, ax=under, label=label, extend="both", **COLORBAR)
+        bar = figure.colorbar(colours, ax=axes[:, k % columns], label=label, extend="both", **COLORBAR)
         bar.outline.set_visible(False)
     texts = [" ".join(f"{value:.{DIGITS}g}" for value in values) for values in rows["values"]]
     return figure, rows.assign(values=texts)[COLUMNS]
@@ -65,7 +66,8 @@ def _with_units(rows: pd.DataFrame) -> pd.DataFrame:
     All of QK has one unit. OV has one for each model and checkpoint, because the final LayerNorm removes a scale that
     its heads share.
     """
-    shared = (rows["condition"] + " " + rows["step"].astype(str)).where(rows["circuit"] == "ov", "")
+    model = rows["condition"] + " " + rows["seed"].astype(str) + " " + rows["step"].astype(str)
+    shared = model.where(rows["circuit"] == "ov", "")
     units = {key: _scale(group) for key, group in rows["values"].groupby(shared)}
     return rows.assign(unit=shared.map(units))
 
@@ -73,6 +75,11 @@ def _with_units(rows: pd.DataFrame) -> pd.DataFrame:
 def _scale(values: pd.Series) -> float:
     """Return the 99th percentile of absolute values; 1 if it is zero."""
     return float(np.percentile(np.abs(np.concatenate(values.tolist())), DARKEST_PERCENTILE)) or 1.0
+
+
+def _strips(rows: pd.DataFrame) -> list["Strip"]:
+    """Return a strip for each seed of one condition."""
+    return [Strip(seed_rows) for _, seed_rows in rows.groupby("seed")]
 
 
 class Strip:

@@ -8,7 +8,6 @@ from matplotlib.patches import Patch
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures.styles import condition_names, label_lowest
-from heuristic_core.experiments.list_sorting.modes import add_suppression
 from heuristic_core.experiments.list_sorting.stages import LEARNING, OVERLAP, SPECIALISATION
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
@@ -20,8 +19,8 @@ LLC = "LLC"  # local learning coefficient
 # Columns of panels -> their curves. Okabe and Ito's palette.
 CURVES = {
     "loss (nats)": {"loss": Role("loss", "black")},
-    "soft overlap": {"soft_overlap": Role("soft overlap", "black")},
-    "share of numbers": {
+    "modes": {
+        "overlap": Role("overlap", "black", line=":"),
         "splitting": Role("splitting", "#0072B2"),
         "suppression": Role("suppression", "#D55E00", line="--"),
     },
@@ -31,7 +30,6 @@ CURVES = {
         "tilted": Role("LLC tilted", "0.6", "^", "-."),
     },
 }
-SHARES = ("soft overlap", "share of numbers")
 MEASURES = {name: panel for panel, curves in CURVES.items() for name in curves if panel != LLC}
 STAGES = {LEARNING: "#56B4E9", OVERLAP: "#F0E442", SPECIALISATION: "#332288"}
 BAR_SPACING, BARS_TOP = 0.05, 0.98  # height of a stage's bar with its gap, and top of the bars, as shares of a panel
@@ -40,30 +38,33 @@ COLUMNS = ["condition", "panel", "curve", "seed", "step", "value", "low", "high"
 
 
 def draw(tables: Tables, settings: Figure) -> Drawing:
-    """Draw a row for each condition, and a column for each measure, without step 0 on the logarithmic axis.
+    """Draw a row for each condition, and a column for each kind of curves, without step 0 on the logarithmic axis.
 
-    Conditions whose LLC was sampled come first.
+    Where LLCs were sampled, only their conditions have a row.
 
     Returns:
         The figure, and marks: one row per point and per end of a stage.
     """
-    models = tables["sorting_models"]
     points = _with_reasons(append_means(_curves(tables), ["condition", "panel", "curve", "step"]), tables)
-    stages, sampled = tables["sorting_stages"], set(points.loc[points["panel"] == LLC, "condition"])
-    names = sorted(condition_names(models), key=lambda name: name not in sampled)
-    height = 1.3 * len(names) + 0.8
-    figure, axes = make_panels(settings, len(names), len(CURVES), height, sharex=True, sharey="col")
+    if (sampled := points["panel"] == LLC).any():
+        points = points[points["condition"].isin(points.loc[sampled, "condition"])]
+    names, panels = condition_names(points), set(points["panel"])
+    columns = {panel: looks for panel, looks in CURVES.items() if panel in panels}
+    stages = tables["sorting_stages"]
+    stages = stages[stages["condition"].isin(names)]
+    figure, axes = make_panels(settings, len(names), len(columns), 1.3 * len(names) + 0.8, sharex=True, sharey="col")
     for row, name in zip(axes, names, strict=True):
         condition_points = points[points["condition"] == name]
-        for ax, (panel, looks) in zip(row, CURVES.items(), strict=True):
+        for ax, (panel, looks) in zip(row, columns.items(), strict=True):
             _panel(ax, condition_points[condition_points["panel"] == panel], looks)
             if ax.lines:
                 _draw_stages(ax, stages[stages["condition"] == name])
         row[0].set_ylabel(name)
-    for ax, panel in zip(axes[0], CURVES, strict=True):
+    highest = points.loc[points["panel"] == "modes", "value"].max()
+    for ax, panel in zip(axes[0], columns, strict=True):
         ax.set_title(panel, loc="left")
-        if panel in SHARES:
-            ax.set(ylim=(-0.04, 1.04), yticks=np.linspace(0, 1, 5))
+        if panel == "modes":
+            ax.set(ylim=(-0.04, max(1.0, highest) + 0.04), yticks=np.linspace(0, 1, 5))
     axes[0, 0].set(xscale="log", yscale="log")
     for column in axes.T:
         _make_room(column[0])
@@ -76,8 +77,7 @@ def draw(tables: Tables, settings: Figure) -> Drawing:
 
 def _curves(tables) -> pd.DataFrame:
     """Return condition, panel, curve, seed, step and value of every seed's curves."""
-    models = add_suppression(tables["sorting_models"], tables["sorting_heads"])
-    curves = models.melt(["condition", "seed", "step"], list(MEASURES), "curve", "value")
+    curves = tables["sorting_models"].melt(["condition", "seed", "step"], list(MEASURES), "curve", "value")
     curves["panel"] = curves["curve"].map(MEASURES)
     if "sorting_llc" in tables:
         llc = tables["sorting_llc"].rename(columns={"estimator": "curve"})
@@ -95,13 +95,12 @@ def _with_reasons(points: pd.DataFrame, tables) -> pd.DataFrame:
 
 
 def _panel(ax: Axes, points: pd.DataFrame, looks: dict[str, Role]) -> None:
-    """Draw the curves of a panel, or say that no checkpoint has a value; leave it blank if nothing was sampled."""
+    """Draw the curves of a panel, or say that no checkpoint has a value."""
     if points["value"].notna().any():
         draw_seed_lines(ax, points, "step", "curve", looks)
     else:
         ax.set_axis_off()
-        if len(points):
-            annotate_empty(ax, "no checkpoint has a value")
+        annotate_empty(ax, "no checkpoint has a value")
     ax.set(xlabel="", ylabel="")
 
 

@@ -7,23 +7,20 @@ from matplotlib.lines import Line2D
 
 from heuristic_core.config.figure import Figure
 from heuristic_core.experiments.list_sorting.figures.final_models import select_final_models
-from heuristic_core.experiments.list_sorting.figures.styles import MARKERS, TRAININGS
+from heuristic_core.experiments.list_sorting.figures.styles import condition_looks
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels, spread_labels
-from heuristic_core.figures.roles import Role
 from heuristic_core.figures.seeds import append_means, drop_few_seeds
 from heuristic_core.figures.text import format_number
 
 MEASURES = {
     "splitting": "vocabulary splitting",
-    "suppression": "copy suppression, highest of the heads",
-    "opposite_sign": "numbers of opposite sign in two heads",
-    "soft_overlap": "soft overlap",
+    "suppression": "copy suppression",
+    "overlap": "overlap of heads",
+    "suppression_of_next": "copy suppression of the next number",
 }
-DATA, TRAINING = ["numbers", "length"], ["optimiser", "weight_decay", "heads"]
-CONDITION = ["condition", *DATA, "mean_gap", *TRAINING]
-NAMES = {"adam-l2": "L2", "adamw": "AdamW", "adam": "no decay"}
+CONDITION = ["condition", "mean_gap"]
 CONDITION_SPACING = 0.03  # between conditions of one gap, as a share of the axis
 MIN_TICK_SPACING = 0.06  # as a share of the axis
 SEED_MARK = {"marker": "_", "markersize": 5, "markeredgewidth": 0.6}
@@ -37,47 +34,25 @@ def draw(tables: Tables, settings: Figure) -> Drawing:
         The figure, and marks: one row per point, of a seed or, with a null seed, of their mean.
     """
     models = select_final_models(tables)
-    models = models.assign(data=_data(models), training=_training(models))
-    condition_rows = models[[*CONDITION, "data", "training"]].drop_duplicates()
+    condition_rows = models[CONDITION].drop_duplicates()
     values = models.melt(["condition", "seed"], list(MEASURES), "measure", "value")
     points = drop_few_seeds(append_means(values, ["condition", "measure"]))
     points = points.merge(
         condition_rows.assign(x=_spread_conditions(condition_rows["mean_gap"])), on="condition", validate="many_to_one"
     )
-    shapes = {
-        text: Role(text, "0.4", MARKERS[k % len(MARKERS)], "") for k, text in enumerate(condition_rows["data"].unique())
-    }
-    colours = {
-        text: Role(text, TRAININGS[k % len(TRAININGS)], "_", "")
-        for k, text in enumerate(condition_rows["training"].unique())
-    }
+    looks = condition_looks(condition_rows["condition"])
     figure, axes = make_wrapped_panels(settings, len(MEASURES), 2.1, sharex=True, sharey=True)
     for ax, (measure, label) in zip(axes, MEASURES.items(), strict=True):
-        for (data, training), group in points[points["measure"] == measure].groupby(["data", "training"], sort=False):
-            _marks(ax, group, shapes[data].marker, colours[training].colour)
+        for name, group in points[points["measure"] == measure].groupby("condition", sort=False):
+            _marks(ax, group, looks[name].marker, looks[name].colour)
         ax.set_title(label, loc="left")
-        ax.set(xlabel="mean gap between neighbours", ylabel="score (0-1)")
+        ax.set(xlabel="mean gap between neighbours", ylabel="measure")
         ax.label_outer()
-    axes[0].set(xscale="log", ylim=(-0.04, 1.04))
+    axes[0].set(xscale="log", ylim=(-0.04, max(1.0, points["value"].max()) + 0.04))
     _set_gap_axis(axes[0], condition_rows["mean_gap"])
     seed = Line2D([], [], color="0.4", label="one seed", linestyle="", **SEED_MARK)
-    entries = [*legend_handles(shapes), *legend_handles(colours, markeredgewidth=2.5), seed]
-    figure.legend(handles=entries, loc="outside upper center", ncols=3)
+    figure.legend(handles=[*legend_handles(looks), seed], loc="outside upper center", ncols=4)
     return figure, points[[*CONDITION, "measure", "seed", "value", "low", "high", "seeds"]]
-
-
-def _data(models: pd.DataFrame) -> list[str]:
-    """Return a label of every model's data."""
-    return [f"{row.numbers} numbers, length {row.length}" for row in models[DATA].itertuples()]
-
-
-def _training(models: pd.DataFrame) -> list[str]:
-    """Return a label of every model's training."""
-    labels = []
-    for row in models[TRAINING].itertuples():
-        amount = f" {row.weight_decay:g}" if row.weight_decay else ""
-        labels.append(f"{NAMES[row.optimiser]}{amount}, {row.heads} head{'' if row.heads == 1 else 's'}")
-    return labels
 
 
 def _spread_conditions(gaps: pd.Series) -> np.ndarray:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 
 from heuristic_core.experiments.list_sorting.modes import COPIES, OTHER, SUPPRESSES
@@ -14,8 +15,6 @@ HEADS = {
     SUPPRESSES: Role("head that suppresses most", "#D55E00", line="--"),
     OTHER: Role("other heads, their mean", "#999999", line=":"),
 }
-# Kinds of training: Paul Tol's muted palette, whose colours have no other meaning here.
-TRAININGS = ("#332288", "#117733", "#AA4499", "#999933", "#882255", "#44AA99", "#661100", "#6699CC")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "p", "<", "*", ">", "h", "d", "8")
 KINDS = {
     "zero": Role("zero", "#E69F00", "o", ""),
@@ -24,9 +23,21 @@ KINDS = {
 }
 
 
-def assign_markers(labels: Iterable[str]) -> dict[str, str]:
-    """Return a marker for each label; 14 are distinct."""
-    return {label: MARKERS[k % len(MARKERS)] for k, label in enumerate(labels)}
+def condition_looks(names: Iterable[str]) -> dict[str, Role]:
+    """Return a look for each condition, with distinct colours; markers repeat after 14.
+
+    Args:
+        names: Names of all conditions, in order.
+    """
+    names = list(names)
+    colours = sns.husl_palette(len(names), l=0.55).as_hex()
+    return {name: Role(name, colours[k], MARKERS[k % len(MARKERS)], "") for k, name in enumerate(names)}
+
+
+def select_end_seeds(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the first and the last seed of each condition."""
+    seeds = rows.groupby("condition")["seed"]
+    return rows[(rows["seed"] == seeds.transform("min")) | (rows["seed"] == seeds.transform("max"))]
 
 
 def condition_names(rows: pd.DataFrame) -> list[str]:

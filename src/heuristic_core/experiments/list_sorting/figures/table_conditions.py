@@ -12,13 +12,14 @@ from heuristic_core.figures.text import format_interval, format_number
 
 CONDITION = ["condition", "numbers", "length", "mean_gap", "heads", "optimiser", "weight_decay", "steps"]
 LEVELS = {"token_accuracy": "token accuracy", "list_accuracy": "list accuracy", "loss": "loss (nats)"}
-SCORES = {
-    "soft_overlap": "soft overlap",
+MODE_MEASURES = {
+    "overlap": "overlap",
     "splitting": "splitting",
     "suppression": "suppression",
-    "opposite_sign": "opposite sign",
+    "suppression_of_next": "suppression of next",
+    "folded_opposite_sign": "D of opposite sign",
 }
-MEASURES = [*LEVELS, *SCORES]
+MEASURES = [*LEVELS, *MODE_MEASURES]
 ENDS = ["low", "high"]
 
 
@@ -49,8 +50,8 @@ def sheets(marks: pd.DataFrame) -> list[Sheet]:
     settings = ["condition", "numbers", "length", "mean gap", "heads", "decay", "steps"]
     rows = list(marks.itertuples())
     sorting = [[*_format_settings(row), *_cells(row, LEVELS, 3)] for row in rows]
-    modes = [[row.condition, *_cells(row, SCORES, 2), *_counts(row)] for row in rows]
-    heads = ["condition", *SCORES.values(), *(f"mode: {mode}" for mode in MODES)]
+    modes = [[row.condition, *_cells(row, MODE_MEASURES, 2), *_counts(row)] for row in rows]
+    heads = ["condition", *MODE_MEASURES.values(), *(f"mode: {mode}" for mode in MODES)]
     return [
         Sheet("Sorting: means over seeds with 95 % intervals", [*settings, *LEVELS.values()], sorting),
         Sheet("Heads: the same, and how many models are in a mode", heads, modes),

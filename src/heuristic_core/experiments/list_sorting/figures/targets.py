@@ -35,22 +35,21 @@ class Target(BaseTarget):
         return None
 
 
-MODELS = ("sorting_models", "sorting_heads")
 TARGETS = {
     "figure_development": Target(
-        (*MODELS, "sorting_stages"),
+        ("sorting_models", "sorting_stages"),
         "Loss, modes of heads and local learning coefficients over training, with stages",
         optional_tables=("sorting_llc",),
     ),
+    "figure_effects": Target(
+        ("sorting_numbers", "sorting_heads"), "Effects of heads on every number, first and last seed"
+    ),
     "figure_circuits": Target(("sorting_matrices",), "QK and OV matrices of every head over training"),
     "figure_modes": Target(
-        (*MODELS, "sorting_conditions"), "Modes of heads against the mean gap between neighbours", conditions=2
+        ("sorting_models", "sorting_conditions"), "Modes of heads against the mean gap between neighbours", conditions=2
     ),
     "figure_ablation": Target(
         ("sorting_ablations", "sorting_mode_ablations", "sorting_heads"), "Cost of ablating heads and their modes"
-    ),
-    "figure_suppression": Target(
-        ("sorting_ablations", "sorting_heads"), "Effect of removing a head, by how much it suppresses copying"
     ),
     "figure_attention": Target(("sorting_distance", "sorting_heads"), "Attention by distance in value"),
     "figure_pruning": Target(
@@ -58,5 +57,5 @@ TARGETS = {
         "Effective size in halves of heads, local learning coefficients and halves kept, over training",
         optional_tables=("sorting_llc",),
     ),
-    "table_conditions": Target((*MODELS, "sorting_conditions"), "Every condition at the end of training"),
+    "table_conditions": Target(("sorting_models", "sorting_conditions"), "Every condition at the end of training"),
 }

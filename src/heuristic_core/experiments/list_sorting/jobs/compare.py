@@ -12,7 +12,6 @@ from heuristic_core.experiments.list_sorting.compare import compare as compare_m
 from heuristic_core.experiments.list_sorting.compare import unshared_conditions
 from heuristic_core.experiments.list_sorting.figures import build_sheets
 from heuristic_core.experiments.list_sorting.figures.targets import TARGETS
-from heuristic_core.experiments.list_sorting.modes import add_suppression
 from heuristic_core.experiments.list_sorting.sides import Side, parse_sides
 from heuristic_core.report.comparison import comparison_values, pair_figures, relative_link
 from heuristic_core.report.exhibits import Exhibit, load_exhibit
@@ -32,9 +31,7 @@ def compare_studies(compare: str, folder: Folder, files: list[Output] = ()) -> N
         InputError: `compare` does not name two finished studies of list sorting.
     """
     sides, target = parse_sides(compare), Path(folder)
-    models = [
-        add_suppression(*(read_table(side.table(f"sorting_{name}")) for name in ("models", "heads"))) for side in sides
-    ]
+    models = [read_table(side.table("sorting_models")) for side in sides]
     differences = compare_models(*models)
     write_table("differences", differences, target / "differences.parquet")
     write_text(target / "differences.csv", differences.to_csv(index=False, lineterminator="\n"))

@@ -80,7 +80,7 @@ def build_curves(models: pd.DataFrame, llc: pd.DataFrame | None) -> tuple[list[i
         grid = rows.pivot(index="seed", columns="step", values=value).reindex(index=seeds, columns=steps)
         return grid.to_numpy(dtype=float, na_value=np.nan)
 
-    curves = {"loss": pivot(models, "loss"), "overlap": pivot(models, "soft_overlap")}
+    curves = {"loss": pivot(models, "loss"), "overlap": pivot(models, "overlap")}
     if llc is not None:
         curves |= {f"llc {name}": pivot(rows, "value") for name, rows in llc.groupby("estimator", sort=False)}
     return [int(step) for step in steps], curves
