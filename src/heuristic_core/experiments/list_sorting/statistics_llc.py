@@ -87,7 +87,7 @@ def llc_change_beyond_control(evidence: Evidence, stage: str, which: str, estima
     if not (pairs := evidence.pair_conditions("but_decay", specialised, others)):
         raise NotComputable(
             "no control: no two conditions that differ in weight decay alone have a sampled LLC, of which one ends "
-            f"with a overlap below {overlap:g} %, and the other does not"
+            f"with an overlap below {overlap:g} %, and the other does not"
         )
     changes = _Changes(evidence, stage)
     groups = {
