@@ -180,7 +180,7 @@ def test_a_slope_over_gaps_that_is_none(model, seeds):
     """Conditions of a seed are alike by the seed, too. The true rate is 4.3 to 5.3 %."""
     rng = generator(model, seeds)
     draw, _ = MODELS[model]
-    values = draw(rng, (count := amount(4000, share=32), seeds, len(GAPS))) + draw(rng, (count, seeds, 1))
+    values = draw(rng, (count := amount(8000, share=64), seeds, len(GAPS))) + draw(rng, (count, seeds, 1))
     supported = 0
     for row in values:
         with suppress(TooFewUnits):  # two seeds with the same slope
