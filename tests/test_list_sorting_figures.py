@@ -85,6 +85,14 @@ def test_one_seed_and_one_condition_are_enough(name, few):
         assert of_means[["low", "high"]].isna().all(axis=None)
 
 
+@pytest.mark.parametrize("name", ["figure_circuits", "figure_effects"])  # first and last seed side by side
+def test_a_condition_may_have_one_seed_where_others_have_more(name):
+    others = {table: rows[rows["condition"] != "l2"] for table, rows in TABLES.items()}
+    mixed = {table: pd.concat([rows, others[table]]) for table, rows in reduced(seed=1, condition="l2").items()}
+    seeds = draw(name, mixed, SETTINGS)[1].groupby("condition")["seed"].nunique().to_dict()
+    assert seeds.pop("l2") == 1 and set(seeds.values()) == {2}
+
+
 def with_heads(count):
     """Tables of models with 1 or 3 heads: the second is left out, or it is there once more."""
     rows = reduced(seed=1, condition="l2")
@@ -98,10 +106,8 @@ def with_heads(count):
     if count == 1:
         table = rows["sorting_mode_ablations"]
         rows["sorting_mode_ablations"] = table[table["ablated"] == "0"]
-    if count == 1:
-        rows["sorting_models"] = rows["sorting_models"].assign(
-            splitting=np.nan, overlap=np.nan, folded_opposite_sign=np.nan
-        )
+        models = rows["sorting_models"]
+        rows["sorting_models"] = models.assign(splitting=np.nan, overlap=np.nan, folded_opposite_sign=np.nan)
     return rows
 
 

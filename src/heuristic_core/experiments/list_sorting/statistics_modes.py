@@ -24,7 +24,7 @@ from heuristic_core.stats.training_seeds import (
     extreme_model,
 )
 
-MIN_DOUBLINGS = 0.01  # singular value below which factors count as changing together
+MIN_SINGULAR_VALUE = 0.01  # of the design; below it factors change together and cannot be told apart
 DATA_FACTORS = {"mean gap": "nominal_gap", "numbers": "numbers", "length": "length"}  # columns of "sorting_conditions"
 
 
@@ -138,7 +138,7 @@ def gap_slope(evidence: Evidence, measure: str) -> Estimate:
         raise NotComputable("no conditions that differ in data alone differ in the mean gap")
     doublings = np.log2(rows[[DATA_FACTORS[name] for name in factors]].to_numpy(dtype=float))
     design = np.column_stack([doublings, np.ones(len(doublings))])
-    if np.linalg.matrix_rank(design, tol=MIN_DOUBLINGS) <= len(factors):
+    if np.linalg.matrix_rank(design, tol=MIN_SINGULAR_VALUE) <= len(factors):
         raise NotComputable(
             f"{', '.join(factors)} cannot be told apart over {len(rows)} conditions; add one that changes the gap alone"
         )

@@ -32,7 +32,8 @@ def draw(tables: Tables, settings: Figure) -> Drawing:
         the value that is drawn darkest.
     """
     rows = _with_units(_center_rows(select_end_seeds(tables["sorting_matrices"])))
-    strips = {name: _strips(rows[rows["condition"] == name]) for name in condition_names(rows)}
+    by_condition = {name: rows[rows["condition"] == name].groupby("seed") for name in condition_names(rows)}
+    strips = {name: [Strip(seed_rows) for _, seed_rows in seeds] for name, seeds in by_condition.items()}
     columns = max(map(len, strips.values()))
     ratios = [max(strip.image.shape[0] / strip.image.shape[1] for strip in row) for row in strips.values()]
     width = settings.width / columns - MARGINS[0]
@@ -44,7 +45,7 @@ def draw(tables: Tables, settings: Figure) -> Drawing:
             ax.set_title(f"{name}, seed {strip.seed}", loc="left")
             ax.set_xlabel("training step", labelpad=1)
         for ax in axes_row[len(row) :]:
-            ax.remove()
+            ax.set_axis_off()
     limits = {"qk": rows.loc[rows["circuit"] == "qk", "unit"].max(), "ov": 1.0}
     for k, (circuit, label) in enumerate(CIRCUITS.items()):
         colours = ScalarMappable(Normalize(-limits[circuit], limits[circuit]), COLOURS)
@@ -75,11 +76,6 @@ def _with_units(rows: pd.DataFrame) -> pd.DataFrame:
 def _scale(values: pd.Series) -> float:
     """Return the 99th percentile of absolute values; 1 if it is zero."""
     return float(np.percentile(np.abs(np.concatenate(values.tolist())), DARKEST_PERCENTILE)) or 1.0
-
-
-def _strips(rows: pd.DataFrame) -> list["Strip"]:
-    """Return a strip for each seed of one condition."""
-    return [Strip(seed_rows) for _, seed_rows in rows.groupby("seed")]
 
 
 class Strip:
