@@ -16,6 +16,7 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -110,7 +111,7 @@ def effective_rank(matrices: Tensor) -> Tensor:
     return gram.diagonal(dim1=-2, dim2=-1).sum(-1) ** 2 / (gram**2).sum((-2, -1))
 
 
-def attention_similarity(attention: Tensor) -> Tensor:
+def attention_similarity(attention: Tensor) -> np.ndarray:
     """Return how alike two heads attend: 1 minus half the sum over keys of the absolute difference, [M].
 
     Mean over sorted numbers, lists and pairs of heads; NaN for one head.
@@ -120,7 +121,7 @@ def attention_similarity(attention: Tensor) -> Tensor:
     """
     pairs = torch.combinations(torch.arange(attention.shape[2]))
     differences = (attention[:, :, pairs[:, 0]] - attention[:, :, pairs[:, 1]]).abs().sum(-1).double()
-    return 1 - differences.mean((1, 2, 3)) / 2
+    return 1 - differences.mean((1, 2, 3)).numpy() / 2
 
 
 class AttentionByDistance(NamedTuple):

@@ -55,7 +55,7 @@ def _draw_heads(ax: Axes, model: pd.DataFrame, column: str) -> None:
     ax.axhline(0, color="0.7", linewidth=0.6, zorder=0)
     for _, head in model.groupby("head"):
         look = HEADS[head["role"].iloc[0]]
-        head = head.sort_values("number")
+        head = head.sort_values("number", kind="stable")
         ax.plot(head["number"], head[column], color=look.colour, linestyle=look.line, linewidth=0.9)
         error = ERRORS * head[f"{column}_error"].astype(float)
         low, high = head[column] - error, head[column] + error
