@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from heuristic_core.figures.lines import draw_lines
 from heuristic_core.figures.roles import Role
-from heuristic_core.stats.means import mean_interval
+from heuristic_core.stats.means import UNLIMITED, mean_interval
 
 MIN_INTERVAL_SEEDS = 3  # for intervals in figures
 SEED_LINE_STYLE, MEAN_LINE_STYLE = (
@@ -16,12 +16,15 @@ SEED_LINE_STYLE, MEAN_LINE_STYLE = (
 )
 
 
-def append_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def append_means(
+    rows: pd.DataFrame, by: Sequence[str], limits: Mapping[str, tuple[float, float]] | None = None
+) -> pd.DataFrame:
     """Append means over seeds.
 
     Args:
         rows: Columns `by`, seed and value.
         by: Columns that identify what a mean is of.
+        limits: Smallest and largest possible value by that of the last column of `by`; the others have none.
 
     Returns:
         Columns `by`, seed, value, low, high, seeds: the rows, then the means with a null seed. A mean is over the
@@ -33,7 +36,7 @@ def append_means(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     means = []
     for key, group in rows.groupby(by, sort=False, dropna=False):
         values = group["value"].dropna()
-        mean, low, high = mean_interval(values)
+        mean, low, high = mean_interval(values, (limits or {}).get(key[-1], UNLIMITED))
         means.append(dict(zip(by, key, strict=True)) | {"value": mean, "low": low, "high": high, "seeds": len(values)})
     table = pd.concat([rows, pd.DataFrame(means, columns=[*by, "value", "low", "high", "seeds"])], ignore_index=True)
     return table.astype({"seeds": "Int64"})

@@ -11,11 +11,14 @@ from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
 UNLIMITED = (-np.inf, np.inf)
 
 
-def mean_interval(values: np.ndarray | pd.Series | Sequence[float]) -> tuple[float, float, float]:
-    """Compute the mean over seeds of values without limits, and its 95 % interval (:func:`bound_mean`).
+def mean_interval(
+    values: np.ndarray | pd.Series | Sequence[float], limits: tuple[float, float] = UNLIMITED
+) -> tuple[float, float, float]:
+    """Compute the mean over seeds and its 95 % interval (:func:`bound_mean`).
 
     Args:
         values: Value of each seed, [seeds].
+        limits: Smallest and largest possible value; they may be infinite.
 
     Returns:
         Mean, lower end, upper end. The ends are NaN for fewer than two seeds, the mean for none.
@@ -24,7 +27,7 @@ def mean_interval(values: np.ndarray | pd.Series | Sequence[float]) -> tuple[flo
     if len(values) == 0:
         return (np.nan,) * 3
     tail = (1 - CONFIDENCE_LEVEL) / 2
-    return values.mean(), *(bound_mean(values, level, UNLIMITED) for level in (tail, 1 - tail))
+    return values.mean(), *(bound_mean(values, level, limits) for level in (tail, 1 - tail))
 
 
 def widen(value: float, low: float, high: float, half_width: float) -> tuple[float, float]:

@@ -5,7 +5,7 @@ import pandas as pd
 from heuristic_core.experiments.list_sorting.evidence import NATS, Evidence, sorting_statistic
 from heuristic_core.experiments.list_sorting.modes import SUPPRESSION
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable
-from heuristic_core.stats.training_seeds import HIGHEST, extreme_mean
+from heuristic_core.stats.training_seeds import HIGHEST, PERCENT, UNLIMITED, extreme_mean
 
 IDENTITY = ["condition", "seed"]  # of a model
 
@@ -14,8 +14,8 @@ IDENTITY = ["condition", "seed"]  # of a model
 def without_suppression(evidence: Evidence, measure: str, kind: str, suppression: float, which: str) -> Estimate:
     """Compute how ablating the suppression of the head that suppresses most changes a measure, nats or points.
 
-    At the last step, in the condition with the lowest or highest change, of those all of whose models suppress more
-    than `suppression` percent.
+    At the last step, in the condition with the lowest or highest change, of those whose models suppress more than
+    `suppression` percent on average.
 
     Args:
         evidence: Tables of the study.
@@ -25,17 +25,16 @@ def without_suppression(evidence: Evidence, measure: str, kind: str, suppression
         which: lowest or highest.
 
     Raises:
-        DoesNotApply: In no condition all models do.
+        DoesNotApply: In no condition they do.
     """
     models = _models_above(evidence, "suppression", suppression)
-    if models.empty:
-        raise DoesNotApply(f"in no condition every model suppresses more than {suppression:g} %")
     heads = evidence.select_final_rows("suppression", "sorting_heads").merge(models)
     top_heads = heads.sort_values("suppression", ascending=False, kind="stable").drop_duplicates(IDENTITY)
     changes = _changes(evidence, measure, kind, SUPPRESSION).merge(
         top_heads[[*IDENTITY, "head"]], on=[*IDENTITY, "head"]
     )
-    return _extreme(changes.set_index(IDENTITY)["change"] * (1 if measure in NATS else 100), which)
+    limits = UNLIMITED if measure in NATS else (-100.0, 100.0)
+    return _extreme(changes.set_index(IDENTITY)["change"] * (1 if measure in NATS else 100), which, limits)
 
 
 @sorting_statistic
@@ -43,8 +42,8 @@ def cost_beyond_share(evidence: Evidence, kind: str, splitting: float) -> Estima
     """Compare the accuracy that ablating a head costs with the head's share of copying.
 
     The share is of the positive effects on a number that is next, mean over numbers. Points, the mean of absolute
-    differences over heads, at the last step, in the condition with the highest mean, of those in which every model
-    splits the vocabulary by more than `splitting` percent.
+    differences over heads, at the last step, in the condition with the highest mean, of those whose models split the
+    vocabulary by more than `splitting` percent on average.
 
     Args:
         evidence: Tables of the study.
@@ -52,11 +51,9 @@ def cost_beyond_share(evidence: Evidence, kind: str, splitting: float) -> Estima
         splitting: Percent.
 
     Raises:
-        DoesNotApply: In no condition every model splits its vocabulary so much.
+        DoesNotApply: In no condition they do.
     """
     models = _models_above(evidence, "splitting", splitting)
-    if models.empty:
-        raise DoesNotApply(f"in no condition every model splits its vocabulary by more than {splitting:g} %")
     numbers = evidence.select_final_rows("effect", "sorting_numbers").astype({"effect": float})
     positive = numbers["effect"].clip(lower=0)
     whole = positive.groupby([numbers[name] for name in [*IDENTITY, "number"]]).transform("sum")
@@ -64,14 +61,22 @@ def cost_beyond_share(evidence: Evidence, kind: str, splitting: float) -> Estima
     costs = _changes(evidence, "token_accuracy", kind).merge(models)
     costs = costs.merge(share.rename("share").reset_index(), on=[*IDENTITY, "head"])
     differences = 100 * (costs["share"] + costs["change"]).abs()
-    return _extreme(differences.groupby([costs[name] for name in IDENTITY]).mean(), HIGHEST)
+    return _extreme(differences.groupby([costs[name] for name in IDENTITY]).mean(), HIGHEST, PERCENT)
 
 
 def _models_above(evidence: Evidence, measure: str, percent: float) -> pd.DataFrame:
-    """Return condition and seed of the models of conditions all of whose models have more of a measure."""
+    """Return condition and seed of the models of conditions whose mean of a measure is above `percent`.
+
+    Conditions with a model that lacks the measure are left out.
+
+    Raises:
+        DoesNotApply: There is no such condition.
+    """
     models = evidence.select_final_rows("loss")
-    above = 100 * models[measure].astype(float) > percent
-    return models.loc[above.groupby(models["condition"]).transform("all"), IDENTITY]
+    means = 100 * models.astype({measure: float}).groupby("condition")[measure].mean(skipna=False)
+    if not (means > percent).any():
+        raise DoesNotApply(f"in no condition the mean {measure} is above {percent:g} %")
+    return models.loc[models["condition"].map(means) > percent, IDENTITY]
 
 
 def _changes(evidence: Evidence, measure: str, kind: str, mode: str | None = None) -> pd.DataFrame:
@@ -90,8 +95,8 @@ def _changes(evidence: Evidence, measure: str, kind: str, mode: str | None = Non
     )
 
 
-def _extreme(values: pd.Series, which: str) -> Estimate:
-    """Return the condition with the lowest or highest mean of values by condition and seed."""
+def _extreme(values: pd.Series, which: str, limits: tuple[float, float]) -> Estimate:
+    """Return the condition with the lowest or highest mean of values, within limits, by condition and seed."""
     groups = dict(list(values.groupby("condition", sort=False)))
     detail = ", ".join(f"{name} {group.mean():.3g}" for name, group in groups.items())
-    return extreme_mean(groups, which, detail)
+    return extreme_mean(groups, which, detail, limits)

@@ -84,7 +84,7 @@ def nearest_mode(evidence: Evidence, splitting: float, suppression: float) -> Es
     shares = evidence.measure_by_seed("splitting") / splitting, evidence.measure_by_seed("suppression") / suppression
     names = [name for name in shares[0] if name in shares[1]]
     nearer = pd.concat({name: np.maximum(*(share[name] for share in shares)) for name in names}, axis=1)
-    return extreme_mean(nearer.to_dict("list"), LOWEST, _format_means("nearer mode", nearer))
+    return extreme_mean(nearer.to_dict("list"), LOWEST, _format_means("nearer mode", nearer), (0.0, np.inf))
 
 
 @sorting_statistic

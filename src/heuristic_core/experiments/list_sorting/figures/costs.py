@@ -23,7 +23,7 @@ MEASURES = {
 
 
 def ablation_costs(tables: Tables) -> pd.DataFrame:
-    """Return condition, seed, kind, ablated, role, copying and suppression of the head, and changes in `MEASURES`.
+    """Return condition, seed, kind, ablated, role of the head, and changes in `MEASURES`.
 
     A change is the ablated model's value minus the whole model's. role: role of the head by
     :func:`heuristic_core.experiments.list_sorting.modes.assign_roles`, or "all".
@@ -34,7 +34,7 @@ def ablation_costs(tables: Tables) -> pd.DataFrame:
     rows = select_last_step(tables["sorting_ablations"])
     changes = _changes(rows[rows["kind"] != NO_ABLATION], rows)
     heads = assign_roles(select_last_step(tables["sorting_heads"]))
-    heads = heads.assign(ablated=heads["head"].astype(str))[[*MODEL_KEYS, "ablated", "role", "copying", "suppression"]]
+    heads = heads.assign(ablated=heads["head"].astype(str))[[*MODEL_KEYS, "ablated", "role"]]
     merged = changes.merge(heads, on=[*MODEL_KEYS, "ablated"], how="left", validate="many_to_one")
     return merged.assign(role=merged["role"].fillna(ALL_HEADS))
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.list_sorting.figures.final_models import select_final_models
+from heuristic_core.experiments.list_sorting.figures.final_models import LIMITS, select_final_models
 from heuristic_core.experiments.list_sorting.modes import MODES
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.seeds import append_means
@@ -30,7 +30,8 @@ def draw(tables: Tables, settings: Figure) -> Drawing:
     models that ended in it; models with one head have no mode.
     """
     models = select_final_models(tables)
-    points = append_means(models.melt(["condition", "seed"], MEASURES, "measure", "value"), ["condition", "measure"])
+    values = models.melt(["condition", "seed"], MEASURES, "measure", "value")
+    points = append_means(values, ["condition", "measure"], LIMITS)
     means = points[points["seed"].isna()].set_index(["condition", "measure"])
     marks = models[CONDITION].drop_duplicates(ignore_index=True)
     marks["models"] = [int((models["condition"] == name).sum()) for name in marks["condition"]]
