@@ -13,9 +13,9 @@ from heuristic_core.experiments.list_sorting.data import draw_lists, make_sequen
 from heuristic_core.experiments.list_sorting.effects import measure_effects
 from heuristic_core.experiments.list_sorting.model import run_models
 
-NUMBERS, ALL = 12, range(12)
-LOW, HIGH = range(6), range(6, 12)
-DATA = Data(numbers=NUMBERS, length=4, train_lists=300, held_out_lists=200)
+NUMBERS, ALL = 51, range(51)
+LOW, HIGH = range(25), range(25, 51)
+DATA = Data(numbers=NUMBERS, length=10, train_lists=300, held_out_lists=300)
 
 
 def plant(*heads: dict[int, float]) -> dict[str, torch.Tensor]:
@@ -24,7 +24,7 @@ def plant(*heads: dict[int, float]) -> dict[str, torch.Tensor]:
     Each dict gives what a head adds to the logit of a number when it attends to it.
     """
     size = NUMBERS + 1
-    scores = torch.full((size, size), -50.0)  # [query, key]
+    scores = torch.full((size, size), -1000.0)  # [query, key]
     for query in range(size):
         for key in range((query + 1) % size, NUMBERS):
             scores[query, key] = -3.0 * (key - (query + 1) % size)
@@ -51,7 +51,7 @@ def sequences():
         ([dict.fromkeys(ALL, 5.0), dict.fromkeys(ALL, 5.0)], 0.0, 0.0, 1.0),
         ([dict.fromkeys(ALL, 5.0), {}], 0.0, 0.0, 0.0),
         ([dict.fromkeys(LOW, 4.0) | dict.fromkeys(HIGH, -1.0), dict.fromkeys(HIGH, 4.0)], 1.0, None, 0.0),
-        ([dict.fromkeys(range(3), 5.0), dict.fromkeys(range(3, 12), 5.0)], 0.811, 0.0, 0.0),
+        ([dict.fromkeys(range(13), 5.0), dict.fromkeys(range(13, 51), 5.0)], 0.819, 0.0, 0.0),
     ],
     ids=["one copies, one suppresses", "split", "alike", "one idle", "split, one suppresses", "unevenly split"],
 )
@@ -78,7 +78,7 @@ def test_the_effect_is_attention_times_d_without_positions_and_layer_norm():
     for result in measure_effects(parameters, tokens, NUMBERS):
         np.testing.assert_allclose(result.effect, result.attention * d, atol=1e-12)
     result = measure_effects(parameters, tokens, NUMBERS).next
-    assert e.sign_agreement(result.effect, d).tolist() == [[1, 2 / 12]]  # ten numbers have no effect of head 1
+    assert e.sign_agreement(result.effect, d).tolist() == [[1, 2 / 51]]  # 49 numbers have no effect of head 1
     assert e.sign_agreement(result.effect, -d).tolist() == [[0, 0]]
     assert attention_similarity(run_models(parameters, tokens).attention) == pytest.approx(1)
 
@@ -169,6 +169,6 @@ def test_what_is_undefined_is_nan():
         assert np.isnan(measure(nothing)).all()
     few = measure_effects(plant({0: 1.0}), sequences()[:1], NUMBERS)
     for by_target in few:
-        assert np.isnan(by_target.effect).sum() == NUMBERS - 4 and np.isnan(by_target.effect_error).all()
+        assert np.isnan(by_target.effect).sum() == NUMBERS - DATA.length and np.isnan(by_target.effect_error).all()
     assert not np.isnan(e.copying(few)).any() and not e.copied_numbers(few).any()
     assert np.isnan(attention_similarity(torch.ones(1, 3, 1, 2, 4))).all()
