@@ -121,6 +121,15 @@ def test_one_condition_without_llc_has_all_but_the_figure_of_modes(tmp_path):
         ({"conditions": {"tables": {}}}, ("conditions.tables", "results/s/tables")),
         ({"prune": {"sparsity": 0.1}}, ("prune.sparsity", 0.1, 4, "'base'")),
         ({"study": "no name"}, ("study", "'no name'")),
+        (
+            {"conditions": {"a": {"training": {"optimizer": "adam"}}}},
+            ("conditions.a.training.optimizer", "'adam'", "optimiser"),
+        ),
+        ({"conditions": {"a": {"training": {"steps": 0}}}}, ("conditions.a.training.steps", 0)),
+        ({"training": {"seeds": []}}, ("training.seeds", "[]", 1)),
+        ({"llc": {"checkpoints": 60}}, ("llc.checkpoints", 60, "'base'", "training.per_decade")),
+        ({"prune": {"checkpoints": 60}}, ("prune.checkpoints", 60, "'base'", "training.per_decade")),
+        ({"measure": {"matrices": 60}}, ("measure.matrices", 60, "'base'", "training.per_decade")),
     ],
 )
 def test_an_impossible_study_has_one_message(changes, named):

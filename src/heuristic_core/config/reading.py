@@ -33,7 +33,7 @@ def validate(kind: type[BlockType], values: dict, origin: str) -> BlockType:
         return kind.model_validate(values)
     except ValidationError as error:
         unknown_first = sorted(error.errors(), key=lambda details: details["type"] != "extra_forbidden")
-        lines = [f"  {_format_error(details, kind)}" for details in unknown_first]
+        lines = [f"  {format_error(details, kind)}" for details in unknown_first]
         raise ConfigError(f"{origin} cannot be run:\n" + "\n".join(dict.fromkeys(lines))) from None
 
 
@@ -123,12 +123,18 @@ def _merge(base: dict, override: dict) -> dict:
     return base | override | {key: _merge(base[key], override[key]) for key in nested}
 
 
-def _format_error(details: dict, kind: type[Block]) -> str:
-    """Format an error of pydantic as `key = value: problem; remedy`."""
+def format_error(details: dict, kind: type[Block], parents: Sequence[str] = ()) -> str:
+    """Format an error of pydantic as `key = value: problem; remedy`.
+
+    Args:
+        details: The error.
+        kind: Type of the block.
+        parents: Keys under which the block is in the configuration.
+    """
     loc = details["loc"]
     if len(loc) > 1 and loc[0] in kind.model_fields and kind.model_fields[loc[0]].discriminator:
         loc = (loc[0], *loc[2:])  # without the variant that `source` selects
-    key = ".".join(map(str, loc))
+    key = ".".join(map(str, (*parents, *loc)))
     if details["type"] == "extra_forbidden":
         return f"{key} = {details['input']!r}: unknown key; {_suggest_keys(details['loc'], kind)}"
     if details["type"] == "missing":
@@ -140,6 +146,8 @@ def _format_error(details: dict, kind: type[Block]) -> str:
         return f"{key} = {details['input']}: YAML reads yes, no, on, off, true and false as booleans; quote the text"
     value = repr(details["input"])
     value = value if len(value) <= 60 else value[:57] + "..."
+    if details["type"] == "too_short":
+        return f"{key} = {value}: too few; give at least {details['ctx']['min_length']}"
     return f"{key} = {value}: {message[0].lower()}{message[1:]}"
 
 

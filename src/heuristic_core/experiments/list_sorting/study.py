@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from heuristic_core.config.blocks import Block, Name, Names, Seed
 from heuristic_core.config.figure import AllFigures
-from heuristic_core.config.reading import validate
+from heuristic_core.config.reading import format_error, validate
 from heuristic_core.experiments.list_sorting.config import Checkpoints, Data, Lists, ListSorting, Model, Training
 from heuristic_core.experiments.list_sorting.config_llc import LocalLearning, Stages
 from heuristic_core.experiments.list_sorting.config_prune import PruneRuns
@@ -94,9 +94,7 @@ class SortingStudy(Block):
             try:
                 self.condition_settings(name)
             except ValidationError as error:
-                details = error.errors()[0]
-                key = ".".join(map(str, ("conditions", name, *details["loc"])))
-                raise ValueError(f"{key}: {details['msg'].removeprefix('Value error, ')}") from None
+                raise ValueError(format_error(error.errors()[0], ListSorting, ("conditions", name))) from None
         for block in ("llc", "prune"):
             runs = getattr(self, block)
             if runs and (unknown := set(runs.conditions or ()) - self.conditions.keys()):
@@ -108,6 +106,7 @@ class SortingStudy(Block):
             self.prune.check(name, self.condition_settings(name).model.heads)
         for name in self.conditions:
             self._check_lists(name)
+            self._check_checkpoints(name)
         return self
 
     def _check_lists(self, condition: str) -> None:
@@ -132,6 +131,26 @@ class SortingStudy(Block):
                 f"measure.folded_lists = {self.measure.folded_lists} exceeds measure.lists = {self.measure.lists}, "
                 "from which they are taken; lower it"
             )
+
+    def _check_checkpoints(self, condition: str) -> None:
+        """Check that a condition keeps as many steps as the settings use; defaults are limited to what it keeps.
+
+        Raises:
+            ValueError: A setting exceeds the kept steps of the condition.
+        """
+        kept = len(self.condition_settings(condition).training.kept)
+        uses = {("measure", "matrices"): kept}
+        if self.llc and condition in (self.llc.conditions or self.conditions):
+            uses["llc", "checkpoints"] = kept - 1  # not step 0
+        if condition in self.pruned_conditions:
+            uses["prune", "checkpoints"] = kept - 1
+        for (block, name), available in uses.items():
+            settings = getattr(self, block)
+            if name in settings.model_fields_set and (count := getattr(settings, name)) > available:
+                raise ValueError(
+                    f"{block}.{name} = {count} exceeds the {available} steps that condition {condition!r} keeps"
+                    f"{' after step 0' if available < kept else ''}; lower it, or raise training.per_decade"
+                )
 
     def condition_settings(self, condition: str) -> ListSorting:
         """Return data, model and training of a condition.

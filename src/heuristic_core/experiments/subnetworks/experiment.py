@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from heuristic_core.common.progress import read_warnings
+from heuristic_core.config.reading import ConfigError
 from heuristic_core.config.reference import ReferencePage
 from heuristic_core.experiments.subnetworks import PAPER
 from heuristic_core.experiments.subnetworks.config import context
@@ -48,7 +49,15 @@ class Subnetworks(Experiment):
         Args:
             values: The configuration. Its key `experiment` is optional.
             origin: Its file, for messages.
+
+        Raises:
+            ConfigError: If they are invalid.
         """
+        if not {"experiment", "task"} & values.keys():
+            raise ConfigError(
+                f"{origin}: experiment and task are missing; pass a file that is added to another after it, such as "
+                'CONFIG="config.yaml config/mechanism.yaml"'
+            )
         return parse_study({key: value for key, value in values.items() if key != "experiment"}, origin)
 
     def plan(self, study: Study, device: str | None, all_jobs: Counter, missing_jobs: Counter) -> str:

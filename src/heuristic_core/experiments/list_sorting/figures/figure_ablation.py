@@ -49,19 +49,18 @@ def draw(tables: Tables, settings: Figure) -> Drawing:
     drawn = {role: points[points["role"] == role] for role in ABLATED if role in set(points["role"])}
     names = {role: condition_names(rows[rows["value"].notna()]) for role, rows in drawn.items()}
     counts = [max(len(role_names), 1) for role_names in names.values()]
-    height = 0.25 * sum(counts) + 0.35 * len(counts) + 0.7
-    figure, axes = make_panels(
-        settings, len(drawn), len(MEASURES), height, sharex="col", sharey="row", height_ratios=counts
-    )
+    height = 0.25 * sum(counts) + 0.5 * len(counts) + 0.7
+    figure, axes = make_panels(settings, len(drawn), len(MEASURES), height, sharey="row", height_ratios=counts)
     for row, (role, rows) in zip(axes, drawn.items(), strict=True):
         for ax, measure in zip(row, MEASURES, strict=True):
-            _panel(ax, rows[rows["measure"] == measure], names[role])
+            values = rows[rows["measure"] == measure]
+            _panel(ax, values, names[role])
+            _fit(ax, values["value"])
         row[0].set_title(ABLATED[role], loc="left")
         row[0].set_yticks(range(len(names[role])), names[role])
         row[0].set_ylim(max(len(names[role]), 1) - 0.5, -0.5)
-    for ax, (measure, label) in zip(axes[-1], MEASURES.items(), strict=True):
+    for ax, label in zip(axes[-1], MEASURES.values(), strict=True):
         ax.set_xlabel(f"change in {label}")
-        _fit(ax, points.loc[points["measure"] == measure, "value"])
     seed = Line2D([], [], color="0.4", label="one seed", linestyle="", **SEED_MARK)
     handles = [*legend_handles(KINDS), seed]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), title="in its place")

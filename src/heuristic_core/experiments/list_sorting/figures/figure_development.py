@@ -63,6 +63,8 @@ def draw(tables: Tables, settings: Figure) -> Drawing:
     highest = points.loc[points["panel"] == "modes", "value"].max()
     for ax, panel in zip(axes[0], columns, strict=True):
         ax.set_title(panel, loc="left")
+        if panel == LLC:
+            ax.set_yscale("symlog", linthresh=1.0)
         if panel == "modes":
             ax.set(ylim=(-0.04, max(1.0, highest) + 0.04), yticks=np.linspace(0, 1, 5))
     axes[0, 0].set(xscale="log", yscale="log")

@@ -1,5 +1,7 @@
 """What each head does to every number by attending to it, at the end of training."""
 
+import textwrap
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator
@@ -20,6 +22,7 @@ from heuristic_core.figures.text import format_number
 
 TARGETS = {"effect": "next", "other_effect": "another is next"}  # column of "sorting_numbers" -> where the number is
 COLUMNS = ["condition", "seed", "head", "role", "number", *TARGETS, "effect_error", "other_effect_error"]
+LABEL_WIDTH = 16  # characters in a line of a condition's name
 
 
 def draw(tables: Tables, settings: Figure) -> Drawing:
@@ -41,7 +44,7 @@ def draw(tables: Tables, settings: Figure) -> Drawing:
                 ax.set_title(f"seed {seed}, {target}", loc="left")
         for ax in axes_row[2 * len(models) :]:
             ax.remove()
-        axes_row[0].set_ylabel(f"{name}\neffect (logits)")
+        axes_row[0].set_ylabel(f"{textwrap.fill(name, LABEL_WIDTH)}\neffect (logits)")
     for column in axes.T:
         label_lowest([ax for ax in column if ax.figure], "number")
     looks = HEADS | {OTHER: HEADS[OTHER]._replace(label="other heads")}
