@@ -43,6 +43,12 @@ def test_an_unknown_experiment_is_named():
         load_experiment({"experiment": "x"}, "a.yaml")
 
 
+def test_a_file_that_changes_another_one_is_not_read_alone():
+    values = read_config(ROOT / "config" / "list-sorting" / "decay.yaml")
+    with raises(ConfigError, "decay.yaml", "experiment", "task", "CONFIG"):
+        load_experiment(values).parse(values, "decay.yaml")
+
+
 @pytest.mark.parametrize("experiment", load_experiments(), ids=EXPERIMENT_FOLDERS.get)
 def test_every_experiment_gives_what_shared_parts_ask_for(experiment):
     assert isinstance(experiment, Experiment) and experiment.claims.is_file()

@@ -55,7 +55,7 @@ class Subnetworks(Experiment):
         """
         if not {"experiment", "task"} & values.keys():
             raise ConfigError(
-                f"{origin}: experiment and task are missing; pass a file that is added to another after it, such as "
+                f"{origin}: experiment and task are missing; if this file changes another one, pass both, such as "
                 'CONFIG="config.yaml config/mechanism.yaml"'
             )
         return parse_study({key: value for key, value in values.items() if key != "experiment"}, origin)
