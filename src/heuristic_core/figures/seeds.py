@@ -1,6 +1,6 @@
 """Values of each seed and means over seeds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -17,14 +17,14 @@ SEED_LINE_STYLE, MEAN_LINE_STYLE = (
 
 
 def append_means(
-    rows: pd.DataFrame, by: Sequence[str], limits: Mapping[str, tuple[float, float]] | None = None
+    rows: pd.DataFrame, by: Sequence[str], limits: Callable[[str], tuple[float, float]] | None = None
 ) -> pd.DataFrame:
     """Append means over seeds.
 
     Args:
         rows: Columns `by`, seed and value.
         by: Columns that identify what a mean is of.
-        limits: Smallest and largest possible value by that of the last column of `by`; the others have none.
+        limits: Gives the smallest and largest possible value by that of the last column of `by`; default: none.
 
     Returns:
         Columns `by`, seed, value, low, high, seeds: the rows, then the means with a null seed. A mean is over the
@@ -36,7 +36,7 @@ def append_means(
     means = []
     for key, group in rows.groupby(by, sort=False, dropna=False):
         values = group["value"].dropna()
-        mean, low, high = mean_interval(values, (limits or {}).get(key[-1], UNLIMITED))
+        mean, low, high = mean_interval(values, limits(key[-1]) if limits else UNLIMITED)
         means.append(dict(zip(by, key, strict=True)) | {"value": mean, "low": low, "high": high, "seeds": len(values)})
     table = pd.concat([rows, pd.DataFrame(means, columns=[*by, "value", "low", "high", "seeds"])], ignore_index=True)
     return table.astype({"seeds": "Int64"})

@@ -5,6 +5,7 @@ import pandas as pd
 from scipy import stats
 
 from heuristic_core.experiments.list_sorting.modes import select_last_step
+from heuristic_core.experiments.list_sorting.tables import measure_limits
 from heuristic_core.stats.frames import make_frame
 from heuristic_core.stats.means import mean_interval
 from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
@@ -58,7 +59,7 @@ def _row(a: pd.DataFrame, b: pd.DataFrame, measure: str) -> dict:
     row, samples = {"unit": UNIT, "reason": None}, []
     for side, rows in (("a", a), ("b", b)):
         values = rows[measure].dropna().to_numpy(dtype=float)
-        mean, low, high = mean_interval(values)
+        mean, low, high = mean_interval(values, measure_limits(measure))
         row |= {side: mean, f"{side}_low": low, f"{side}_high": high, f"n_{side}": len(values)}
         row[f"step_{side}"] = int(rows["step"].iloc[0])
         samples.append(values)

@@ -15,7 +15,6 @@ from heuristic_core.study.claims import Evidence as BaseEvidence
 
 WITH_DECAY, WITHOUT_DECAY, ANY_DECAY = "with", "without", "any"  # weight decay
 NATS = ("loss", "entropy")  # measures in nats; the others are in percent
-SHARES = ("token_accuracy", "list_accuracy", "splitting", "overlap")  # measures that are 100 % at most
 ACCURACY = "token_accuracy"
 IDLE_TOLERANCE = 1e-3  # nats; a head does nothing if ablating it changes loss and entropy by at most this
 SORTS_ABOVE = 95  # percent of sorted numbers that are right; the claims name the same limit

@@ -7,12 +7,12 @@ from scipy import stats
 from heuristic_core.experiments.list_sorting.evidence import (
     ACCURACY,
     ANY_DECAY,
-    SHARES,
     WITH_DECAY,
     WITHOUT_DECAY,
     Evidence,
     sorting_statistic,
 )
+from heuristic_core.experiments.list_sorting.tables import SHARES
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable, TooFewUnits, statistic
 from heuristic_core.stats.seeds import MIN_SD
 from heuristic_core.stats.training_seeds import (

@@ -29,6 +29,13 @@ POINT = {
     "seeds": (INT, "seeds that have it"),
     "of": (INT, "seeds"),
 }
+# Columns of "sorting_models" that are 1 at most.
+SHARES = {"token_accuracy", "list_accuracy", "calibration_error", "overlap", "splitting", "folded_opposite_sign"}
+
+
+def measure_limits(measure: str) -> tuple[float, float]:
+    """Return the smallest and the largest possible value of a measure in table "sorting_models"."""
+    return 0.0, 1.0 if measure in SHARES else float("inf")
 
 
 def _is_pruned(study) -> bool:

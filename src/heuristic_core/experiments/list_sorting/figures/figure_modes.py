@@ -6,8 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.list_sorting.figures.final_models import LIMITS, select_final_models
+from heuristic_core.experiments.list_sorting.figures.final_models import select_final_models
 from heuristic_core.experiments.list_sorting.figures.styles import condition_looks
+from heuristic_core.experiments.list_sorting.tables import measure_limits
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.lines import legend_handles
 from heuristic_core.figures.panels import make_wrapped_panels, spread_labels
@@ -36,7 +37,7 @@ def draw(tables: Tables, settings: Figure) -> Drawing:
     models = select_final_models(tables)
     condition_rows = models[CONDITION].drop_duplicates()
     values = models.melt(["condition", "seed"], list(MEASURES), "measure", "value")
-    points = drop_few_seeds(append_means(values, ["condition", "measure"], LIMITS))
+    points = drop_few_seeds(append_means(values, ["condition", "measure"], measure_limits))
     points = points.merge(
         condition_rows.assign(x=_spread_conditions(condition_rows["mean_gap"])), on="condition", validate="many_to_one"
     )

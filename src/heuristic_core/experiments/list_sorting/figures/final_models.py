@@ -5,18 +5,6 @@ import pandas as pd
 from heuristic_core.experiments.list_sorting.modes import classify_mode, select_last_step
 from heuristic_core.figures.drawing import Tables
 
-SHARE, UNBOUNDED = (0.0, 1.0), (0.0, float("inf"))
-LIMITS = {  # smallest and largest possible value of measures
-    "token_accuracy": SHARE,
-    "list_accuracy": SHARE,
-    "overlap": SHARE,
-    "splitting": SHARE,
-    "folded_opposite_sign": SHARE,
-    "loss": UNBOUNDED,
-    "suppression": UNBOUNDED,
-    "suppression_of_next": UNBOUNDED,
-}
-
 
 def select_final_models(tables: Tables) -> pd.DataFrame:
     """Return one row per model: columns of "sorting_models" and "sorting_conditions", and `mode`.

@@ -3,8 +3,9 @@
 import pandas as pd
 
 from heuristic_core.config.figure import Figure
-from heuristic_core.experiments.list_sorting.figures.final_models import LIMITS, select_final_models
+from heuristic_core.experiments.list_sorting.figures.final_models import select_final_models
 from heuristic_core.experiments.list_sorting.modes import MODES
+from heuristic_core.experiments.list_sorting.tables import measure_limits
 from heuristic_core.figures.drawing import Drawing, Tables
 from heuristic_core.figures.seeds import append_means
 from heuristic_core.figures.sheets import Sheet
@@ -31,7 +32,7 @@ def draw(tables: Tables, settings: Figure) -> Drawing:
     """
     models = select_final_models(tables)
     values = models.melt(["condition", "seed"], MEASURES, "measure", "value")
-    points = append_means(values, ["condition", "measure"], LIMITS)
+    points = append_means(values, ["condition", "measure"], measure_limits)
     means = points[points["seed"].isna()].set_index(["condition", "measure"])
     marks = models[CONDITION].drop_duplicates(ignore_index=True)
     marks["models"] = [int((models["condition"] == name).sum()) for name in marks["condition"]]
