@@ -11,8 +11,8 @@ from scipy import stats
 from heuristic_core.experiments.extractive_structures.correlations import lowest_correlation, to_z
 from heuristic_core.experiments.list_sorting.statistics_modes import gap_slope
 from heuristic_core.stats.estimates import TooFewUnits
-from heuristic_core.stats.means import bound_limited_mean, bound_mean, bound_skewed_mean, widen
-from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, PERCENT, UNLIMITED, extreme_mean, mean_over_seeds
+from heuristic_core.stats.means import UNLIMITED, bound_limited_mean, bound_mean, bound_skewed_mean, widen
+from heuristic_core.stats.training_seeds import HIGHEST, LOWEST, PERCENT, extreme_mean, mean_over_seeds
 from heuristic_core.stats.verdicts import decide_verdict
 
 SEEDS = (3, 2, 5, 10)

@@ -24,7 +24,7 @@ def append_means(
     Args:
         rows: Columns `by`, seed and value.
         by: Columns that identify what a mean is of.
-        limits: Gives the smallest and largest possible value by that of the last column of `by`; default: none.
+        limits: Smallest and largest possible value, as a function of the last column of `by`; default: none.
 
     Returns:
         Columns `by`, seed, value, low, high, seeds: the rows, then the means with a null seed. A mean is over the

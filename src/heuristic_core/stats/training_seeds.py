@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from heuristic_core.stats.estimates import Estimate, NotComputable, TooFewUnits
-from heuristic_core.stats.means import bound_mean
+from heuristic_core.stats.means import UNLIMITED, bound_mean
 from heuristic_core.stats.seeds import CONFIDENCE_LEVEL
 
 TRAINING_SEEDS, MODELS = "training seeds", "models"
 LOWEST, HIGHEST = "lowest", "highest"
 TAIL_TESTS = 4  # far in the tail skewness costs more coverage; with 3, 6.2 % of ten groups of ten losses are decided
-UNLIMITED, PERCENT = (-np.inf, np.inf), (0.0, 100.0)
+PERCENT = (0.0, 100.0)
 
 
 def extreme_model(groups: Mapping[str, Sequence[float]], which: str, detail: str) -> Estimate:

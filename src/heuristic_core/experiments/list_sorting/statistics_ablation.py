@@ -5,7 +5,8 @@ import pandas as pd
 from heuristic_core.experiments.list_sorting.evidence import NATS, Evidence, sorting_statistic
 from heuristic_core.experiments.list_sorting.modes import SUPPRESSION
 from heuristic_core.stats.estimates import DoesNotApply, Estimate, NotComputable
-from heuristic_core.stats.training_seeds import HIGHEST, PERCENT, UNLIMITED, extreme_mean
+from heuristic_core.stats.means import UNLIMITED
+from heuristic_core.stats.training_seeds import HIGHEST, PERCENT, extreme_mean
 
 IDENTITY = ["condition", "seed"]  # of a model
 

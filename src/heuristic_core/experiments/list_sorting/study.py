@@ -140,7 +140,7 @@ class SortingStudy(Block):
         """
         kept = len(self.condition_settings(condition).training.kept)
         uses = {("measure", "matrices"): kept}
-        if self.llc and condition in (self.llc.conditions or self.conditions):
+        if self.sampled_steps(condition):
             uses["llc", "checkpoints"] = kept - 1  # not step 0
         if condition in self.pruned_conditions:
             uses["prune", "checkpoints"] = kept - 1
