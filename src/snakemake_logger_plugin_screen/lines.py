@@ -7,6 +7,7 @@ import time
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from heuristic_core.common.errors import format_count
 from snakemake_logger_plugin_screen.messages import FAILURES, list_messages
 from snakemake_logger_plugin_screen.run import Run
 
@@ -40,7 +41,7 @@ class Lines:
                 if not self._run.repeats(line):
                     self._print(line)
             if event == LogEvent.RUN_INFO:
-                self._print(f"{self._run.total} jobs to run")
+                self._print(f"{format_count(self._run.total, 'job')} to run")
         if event == LogEvent.RUN_INFO and not self.started:
             self.started = True
             self._thread.start()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.common.progress import JobProgress, read_progress
 from heuristic_core.figures.targets import is_report_file
 from heuristic_core.plan.jobs import base_rule
@@ -105,12 +106,12 @@ class Run:
     def describe(self, now: float) -> str:
         """Return a line on the progress of the run: finished jobs, and running rules."""
         running = [rule.describe() for rule in self.rules.values() if rule.running]
-        finished = f"{self.done} of {self.total} jobs, {duration(now - self.began)}"
+        finished = f"{self.done} of {format_count(self.total, 'job')}, {duration(now - self.began)}"
         return f"{finished}; running: {', '.join(running) or 'none'}"
 
     def describe_end(self, now: float) -> str:
         """Return the last line on a run."""
-        return f"{self.done} of {self.total} jobs finished in {duration(now - self.began)}."
+        return f"{self.done} of {format_count(self.total, 'job')} finished in {duration(now - self.began)}."
 
     def select(self, lines: int) -> list[Rule]:
         """Select rules to draw.

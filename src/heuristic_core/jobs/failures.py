@@ -9,6 +9,7 @@ from pathlib import Path
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.common.progress import CLOCK_TOLERANCE, TIMESTAMP_PATTERN
 
 _FAILURE_PATTERN = re.compile(rf"{TIMESTAMP_PATTERN}failed: (.*?)(?={TIMESTAMP_PATTERN}|\Z)", re.MULTILINE | re.DOTALL)
@@ -64,7 +65,7 @@ class FailureHandler(logging.Handler):
             job = f"{rule}: {', '.join(logs)}" if logs else rule
             jobs_by_message.setdefault(failure_message(filter(self._is_new, logs)), []).append(job)
         count = len(self._logs)
-        parts = [f"{'1 job' if count == 1 else f'{count} jobs'} failed; {done} of {total} jobs are finished."]
+        parts = [f"{format_count(count, 'job')} failed; {done} of {total} are finished."]
         parts += ["\n".join([*jobs, textwrap.indent(text, "    ")]) for text, jobs in jobs_by_message.items()]
         return "\n" + "\n\n".join([*parts, ADVICE])
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.experiments.extractive_structures.config import (
     MAX_EXHAUSTIVE_COMPONENTS,
     MAX_STORED_ACTIVATIONS,
@@ -198,7 +199,7 @@ def format_plan(study: ExtractiveStudy, all_jobs: Counter, missing_jobs: Counter
     if study.finetuning.save_every:
         sizes.append(["saved states, of one job", format_gigabytes(3 * model_bytes * 6)])
     parts = [
-        f"{study.study}: {len(study.seeds)} seeds of extractive structures, times for {place}",
+        f"{study.study}: {format_count(len(study.seeds), 'seed')} of extractive structures, times for {place}",
         format_table(["jobs", "all", "exist", "to do"], job_rows(all_jobs, missing_jobs)),
         format_table(
             ["work", "sentences", "FLOP", f"{unit} time", "to do"],

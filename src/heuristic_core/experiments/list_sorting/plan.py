@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.experiments.list_sorting.study import SortingStudy
 from heuristic_core.experiments.list_sorting.work import Work, checkpoint_bytes, count_work, operations_per_second
 from heuristic_core.plan.text import format_gigabytes, format_hours, format_table, job_rows
@@ -24,7 +25,7 @@ def format_plan(study: SortingStudy, all_jobs: Counter, missing_jobs: Counter) -
         peaks[part.rule] = max(part.memory, peaks.get(part.rule, 0))
     return "\n\n".join(
         [
-            f"{study.study}: {len(work)} conditions of list sorting, times for one core of a processor",
+            f"{study.study}: {format_count(len(work), 'condition')} of list sorting, times for one core of a processor",
             format_table(["jobs", "all", "exist", "to do"], job_rows(all_jobs, missing_jobs)),
             format_table(
                 ["work", "condition", "lists", "FLOP", "core time", "to do"], _hours(work, all_jobs, missing_jobs)

@@ -4,6 +4,7 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
+from heuristic_core.common.errors import format_count
 from heuristic_core.plan.jobs import PlannedJob, base_rule
 
 NO_JOBS_TEXT = "Nothing would run: every result is up to date."
@@ -36,7 +37,7 @@ def explain_jobs(jobs: Sequence[PlannedJob], find_causes: Callable[[PlannedJob, 
     for rule in order:
         if causes[rule]:
             rules_by_causes[_format_causes(causes[rule], total[rule])].append(_format_rule(rule, total[rule]))
-    paragraphs = [_format_jobs(len(jobs)) + " would run. In parentheses: number of jobs of a rule."]
+    paragraphs = [format_count(len(jobs), "job") + " would run. In parentheses: number of jobs of a rule."]
     paragraphs += [f"{_wrap(', '.join(rules))}:\n{lines}" for lines, rules in rules_by_causes.items()]
     if downstream := [_format_rule(rule, following[rule]) for rule in order if following[rule]]:
         paragraphs.append(_wrap(f"Downstream of these: {', '.join(downstream)}."))
@@ -45,7 +46,7 @@ def explain_jobs(jobs: Sequence[PlannedJob], find_causes: Callable[[PlannedJob, 
 
 def _format_causes(causes: Counter, total: int) -> str:
     """Return indented lines on the causes of a rule's `total` jobs."""
-    lines = [cause if count == total else f"{cause} ({_format_jobs(count)})" for cause, count in causes.items()]
+    lines = [cause if count == total else f"{cause} ({format_count(count, 'job')})" for cause, count in causes.items()]
     if len(lines) > MAX_CAUSES:
         lines[MAX_CAUSES:] = [f"and {len(lines) - MAX_CAUSES} more causes"]
     return "\n".join(f"    {line}" for line in lines)
@@ -59,11 +60,6 @@ def _format_rule(rule: str, count: int) -> str:
 def _wrap(text: str) -> str:
     """Wrap text at 100 characters."""
     return textwrap.fill(text, 100, break_long_words=False)
-
-
-def _format_jobs(count: int) -> str:
-    """Return a number of jobs as text."""
-    return "1 job" if count == 1 else f"{count} jobs"
 
 
 def _sort_rules(jobs: Sequence[PlannedJob]) -> list[str]:
