@@ -18,8 +18,8 @@ run_forked() {
 
 report_kill() {
   if [ "$2" = 137 ]; then
-    local reason="killed by signal 9; if nobody killed it, memory ran out: run with fewer --cores, or make jobs"
-    reason="$reason smaller (prune.together, prune.batch_size, finetune.pass_tokens)"
+    local reason="killed by signal 9; if nobody killed it, memory probably ran out: run with fewer --cores,"
+    reason="$reason or make jobs smaller (prune.together, prune.batch_size, finetune.pass_tokens)"
     echo "$1: $reason" >&2
     echo "$(date +%T) failed: $reason" >>"$3" || true  # the disk may be full
   fi

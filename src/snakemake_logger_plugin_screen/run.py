@@ -106,12 +106,12 @@ class Run:
     def describe(self, now: float) -> str:
         """Return a line on the progress of the run: finished jobs, and running rules."""
         running = [rule.describe() for rule in self.rules.values() if rule.running]
-        finished = f"{self.done} of {format_count(self.total, 'job')}, {duration(now - self.began)}"
+        finished = f"{self.done:,} of {format_count(self.total, 'job')}, {duration(now - self.began)}"
         return f"{finished}; running: {', '.join(running) or 'none'}"
 
     def describe_end(self, now: float) -> str:
         """Return the last line on a run."""
-        return f"{self.done} of {format_count(self.total, 'job')} finished in {duration(now - self.began)}."
+        return f"{self.done:,} of {format_count(self.total, 'job')} finished in {duration(now - self.began)}."
 
     def select(self, lines: int) -> list[Rule]:
         """Select rules to draw.

@@ -8,7 +8,7 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-from heuristic_core.common.errors import InputError
+from heuristic_core.common.errors import InputError, format_count
 from heuristic_core.jobs.arguments import JobParser
 from heuristic_core.provenance.audit.audit import Audit, audit_study, write_audit
 from heuristic_core.provenance.audit.finding import KINDS
@@ -62,8 +62,10 @@ def print_outcome(result: Audit) -> None:
         print(f"{kind}: {KINDS[kind]}")
     counts = ", ".join(f"{count} {kind}" for kind, count in result.counts.items())
     print(
-        f"{result.root}: {result.complete} of {result.jobs} jobs made, {result.files} files checked, "
-        f"{len(result.recomputations)} jobs recomputed: {counts or 'no findings'}. Details: {result.root}/audit.html"
+        f"{result.root}: {result.complete:,} of {format_count(result.jobs, 'job')} made, "
+        f"{format_count(result.files, 'file')} checked, "
+        f"{format_count(len(result.recomputations), 'job')} recomputed: {counts or 'no findings'}. "
+        f"Details: {result.root}/audit.html"
     )
 
 

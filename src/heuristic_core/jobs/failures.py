@@ -65,7 +65,7 @@ class FailureHandler(logging.Handler):
             job = f"{rule}: {', '.join(logs)}" if logs else rule
             jobs_by_message.setdefault(failure_message(filter(self._is_new, logs)), []).append(job)
         count = len(self._logs)
-        parts = [f"{format_count(count, 'job')} failed; {done} of {total} are finished."]
+        parts = [f"{format_count(count, 'job')} failed; {done:,} of {format_count(total, 'job')} finished."]
         parts += ["\n".join([*jobs, textwrap.indent(text, "    ")]) for text, jobs in jobs_by_message.items()]
         return "\n" + "\n\n".join([*parts, ADVICE])
 

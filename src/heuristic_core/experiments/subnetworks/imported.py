@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from heuristic_core.common.errors import InputError
+from heuristic_core.common.errors import InputError, format_count
 from heuristic_core.config.blocks import Block
 from heuristic_core.config.reading import ConfigError, validate
 from heuristic_core.experiments.subnetworks.archive.reading import Crate, open_crate
@@ -99,7 +99,8 @@ class ImportedSubnetworks(Subnetworks):
             all_jobs: Number of jobs by rule.
             missing_jobs: Number of jobs by rule whose results do not exist.
         """
-        return f"{study.study}: {sum(missing_jobs.values())} of {sum(all_jobs.values())} jobs to do, about a minute"
+        total = format_count(sum(all_jobs.values()), "job")
+        return f"{study.study}: {sum(missing_jobs.values()):,} of {total} to do, about a minute"
 
 
 class PublishedSettings(Block):
