@@ -72,7 +72,7 @@ def predicted(rng, templates):
 @pytest.mark.parametrize("templates", [1, 15])
 def test_the_interval_of_what_remains_is_that_of_the_table(templates):
     rows = compute_ablations(predicted(np.random.default_rng(0), templates), SETS, bootstrap=200, seed=0)
-    result = Evidence(CONTEXT, select_run({"ablations": rows, "group_accuracy": full_rows(10.0)}, RUN))
+    result = Evidence(CONTEXT, select_run({"ablations": rows, "group_accuracy": full_rows()}, RUN))
     estimate = heads.remaining_accuracy(result, group="j")
     row = rows[(rows["group"] == "j") & (rows["ablation"] != "none")].iloc[0]
     assert (estimate.value, estimate.low, estimate.high) == (row["accuracy"], row["low"], row["high"])
@@ -137,9 +137,12 @@ def test_intervals_of_an_interaction_hold_the_truth(templates):
 # ---- shares lost
 
 
-def full_rows(j=60.0, id_=90.0):
+FULL = {"j": 60.0, "id": 90.0}  # accuracy of the full model
+
+
+def full_rows():
     return table("group_accuracy", [group_row(value, group, 0.0, None, low=value - 3, high=value + 3)
-                                    for group, value in (("j", j), ("id", id_))])  # fmt: skip
+                                    for group, value in FULL.items()])  # fmt: skip
 
 
 def costs(core, controls):
@@ -149,8 +152,11 @@ def costs(core, controls):
         row
         for role, name, (j, id_) in named
         for group, cost in (("j", j), ("id", id_))
-        for row in ablation(role, name, 2, {None: (group, -cost)}, change_low=-cost - 3, change_high=-cost + 3)
-    ]
+        for row in ablation(
+            role, name, 2, {None: (group, -cost)}, accuracy=FULL[group] - cost, change_low=-cost - 3,
+            change_high=-cost + 3,
+        )
+    ]  # fmt: skip
     tables = {"ablations": table("ablations", rows), "runs": table("runs", run_rows(chance=50.0))}
     return Evidence(CONTEXT, select_run(tables | {"group_accuracy": full_rows()}, RUN))
 
@@ -158,7 +164,10 @@ def costs(core, controls):
 def change_costs(study, core, controls):
     """The study of :func:`costs` with other costs, of as many sets."""
     cost = np.array([core, *controls]).ravel()
-    rows = study.tables["ablations"].assign(change=-cost, change_low=-cost - 3, change_high=-cost + 3)
+    rows = study.tables["ablations"]
+    rows = rows.assign(
+        accuracy=rows["group"].map(FULL) - cost, change=-cost, change_low=-cost - 3, change_high=-cost + 3
+    )
     return Evidence(CONTEXT, study.tables | {"ablations": rows})
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import termios
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from conftest import ROOT
@@ -18,7 +19,7 @@ from mentions import mentions
 from rich.console import Console
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from heuristic_core.common.progress import read_progress
+from heuristic_core.common.progress import Progress, read_progress
 from snakemake_logger_plugin_screen import can_draw
 from snakemake_logger_plugin_screen.lines import Lines
 from snakemake_logger_plugin_screen.messages import message
@@ -84,6 +85,16 @@ def test_the_progress_of_a_running_job_is_part_of_its_bar_and_is_quoted(run, tmp
     assert mentions(screen_lines(run)[1], 1, "finetune", "810/1800 [00:12<00:14")
     os.utime(log, (1, 1))  # of an earlier run
     assert rule.running[0].advance() is None and read_progress(log, 0).fraction == 0.45
+
+
+def test_an_evaluation_in_a_thread_is_not_the_progress_of_its_job(caplog):
+    def run_loop(name):
+        Progress(name, 1).update(1)
+
+    with caplog.at_level(logging.INFO, "heuristic_core"), ThreadPoolExecutor(1) as thread:
+        thread.submit(run_loop, "evaluate").result()
+        run_loop("finetune")
+    assert [message.split()[0] for message in caplog.messages] == ["finetune"]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50), (40, 8), (20, 4)])

@@ -52,13 +52,16 @@ def test_the_joint_ablation_is_read_from_the_table():
         heads.interaction(result, of="log_odds", group="ood")
 
 
-def joint(**groups):
+FULL_ACCURACY = {"j": 60.0, "id": 90.0, "ood": 80.0}  # on the pairs that are ablated
+
+
+def joint(full=FULL_ACCURACY, **groups):
     """Rows of the core's ablation. groups: change and half of its interval."""
     return [
         row
         for group, (change, half) in groups.items()
-        for row in ablation("strongest", "0.0+1.1", 2, {None: (group, change)}, change_low=change - half,
-                            change_high=change + half)
+        for row in ablation("strongest", "0.0+1.1", 2, {None: (group, change)}, accuracy=full[group] + change,
+                            change_low=change - half, change_high=change + half)
     ]  # fmt: skip
 
 
@@ -81,15 +84,14 @@ def test_the_least_cost_is_that_of_the_kind_in_which_the_core_costs_least():
         compute_least_cost(mean=70.0)
 
 
-def full(j=60.0, id_=90.0):
-    return [
-        group_row(value, group, 0.0, None, low=value - 3, high=value + 3) for group, value in (("j", j), ("id", id_))
-    ]
+FULL_ON_ALL_PAIRS = [
+    group_row(value, group, 0.0, None, low=value - 3, high=value + 3) for group, value in (("j", 75.0), ("id", 88.0))
+]
 
 
-def shares(rows, chance=50.0, **of_full):
-    runs = run_rows(chance=chance)
-    return heads.share_lost_beyond_the_task(evidence(ablations=rows, group_accuracy=full(**of_full), runs=runs))
+def shares(rows, chance=50.0):
+    study = evidence(ablations=rows, group_accuracy=FULL_ON_ALL_PAIRS, runs=run_rows(chance=chance))
+    return heads.share_lost_beyond_the_task(study)
 
 
 def test_what_the_core_costs_beyond_the_task_is_a_difference_of_shares():
@@ -100,7 +102,7 @@ def test_what_the_core_costs_beyond_the_task_is_a_difference_of_shares():
     assert mentions(result.detail, "0.0+1.1", "J -45.0", 60.0, "75 %", "ID -2.0", 40.0, "5 %")
     with pytest.raises(NotComputable) as caught:
         heads.share_lost_beyond_the_task(
-            evidence(ablations=joint(j=(-45.0, 6.0), id=(-2.0, 1.0)), group_accuracy=full())
+            evidence(ablations=joint(j=(-45.0, 6.0), id=(-2.0, 1.0)), group_accuracy=FULL_ON_ALL_PAIRS)
         )
     assert caught.type is NotComputable
 
@@ -121,9 +123,11 @@ def test_the_loss_of_all_of_everything_is_not_clear():
 
 
 def test_shares_of_nothing_do_not_exist():
-    rows = joint(j=(-3.0, 3.0), id=(-2.0, 1.0))
-    with raises(DoesNotApply, "-1.0", "J"):
-        shares(rows, j=-1.0)
+    of_j = {"j": (-3.0, 3.0), "id": (-2.0, 1.0)}
+    for j in (-1.0, 4e-7):  # the second: 0, but for rounding
+        with raises(DoesNotApply, f"{j:.1f}", "J"):
+            shares(joint(FULL_ACCURACY | {"j": j}, **of_j))
+    rows = joint(**of_j)
     with pytest.raises(FailedRuns):
         shares(rows, chance=90.0)
     printed = shares([row | {"change_low": None, "change_high": None} for row in rows])
@@ -153,8 +157,8 @@ def test_intervals_of_shares_lost_hold_the_truth_over_resampled_pairs(kept):
         change = {name: after - before for name, (before, after) in drawn.items()}
         whole = {name: 100 * before.mean() for name, (before, _) in drawn.items()}
         j = bound_change((change["ood"], change["entailment"]), change["ood"].mean() + change["entailment"].mean())
-        rows = joint(j=j, id=bound_change((change["id"],), change["id"].mean()))
-        result = shares(rows, j=whole["ood"] + whole["entailment"] - 100, id_=whole["id"])
+        full = {"j": whole["ood"] + whole["entailment"] - 100, "id": whole["id"]}
+        result = shares(joint(full, j=j, id=bound_change((change["id"],), change["id"].mean())))
         held.append(result.low <= truth <= result.high)
     assert covers(held)
 

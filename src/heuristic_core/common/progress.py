@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import sys
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -139,6 +140,9 @@ def format_error(error: BaseException) -> str:
 class Progress:
     """Log step, quantities, speed and remaining time of a long loop every few seconds and at its end.
 
+    A loop outside the main thread, such as an evaluation beside fine-tuning, logs nothing, so that the last line of a
+    log is the progress of its job.
+
     Args:
         name: Beginning of the lines.
         total: Number of steps.
@@ -160,7 +164,8 @@ class Progress:
         """
         now = time.monotonic()
         is_last = done == self.total and not (self.brief and self.written == self.started)
-        if now - self.written < SECONDS_BETWEEN_LINES and not is_last:
+        is_due = is_last or now - self.written >= SECONDS_BETWEEN_LINES
+        if not is_due or threading.current_thread() is not threading.main_thread():
             return
         from tqdm import tqdm  # imported here so that models and pruning need only torch, numpy and pydantic
 

@@ -50,6 +50,14 @@ def select_group_row(rows: pd.DataFrame, group: str) -> pd.Series:
     return require_rows(group_rows, f"{LABELS[group]} of ablation {rows['ablation'].iloc[0]}").iloc[0]
 
 
+def get_full_accuracy(row: pd.Series) -> float:
+    """Return the full model's accuracy on the pairs of a row of table "ablations" (J: points).
+
+    These can be fewer than all pairs (`analysis.ablation_pairs`), which are those of :meth:`.Evidence.full`.
+    """
+    return row["accuracy"] - row["change"]
+
+
 def select_controls(table: pd.DataFrame, core: pd.Series) -> pd.DataFrame:
     """Select the random controls of the core: sets with as many heads of the same layers, ablated in the same kind.
 

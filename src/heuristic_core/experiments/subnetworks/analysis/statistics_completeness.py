@@ -79,7 +79,7 @@ def stable_core_remaining(evidence: Evidence, group: str) -> Estimate:
         DoesNotApply: If the stable core is empty, equals the core, or holds all heads.
     """
     _require_stable_core(evidence)
-    return estimate_remaining(evidence, select_group_row(_select_role(evidence, STABLE_CORE), group))
+    return estimate_remaining(select_group_row(_select_role(evidence, STABLE_CORE), group))
 
 
 @statistic

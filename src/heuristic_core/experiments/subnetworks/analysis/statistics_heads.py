@@ -6,6 +6,7 @@ import pandas as pd
 from heuristic_core.experiments.subnetworks.analysis.accuracy import ID, LABELS, MIN_VALUES, J
 from heuristic_core.experiments.subnetworks.analysis.evidence import Evidence, require_rows
 from heuristic_core.experiments.subnetworks.analysis.joint_ablation import (
+    get_full_accuracy,
     limit_cost,
     select_controls,
     select_group_row,
@@ -25,9 +26,9 @@ CHANGE_COLUMNS = ["change", "change_low", "change_high"]
 def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
     """Estimate the share of J minus the share of ID accuracy above chance lost by ablating the core, percentage points.
 
-    Each loss is a share of the full model's value, which is treated as known. Losses in points would not be comparable,
-    because J can lose 200 points. J and ID accuracy above chance are both 0 for a constant class. The two use
-    independent evaluation pairs.
+    Each loss is a share of the full model's value on the same pairs, which is treated as known. Losses in points would
+    not be comparable, because J can lose 200 points. J and ID accuracy above chance are both 0 for a constant class.
+    The two use independent evaluation pairs.
 
     Most random sets of heads also lose more of J; :func:`share_lost_against_controls` compares the core with them.
 
@@ -42,7 +43,7 @@ def share_lost_beyond_the_task(evidence: Evidence) -> Estimate:
     """
     rows = select_joint_ablation(evidence)
     j, id_ = (select_group_row(rows, group) for group in (J, ID))
-    full_j, full_id = _full_above_chance(evidence)
+    full_j, full_id = _full_above_chance(evidence, j, id_)
     lost_j, lost_id = (-100 * row[CHANGE_COLUMNS].astype(float) / full for row, full in ((j, full_j), (id_, full_id)))
     detail = (
         f"{j['ablation']}: J {j['change']:+z.1f} of {full_j:.1f} points ({lost_j['change']:.0f} %), ID "
@@ -71,14 +72,14 @@ def share_lost_against_controls(evidence: Evidence) -> Estimate:
         DoesNotApply: If the full model's J or ID accuracy above chance is not above 0.
     """
     rows = select_joint_ablation(evidence)
-    joint, table = select_group_row(rows, J), evidence.table("ablations")
-    full_j, full_id = _full_above_chance(evidence)
-    controls = select_controls(table, joint)
+    joint, joint_id = (select_group_row(rows, group) for group in (J, ID))
+    full_j, full_id = _full_above_chance(evidence, joint, joint_id)
+    controls = select_controls(evidence.table("ablations"), joint)
     controls = controls[controls["subset"].isna() & controls["group"].isin([J, ID])]
     changes = controls.pivot(index="ablation", columns="group", values="change").reindex(columns=[J, ID]).dropna()
     require_rows(changes, f"random sets like {joint['ablation']} with J and ID accuracy")
     differences = -100 * (changes[J] / full_j - changes[ID] / full_id)
-    core_difference = -100 * (joint["change"] / full_j - select_group_row(rows, ID)["change"] / full_id)
+    core_difference = -100 * (joint["change"] / full_j - joint_id["change"] / full_id)
     p, opposite = tail_p_values(differences, core_difference)
     detail = (
         f"{joint['ablation']} loses {core_difference:+z.0f} percentage points more of J than of ID; {len(differences)} "
@@ -102,14 +103,13 @@ def remaining_accuracy(evidence: Evidence, group: str) -> Estimate:
     Raises:
         NotComputable: If table "ablations" has no intervals of accuracy, as in archives of older versions.
     """
-    return estimate_remaining(evidence, select_group_row(select_joint_ablation(evidence), group))
+    return estimate_remaining(select_group_row(select_joint_ablation(evidence), group))
 
 
-def estimate_remaining(evidence: Evidence, row: pd.Series) -> Estimate:
+def estimate_remaining(row: pd.Series) -> Estimate:
     """Estimate the accuracy that an ablation leaves.
 
     Args:
-        evidence: Tables of one fine-tuning run.
         row: Row of table "ablations" about a group.
 
     Raises:
@@ -119,9 +119,9 @@ def estimate_remaining(evidence: Evidence, row: pd.Series) -> Estimate:
     if "units" not in row:  # archives of older versions
         raise NotComputable("table ablations has no intervals of accuracy")
     n, unit = list_interval_units(row.to_frame().T)
-    minimum, full = MIN_VALUES.get(group, 0), evidence.full(group)["accuracy"]
-    detail = f"{row['ablation']}: {LABELS[group]} from {full:.1f} to {row['accuracy']:z.1f}"
-    return Estimate.over_pairs(row["accuracy"], row["low"], row["high"], n, unit, detail, minimum=minimum, maximum=100)
+    detail = f"{row['ablation']}: {LABELS[group]} from {get_full_accuracy(row):z.1f} to {row['accuracy']:z.1f}"
+    limits = {"minimum": MIN_VALUES.get(group, 0), "maximum": 100}
+    return Estimate.over_pairs(row["accuracy"], row["low"], row["high"], n, unit, detail, **limits)
 
 
 @statistic
@@ -199,7 +199,7 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
     column = "interaction" if of == "accuracy" else "log_odds_interaction"
     if pd.isna(row[column]):
         raise NotComputable(f"no interaction in {of} of {row['ablation']}")
-    one_by_one, full = -row["change"] - row["interaction"], row["accuracy"] - row["change"]
+    one_by_one, full = -row["change"] - row["interaction"], get_full_accuracy(row)
     if of == "accuracy" and one_by_one >= full:
         raise DoesNotApply(
             f"ablated one by one, the heads of {row['ablation']} cost {one_by_one:.1f} points of {LABELS[group]}, and "
@@ -210,11 +210,15 @@ def interaction(evidence: Evidence, of: str, group: str) -> Estimate:
     return Estimate.over_pairs(row[column], row[f"{column}_low"], row[f"{column}_high"], n, EXAMPLE_UNITS, detail)
 
 
-def _full_above_chance(evidence: Evidence) -> tuple[float, float]:
-    """Return the full model's J and ID accuracy above chance, points; raise DoesNotApply if either is not above 0."""
-    full_j, full_id = evidence.full(J)["accuracy"], evidence.above_chance(evidence.full(ID)["accuracy"])
-    if full_j <= 0 or full_id <= 0:
+def _full_above_chance(evidence: Evidence, j: pd.Series, id_: pd.Series) -> tuple[float, float]:
+    """Return the full model's J and ID accuracy above chance on the pairs of two rows of an ablation, points.
+
+    Raises:
+        DoesNotApply: If either is not above 0.
+    """
+    full_j, full_id = get_full_accuracy(j), evidence.above_chance(get_full_accuracy(id_))
+    if round(min(full_j, full_id), 3) <= 0:  # sums of single-precision accuracies are not exactly 0
         raise DoesNotApply(
-            f"the full model has {full_j:.1f} points of J, and {full_id:.1f} of ID accuracy above chance"
+            f"the full model has {full_j:z.1f} points of J, and {full_id:z.1f} of ID accuracy above chance"
         )
     return full_j, full_id
