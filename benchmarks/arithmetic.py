@@ -3,7 +3,8 @@
     python benchmarks/arithmetic.py --config config.yaml
 
 Run it in the folder in which the study ran. Every job is recomputed in a temporary folder, as in the audit. Prints for
-each kind the CPU seconds in both arithmetics, without the start of the process, and the median of their ratios.
+each kind the CPU seconds in both arithmetics, without the start of the process, turn by turn, and the median of their
+ratios.
 """
 
 import argparse
@@ -42,10 +43,11 @@ def main():
 def measure(job: Job, repeats: int) -> dict:
     """Return the job's median CPU seconds in each arithmetic, and the median ratio of consecutive turns."""
     seconds: dict[str, list[float]] = {PORTABLE: [], NATIVE: []}
-    for _ in range(repeats):
+    for turn in range(repeats):
         for arithmetic, values in seconds.items():
             start = time_children(partial(subprocess.run, make_command(job, "--help"), capture_output=True, check=True))
             values.append(time_children(partial(recompute, set_arithmetic(job, arithmetic), SCRIPTS)) - start)
+            print(f"turn {turn + 1} of {repeats}: {job.name}, {arithmetic} {values[-1]:.4g} s", flush=True)
     ratios = [portable / native for portable, native in zip(*seconds.values(), strict=True)]
     medians = {name: round(statistics.median(values), 2) for name, values in seconds.items()}
     return medians | {"ratio": round(statistics.median(ratios), 2)}

@@ -42,6 +42,11 @@ def main():
     parser.add_argument("--out", type=Path, help="JSON file to write")
     args = parser.parse_args()
     use_threads(1)
+    print_report(map(measure, [args]), args.out)
+
+
+def measure(args: argparse.Namespace) -> dict:
+    """Return the ratio of times and the median seconds, once scores and replacement have been compared."""
     used = arithmetic.enforce(args.arithmetic, may_restart=False)
     models = make_contrast(args.cities, args.counterfactuals)
     check_scores(models)
@@ -49,14 +54,13 @@ def main():
         {"scores": lambda turn: compute_first_order(models), "replacement": lambda turn: measure_replacement(models)},
         args.turns,
     )
-    result = {
+    return {
         "arithmetic": used,
         "prompts": args.cities,
         "counterfactuals": args.counterfactuals,
         "replacement over scores": median_ratio(times["replacement"], times["scores"]),
         "median seconds": {way: sorted(values)[len(values) // 2] for way, values in times.items()},
     }
-    print_report([result], args.out)
 
 
 def make_contrast(cities: int, counterfactuals: int) -> Contrast:

@@ -14,8 +14,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+from timing import print_report, time_interleaved
 
 ROOT = Path(__file__).parent.parent
 FORK = [sys.executable, "-IS", str(ROOT / "workflow/fork_server/run.py"), "benchmark"]
@@ -28,13 +29,8 @@ def main():
     parser.add_argument("--repeats", type=int, default=7)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as out:
-        for name, arguments in list_jobs(args.runs, args.config, Path(out)).items():
-            print(
-                json.dumps(
-                    {"script": name} | measure(ROOT / "workflow/scripts" / f"{name}.py", arguments, args.repeats)
-                ),
-                flush=True,
-            )
+        jobs = list_jobs(args.runs, args.config, Path(out))
+        print_report(({"script": name} | measure(name, job, args.repeats) for name, job in jobs.items()), None)
 
 
 def list_jobs(runs: Path, config: str, out: Path) -> dict[str, list[str]]:
@@ -60,22 +56,18 @@ def list_jobs(runs: Path, config: str, out: Path) -> dict[str, list[str]]:
     return {"prune": prune, "evaluate": [*evaluate, "--predictions", f"{out}/p.parquet"]}
 
 
-def measure(script: Path, arguments: list[str], repeats: int) -> dict[str, float]:
+def measure(name: str, arguments: list[str], repeats: int) -> dict[str, float]:
     """Return the median wall seconds of the three ways, and the share of the start in the first two."""
+    script = ROOT / "workflow/scripts" / f"{name}.py"
     specification = importlib.util.spec_from_file_location(script.stem, script)
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     ways = {
-        "fresh": lambda: subprocess.run([sys.executable, str(script), *arguments], check=True),
-        "fork": lambda: subprocess.run([*FORK, str(script), *arguments], check=True),
-        "work": lambda: module.main(arguments),
+        "fresh": lambda turn: subprocess.run([sys.executable, str(script), *arguments], check=True),
+        "fork": lambda turn: subprocess.run([*FORK, str(script), *arguments], check=True),
+        "work": lambda turn: module.main(arguments),
     }
-    times = {way: [] for way in ways}
-    for turn in range(repeats + 1):  # the first turn warms caches and the server, and is not counted
-        for way, run in ways.items():
-            start = time.perf_counter()
-            run()
-            times[way] += [time.perf_counter() - start] if turn else []
+    times = time_interleaved(ways, repeats)  # the first turn warms caches and the server, too
     median = {way: statistics.median(values) for way, values in times.items()}
     shares = {f"start-up share, {way}": max(0.0, 1 - median["work"] / median[way]) for way in ("fresh", "fork")}
     return {key: round(value, 3) for key, value in (median | shares).items()}

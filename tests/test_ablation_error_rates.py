@@ -137,12 +137,13 @@ def test_intervals_of_an_interaction_hold_the_truth(templates):
 # ---- shares lost
 
 
-FULL = {"j": 60.0, "id": 90.0}  # accuracy of the full model
+FULL = {"j": 60.0, "id": 90.0}  # accuracy of the full model on the pairs that are ablated
 
 
 def full_rows():
+    """Accuracy of the full model on all pairs."""
     return table("group_accuracy", [group_row(value, group, 0.0, None, low=value - 3, high=value + 3)
-                                    for group, value in FULL.items()])  # fmt: skip
+                                    for group, value in (("j", 75.0), ("id", 88.0))])  # fmt: skip
 
 
 def costs(core, controls):

@@ -94,7 +94,7 @@ def test_an_evaluation_in_a_thread_is_not_the_progress_of_its_job(caplog):
     with caplog.at_level(logging.INFO, "heuristic_core"), ThreadPoolExecutor(1) as thread:
         thread.submit(run_loop, "evaluate").result()
         run_loop("finetune")
-    assert [message.split()[0] for message in caplog.messages] == ["finetune"]
+    assert [line.split()[0] for line in caplog.messages] == ["finetune"]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50), (40, 8), (20, 4)])

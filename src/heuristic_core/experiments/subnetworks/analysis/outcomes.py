@@ -105,8 +105,8 @@ def format_warning(rows: pd.DataFrame) -> str | None:
     text = f"Of {len(rows)} pruning runs, {format_counts(kinds)}."
     if bad_cells:
         text += (
-            f" For {bad_cells} of {cells} combinations of checkpoint and sparsity at least half of the runs have such "
-            "a fault; claims that rest on one are not judged."
+            f" For {bad_cells} of {cells} combinations of fine-tuning seed, checkpoint and sparsity at least half of "
+            "the runs have such a fault; claims that rest on one are not judged."
         )
     return text
 
