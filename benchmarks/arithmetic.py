@@ -8,7 +8,6 @@ ratios.
 """
 
 import argparse
-import json
 import resource
 import statistics
 import subprocess
@@ -17,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from timing import print_report
 
 from heuristic_core.common.arithmetic import ARITHMETIC_OPTION, NATIVE, PORTABLE
 from heuristic_core.provenance.audit.recompute import recompute
@@ -33,11 +34,11 @@ def main():
     parser.add_argument("--config", required=True, help="the study's configuration")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="scripts; default: all")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", type=Path, help="JSON file to write")
     args = parser.parse_args()
-    jobs = list_recorded_jobs(ROOT / "Snakefile", [args.config])
-    for kind in args.kinds:
-        job = next(job for job in jobs if job.script == kind)
-        print(json.dumps({"job": job.name} | measure(job, args.repeats)), flush=True)
+    recorded = list_recorded_jobs(ROOT / "Snakefile", [args.config])
+    jobs = [next(job for job in recorded if job.script == kind) for kind in args.kinds]
+    print_report(({"job": job.name} | measure(job, args.repeats) for job in jobs), args.out)
 
 
 def measure(job: Job, repeats: int) -> dict:

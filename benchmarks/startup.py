@@ -27,10 +27,11 @@ def main():
     parser.add_argument("runs", type=Path, help="folder <results>/<study>/<model>/<task>")
     parser.add_argument("--config", required=True, help="the study's configuration")
     parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--out", type=Path, help="JSON file to write")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as out:
         jobs = list_jobs(args.runs, args.config, Path(out))
-        print_report(({"script": name} | measure(name, job, args.repeats) for name, job in jobs.items()), None)
+        print_report(({"script": name} | measure(name, job, args.repeats) for name, job in jobs.items()), args.out)
 
 
 def list_jobs(runs: Path, config: str, out: Path) -> dict[str, list[str]]:

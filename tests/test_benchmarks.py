@@ -38,26 +38,26 @@ def test_the_benchmark_of_extractive_scores_runs(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["startup", "precision"])
-def test_a_benchmark_runs_on_a_finished_study(name, finished):
+def test_precisions_are_compared_on_a_finished_study(finished):
     from reduced import REDUCED, RUNS, STUDY
 
-    folder = finished / RUNS / ("" if name == "startup" else f"ft1/step{STUDY.last_checkpoint}")
-    more = ["--repeats", "1"] if name == "startup" else []
-    command = [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), str(folder), "--config", str(REDUCED), *more]
+    folder = finished / RUNS / f"ft1/step{STUDY.last_checkpoint}"
+    command = [sys.executable, str(ROOT / "benchmarks" / "precision.py"), str(folder), "--config", str(REDUCED)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=finished)
     assert len(list(map(json.loads, done.stdout.splitlines()))) > 1
 
 
 @pytest.mark.slow
-def test_the_cost_of_portable_arithmetic_is_measured_on_a_finished_study(finished):
-    from reduced import REDUCED
+@pytest.mark.parametrize("name", ["startup", "arithmetic"])
+def test_a_benchmark_of_jobs_runs_on_a_finished_study(name, finished, tmp_path):
+    from reduced import REDUCED, RUNS
 
-    command = [sys.executable, str(ROOT / "benchmarks" / "arithmetic.py"), "--config", str(REDUCED)]
-    command += ["--kinds", "prune", "--repeats", "1"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=finished)
-    measured = list(map(json.loads, done.stdout.splitlines()))
-    assert [set(item) for item in measured] == [{"job", "portable", "native", "ratio"}]
+    command = [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), "--config", str(REDUCED), "--repeats", "1"]
+    command += [str(finished / RUNS)] if name == "startup" else ["--kinds", "prune"]
+    subprocess.run([*command, "--out", str(tmp_path / "out.json")], check=True, capture_output=True, cwd=finished)
+    results = json.loads((tmp_path / "out.json").read_text())["results"]
+    keys = {"startup": {"script", "fresh", "fork", "work"}, "arithmetic": {"job", "portable", "native", "ratio"}}
+    assert len(results) == (2 if name == "startup" else 1) and all(keys[name] <= set(result) for result in results)
 
 
 @pytest.mark.slow
