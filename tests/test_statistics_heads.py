@@ -123,11 +123,11 @@ def test_the_loss_of_all_of_everything_is_not_clear():
 
 
 def test_shares_of_nothing_do_not_exist():
-    of_j = {"j": (-3.0, 3.0), "id": (-2.0, 1.0)}
-    for j in (-1.0, 4e-7):  # the second: 0, but for rounding
-        with raises(DoesNotApply, f"{j:.1f}", "J"):
-            shares(joint(FULL_ACCURACY | {"j": j}, **of_j))
-    rows = joint(**of_j)
+    changes = {"j": (-3.0, 3.0), "id": (-2.0, 1.0)}
+    for full_j in (-1.0, 4e-7):  # the second: 0, but for rounding
+        with raises(DoesNotApply, f"{full_j:.1f}", "J"):
+            shares(joint(FULL_ACCURACY | {"j": full_j}, **changes))
+    rows = joint(**changes)
     with pytest.raises(FailedRuns):
         shares(rows, chance=90.0)
     printed = shares([row | {"change_low": None, "change_high": None} for row in rows])

@@ -72,17 +72,17 @@ def share_lost_against_controls(evidence: Evidence) -> Estimate:
         DoesNotApply: If the full model's J or ID accuracy above chance is not above 0.
     """
     rows = select_joint_ablation(evidence)
-    joint, joint_id = (select_group_row(rows, group) for group in (J, ID))
-    full_j, full_id = _full_above_chance(evidence, joint, joint_id)
-    controls = select_controls(evidence.table("ablations"), joint)
+    j, id_ = (select_group_row(rows, group) for group in (J, ID))
+    full_j, full_id = _full_above_chance(evidence, j, id_)
+    controls = select_controls(evidence.table("ablations"), j)
     controls = controls[controls["subset"].isna() & controls["group"].isin([J, ID])]
     changes = controls.pivot(index="ablation", columns="group", values="change").reindex(columns=[J, ID]).dropna()
-    require_rows(changes, f"random sets like {joint['ablation']} with J and ID accuracy")
+    require_rows(changes, f"random sets like {j['ablation']} with J and ID accuracy")
     differences = -100 * (changes[J] / full_j - changes[ID] / full_id)
-    core_difference = -100 * (joint["change"] / full_j - joint_id["change"] / full_id)
+    core_difference = -100 * (j["change"] / full_j - id_["change"] / full_id)
     p, opposite = tail_p_values(differences, core_difference)
     detail = (
-        f"{joint['ablation']} loses {core_difference:+z.0f} percentage points more of J than of ID; {len(differences)} "
+        f"{j['ablation']} loses {core_difference:+z.0f} percentage points more of J than of ID; {len(differences)} "
         f"random sets {differences.mean():+z.0f} on average, {differences.max():+z.0f} at most, "
         f"{(differences > 0).sum()} of them more of J"
     )
